@@ -12,16 +12,14 @@ from pathlib import Path
 import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHONPATH below
 import pytest
 
+from tests.support.apps import app, app_url, scripts  # noqa: F401  (fixtures)
 from tests.support.browser import (  # noqa: F401  (fixtures)
     FAILED,
-    app,
-    app_url,
     browser,
     colour_scheme,
     page,
     problems,
     profile,
-    scripts,
     viewport,
     windows,
 )

@@ -15,7 +15,8 @@ from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.support.browser import PATIENCE, Problems, click
+from tests.support.atrest import PATIENCE, click
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 
 TEXT = "The animal didn't cross the street because it was too tired."

@@ -15,7 +15,8 @@ from inference import LocalBackend
 from inference.settings import Settings
 from probing.aligning import AlignmentRun, AlignmentState, advance
 from probing.alignments import Alignments, load, parse
-from tests.support.browser import PATIENCE, Scripts, click, hears_clicks, rest
+from tests.support.apps import Scripts
+from tests.support.atrest import PATIENCE, click, hears_clicks, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.tinymodels import save
 from tests.support.visitor import box_of, file_of, table_of

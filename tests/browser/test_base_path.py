@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from attention.storage import parse
-from tests.support.browser import PATIENCE, App, Problems, faults, running
+from tests.support.atrest import PATIENCE
+from tests.support.browser import Problems
+from tests.support.running import App, faults, running
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted
 
 BASE = "/some/path"

@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, click, rest
+from tests.support.atrest import PATIENCE, click, rest
+from tests.support.browser import PHONE, Problems
 from tests.support.looks import each_look
 from tests.support.serving import Served
 from tests.support.tinymodels import save

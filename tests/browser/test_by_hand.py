@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, PHONE, Problems, rest, visit
+from tests.support.atrest import PATIENCE, rest, visit
+from tests.support.browser import PHONE, Problems
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, box_of, file_of
 from ui.pages.by_hand.as_csv import pack, read, unpack, write

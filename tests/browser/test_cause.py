@@ -14,7 +14,8 @@ from attention.edits import Ablate, Edit, Hide, unpack
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
-from tests.support.browser import PATIENCE, Problems, hears_clicks
+from tests.support.atrest import PATIENCE, hears_clicks
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, matched, open_page, painted
 from ui.show.numbers import small, times
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page, painted
 
 

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, WebSocket, expect
 
-from tests.support.browser import rest
+from tests.support.atrest import rest
 from tests.support.visitor import open_page, painted, read
 
 CHINESE = "那只动物没有过马路，因为它太累了"

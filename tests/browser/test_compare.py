@@ -17,7 +17,8 @@ from attention.side_by_side import Beside, Changes, changes, same_heads
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.effects import BlankEffects
-from tests.support.browser import PATIENCE, Problems, hears_clicks, rest
+from tests.support.atrest import PATIENCE, hears_clicks, rest
+from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read
 

@@ -12,7 +12,9 @@ from playwright.sync_api import Locator, Page, Route, expect
 from attention.codec import frame
 from attention.mask import Array
 from attention.view import View
-from tests.support.browser import PHONE, Scripts, hears_clicks, rest
+from tests.support.apps import Scripts
+from tests.support.atrest import hears_clicks, rest
+from tests.support.browser import PHONE
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of

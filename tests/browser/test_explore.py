@@ -15,7 +15,8 @@ from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from probing.reference import stored
-from tests.support.browser import Problems, click, rest
+from tests.support.atrest import click, rest
+from tests.support.browser import Problems
 from tests.support.visitor import matched, open_page, painted, read, text_box
 
 FAMOUS = "The animal didn't cross the street because it was too tired."

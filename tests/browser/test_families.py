@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from inference.questions.decoding import NextTarget, NextToken
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.decoders import save_decoder
 from tests.support.serving import Served
 from tests.support.translatorfamilies import save_translator

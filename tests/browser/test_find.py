@@ -8,7 +8,8 @@ from playwright.sync_api import Page, expect
 
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, open_page, read
 from ui.pages.find.probes import LIBRARY
 

@@ -14,7 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 from attention.looks import strongest
 from inference import TraceRequest
 from inference.questions.decoding import NextToken
-from tests.support.browser import PATIENCE, Problems, click, rest
+from tests.support.atrest import PATIENCE, click, rest
+from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, painted, read, stands, table_of

@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.support.browser import PATIENCE, rest
+from tests.support.atrest import PATIENCE, rest
 from tests.support.visitor import open_page, painted, read, text_box
 
 TEXTS = {

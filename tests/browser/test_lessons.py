@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, accessibility, rest
+from tests.support.accessibility import accessibility
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.looks import STREAMLITS_OWN
 from tests.support.visitor import DEEP_LINK, open_page, painted, stands
 

@@ -14,7 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from inference import TraceRequest
 from inference.questions.masked import MaskedWords
-from tests.support.browser import Problems, click
+from tests.support.atrest import click
+from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import Predictor
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of

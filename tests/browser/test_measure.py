@@ -16,7 +16,8 @@ from probing.rows import chosen, of_relation
 from probing.score import Run, score
 from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
-from tests.support.browser import PATIENCE, Problems, click, rest
+from tests.support.atrest import PATIENCE, click, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, table_of
 
 LONG = 3 * PATIENCE

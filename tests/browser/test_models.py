@@ -12,8 +12,9 @@ from playwright.sync_api import Page, expect
 
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
-from tests.support.browser import App, Problems, faults, running
+from tests.support.browser import Problems
 from tests.support.fakehub import FakeHub, serving
+from tests.support.running import App, faults, running
 from tests.support.tinymodels import save
 from tests.support.visitor import DEEP_LINK, matched, open_page, painted, text_box
 

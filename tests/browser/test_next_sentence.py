@@ -15,7 +15,8 @@ from attention.pairs import flow, group
 from inference import TraceRequest
 from inference.files import embedded
 from inference.questions.sentence import NextSentence
-from tests.support.browser import Problems, click
+from tests.support.atrest import click
+from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import Predictor
 from tests.support.serving import Served

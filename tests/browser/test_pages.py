@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import OF_COLOURS, PATIENCE, ROOT, accessibility
+from tests.support.accessibility import OF_COLOURS, accessibility
+from tests.support.atrest import PATIENCE
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
+from tests.support.repository import ROOT
 from tests.support.visitor import open_page, painted
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.trace import Trace
 from inference.pictures.sample import sample
-from tests.support.browser import PATIENCE, Problems
+from tests.support.atrest import PATIENCE
+from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page
 

@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from attention.order import shuffled
 from inference import LocalBackend, TraceRequest
 from inference.questions.order import OrderRequest
-from tests.support.browser import Problems, click, rest
+from tests.support.atrest import click, rest
+from tests.support.browser import Problems
 from tests.support.looks import turn
 from tests.support.visitor import DEEP_LINK, box_of, file_of, matched, open_page, read, table_of
 from ui.pages.positions.options import SHOWS

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import Scripts, rest
+from tests.support.apps import Scripts
+from tests.support.atrest import rest
 
 SLOW = """
 import time

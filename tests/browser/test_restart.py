@@ -9,7 +9,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, free_port, rest, running
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
+from tests.support.running import free_port, running
 from tests.support.visitor import open_page, painted, text_box
 
 # What a browser says while nobody answers, and of what it fetched again before the page had the new server's seals.

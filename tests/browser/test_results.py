@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import toldfolders
-from tests.support.browser import Scripts, hears_clicks, rest, visit
+from tests.support.apps import Scripts
+from tests.support.atrest import hears_clicks, rest, visit
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import box_of
 

@@ -17,7 +17,8 @@ from inference import LocalBackend, TraceRequest
 from probing.naming import named
 from probing.ready_sets import ready
 from probing.score import Run, State, score
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, table_of
 
 TEXT = "The dog chased the cat until the cat climbed a tree."

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import ROOT, Scripts
+from tests.support.apps import Scripts
+from tests.support.repository import ROOT
 
 PAGE = """
 import streamlit as st

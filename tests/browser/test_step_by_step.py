@@ -18,7 +18,9 @@ from attention.record import Record
 from attention.trace import Trace
 from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
-from tests.support.browser import PHONE, Problems, accessibility, click, rest
+from tests.support.accessibility import accessibility
+from tests.support.atrest import click, rest
+from tests.support.browser import PHONE, Problems
 from tests.support.looks import STREAMLITS_OWN, each_view
 from tests.support.serving import Served
 from tests.support.tinymodels import save, wordpiece

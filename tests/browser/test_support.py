@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.support.browser import PHONE, App, Problems, accessibility, faults, one_script, running, visit
+from tests.support.accessibility import accessibility
+from tests.support.atrest import visit
+from tests.support.browser import PHONE, Problems
+from tests.support.running import App, faults, one_script, running
 
 SMALL = """
 import streamlit as st

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import tinymodels
-from tests.support.browser import PATIENCE, Problems, rest, visit
+from tests.support.atrest import PATIENCE, rest, visit
+from tests.support.browser import Problems
 from tests.support.labelledtexts import classified
 from tests.support.looks import accessible_and_fits
 from tests.support.serving import Served

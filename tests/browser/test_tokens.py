@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from inference import LocalBackend
 from inference.questions.tokens import TokenSteps
 from tests.support import tinymodels
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.serving import Served
 from tests.support.visitor import DEEP_LINK, open_page, read, text_box
 

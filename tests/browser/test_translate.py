@@ -16,7 +16,8 @@ from playwright.sync_api import Locator, Page, expect
 from attention.alignment import ReadAt, alignment
 from attention.edits import Cut, Uniform
 from inference import TraceRequest
-from tests.support.browser import Problems, click, hears_clicks
+from tests.support.atrest import click, hears_clicks
+from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PHONE, Scripts
+from tests.support.apps import Scripts
+from tests.support.browser import PHONE
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
 from tests.support.visitor import box_of
 

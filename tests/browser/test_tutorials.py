@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
 from tests.support.visitor import DEEP_LINK, open_page, stands, text_box
 from ui.pages.tutorials.options import THEMES

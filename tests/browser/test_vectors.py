@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
-from tests.support.browser import PATIENCE, Problems, click, rest
+from tests.support.atrest import PATIENCE, click, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
 from ui.pages.vectors.options import Vectors
 

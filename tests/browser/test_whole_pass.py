@@ -6,7 +6,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.keyboard import tab_to
 from tests.support.visitor import DEEP_LINK, open_page
 

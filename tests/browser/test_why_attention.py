@@ -7,7 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PATIENCE, Problems, rest
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, read
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.house.test_layers import ROOMS, imports
-from tests.support.browser import free_port
 from tests.support.dockerfiles import Instruction, instructions, let_through, stages
 from tests.support.repository import ROOT, files
+from tests.support.running import free_port
 from tools.install import NEWEST, OLDEST
 from ui.server import health
 

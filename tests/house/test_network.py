@@ -18,8 +18,8 @@ import loopback
 import pytest
 import requests
 
-from tests.support.browser import faults
 from tests.support.repository import ROOT
+from tests.support.running import faults
 
 ELSEWHERE = "198.51.100.7"  # set aside for documentation (RFC 5737): no machine has it
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 
 ENGLISH, CHINESE = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh.md"))
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

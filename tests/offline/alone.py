@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.codec import unframe
-from tests.support.browser import App, running
+from tests.support.running import App, running
 
 READ_FLAGS, WRITE_FLAGS, UP = 0x8913, 0x8914, 1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
 

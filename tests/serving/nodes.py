@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 
 from serving import cluster
-from tests.support.browser import free_port
+from tests.support.running import free_port
 
 REPLICAS, CPUS = 2, 0.5
 

@@ -16,8 +16,8 @@ from inference.settings import Settings
 from serving import cluster
 from serving.frames import TOKEN
 from serving.remote import RemoteBackend
-from tests.support.browser import free_port
 from tests.support.repository import ROOT
+from tests.support.running import free_port
 
 
 def test_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,8 +24,8 @@ from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
 from serving.remote import RemoteBackend
-from tests.support.browser import free_port
 from tests.support.repository import ROOT
+from tests.support.running import free_port
 
 pytestmark = [
     pytest.mark.slow,

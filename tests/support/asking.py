@@ -18,7 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference import LocalBackend
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 from ui.run import shelf
 from wording import ENGLISH, speaking
 

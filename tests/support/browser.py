@@ -1,4 +1,5 @@
-"""The app in a real browser: fixtures that tests/conftest.py offers, and helpers to import from here.
+"""The app in a real browser: fixtures that tests/conftest.py offers. What a test calls stands beside: how it waits in
+atrest.py, how it starts another app in running.py, what axe-core says in accessibility.py.
 
     def test_a_click_is_kept(page, app_url):
         visit(page, app_url)                                   # waits until the page stands
@@ -6,7 +7,7 @@
         expect(page).to_have_url(re.compile("layer=3"))        # wait on what is to be seen, never on time
         click(page.get_by_text("The same as a table"))         # what stands below drawings that are still to come
 
-Fixtures
+Fixtures (those of servers are in apps.py)
     app_url     where the app answers; started once, offline, its log read at the end: a traceback fails the last test
     app         the same with .log (a Path), .process, and .models, the folder that it may open models from
     scripts     a server of the tests' own pages: ``scripts.page("trees", PAGE)`` is the address of one, a script
@@ -14,7 +15,7 @@ Fixtures
                 that leaves this machine (which is also refused)
     problems    what was noticed on this page; ``problems.allow("404")`` for what a test provokes on purpose
     viewport, colour_scheme     LAPTOP and "light" unless a test says otherwise:
-                @pytest.mark.parametrize("viewport", [PHONE, LAPTOP, WIDE])
+                @pytest.mark.parametrize("viewport", [PHONE, LAPTOP])
                 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 
 A page that failed its test leaves a picture in tests/out/.
@@ -25,36 +26,26 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import pytest
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, ViewportSize
+from tests.support.atrest import PATIENCE
+from tests.support.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize
+
 OUT = ROOT / "tests" / "out"
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LAPTOP: ViewportSize = {"width": 1280, "height": 800}
-WIDE: ViewportSize = {"width": 1920, "height": 1080}
 
 Theme = Literal["light", "dark"]
 
-PATIENCE = 60_000  # ms that a page may take for anything: on a busy machine the first one waits half of it for torch
 FAILED = pytest.StashKey[bool]()  # whether a test itself failed; tests/conftest.py sets it
 
 # What Chromium would otherwise ask other machines for, and a resolver that knows this machine only.
@@ -76,173 +67,6 @@ ARGUMENTS = [
     "--js-flags=--no-opt --no-maglev",
 ]
 HERE = {"localhost", "127.0.0.1", "::1"}
-
-
-# What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
-LIKE_THE_SHELL = """from viz.components.rest import rest as mark_of_rest
-from viz.components.theme_change import theme_change as change_of_theme
-
-mark_of_rest.mount()
-change_of_theme.mount()"""
-# A page of `scripts` runs the script whose name its address held when it was opened.
-BY_NAME = """import streamlit as st
-
-st.session_state.setdefault("script", st.query_params.get("script"))
-st.navigation([st.Page(f"scripts/{st.session_state.script}.py")], position="hidden").run()"""
-# As our app is started: nothing looks through torch's thousands of modules, or collects garbage, after every run.
-AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")
-
-
-# --- the app -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class App:
-    """A running app: where it answers, and what it has printed."""
-
-    url: str
-    log: Path
-    process: subprocess.Popen[bytes]
-    models: Path = Path()  # the folder that models may be opened from, where there is one
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def running(  # noqa: PLR0913  (an app has many ways to be started)
-    log: Path,
-    main: str = "app.py",
-    folder: Path = ROOT,
-    options: Sequence[str] = (),
-    environ: Mapping[str, str] | None = None,
-    base: str = "",
-    port: int | None = None,
-) -> Iterator[App]:
-    """The app, from the moment it answers until the block ends. ``log`` receives what it prints; ``base`` is the path
-    below which it is served, such as "/some/path"; ``port`` is any that is free, unless it is given."""
-    port = free_port() if port is None else port
-    command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
-    with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [*command, *options, *([f"--server.baseUrlPath={base}"] if base else [])],
-            cwd=folder,
-            env=environment,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    started = App(f"http://127.0.0.1:{port}{base}", log, process)
-    try:
-        _until_healthy(started)
-        yield started
-    finally:
-        _end(process)
-
-
-@contextmanager
-def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
-    """An app of one script, which may import ours; it says when it is at rest and follows the theme, as ours does."""
-    (folder / "main.py").write_text(f"{LIKE_THE_SHELL}\n{script}", encoding="utf-8")
-    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
-    with running(folder / "log", "main.py", folder, AT_EASE, {"PYTHONPATH": search, **environ}) as started:
-        yield started
-
-
-def _until_healthy(started: App) -> None:
-    deadline = time.monotonic() + PATIENCE / 1000
-    while time.monotonic() < deadline and started.process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{started.url}/_stcore/health", timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)  # nobody listens yet
-    raise RuntimeError(f"The app did not answer within {PATIENCE // 1000} s; it printed:\n{started.log.read_text()}")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
-        process.wait()
-
-
-# A page that is closed while its connection is being made: Streamlit answers it, fails, and says so. Nobody waits.
-GONE = re.compile(
-    r"Exception in ASGI application\n(?:(?!Exception in ASGI application).)*?"
-    r"WebSocketDisconnected: Cannot call \"send\" once a close message has been sent\.\n?",
-    re.DOTALL,
-)
-
-
-def faults(log: str) -> list[str]:
-    """What a server's log must not hold: tracebacks, and attempts to reach another machine.
-
-    >>> faults("  Headlight is at  http://localhost:8501")
-    []
-    """
-    marks = ("Traceback (most recent call last)", "the tests stay on this machine")
-    plain = GONE.sub("", re.sub(r"\x1b\[[0-9;]*m", "", log))  # without colours
-    return [line for line in plain.splitlines() if any(mark in line for mark in marks)]
-
-
-@pytest.fixture(scope="session")
-def app(tmp_path_factory: pytest.TempPathFactory, windows: Windows) -> Iterator[App]:
-    """The app as `make run` starts it, offline, warm: it has had a visitor, and its model is there. It may open models
-    from one folder, empty at first. Its log must be clean when all tests are through."""
-    log, models = tmp_path_factory.mktemp("app") / "app.log", tmp_path_factory.mktemp("models")
-    places = {"HEADLIGHT_MODEL_FOLDERS": str(models), "HEADLIGHT_TAUGHT": str(log.with_name("taught"))}
-    plain = {"NUMBA_DISABLE_JIT": "1"}  # to compile UMAP takes longer than to place some dozens of points without
-    with running(log, environ={**places, **plain}) as started:
-        first = windows.current().new_page()
-        first.goto(started.url)
-        rest(first, 3 * PATIENCE)
-        forget(first)
-        yield replace(started, models=models)
-    text = log.read_text(errors="replace")
-    assert not faults(text), f"The app's log has errors:\n{text}"
-
-
-@pytest.fixture(scope="session")
-def app_url(app: App) -> str:
-    """Where the app answers, without a slash at the end."""
-    return app.url
-
-
-@dataclass(frozen=True)
-class Scripts:
-    """A server of pages that stand alone, each a script that may import ours."""
-
-    url: str
-    folder: Path
-    models: Path  # the folder that their models may be opened from
-
-    def page(self, name: str, script: str) -> str:
-        """The address of a page that runs this script."""
-        (self.folder / f"{name}.py").write_text(script, encoding="utf-8")
-        return f"{self.url}/?script={name}"
-
-
-@pytest.fixture(scope="session")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scripts]:
-    """One server for all pages that stand alone. Its log must be clean when all tests are through."""
-    folder, models = tmp_path_factory.mktemp("scripts"), tmp_path_factory.mktemp("models")
-    (folder / "scripts").mkdir()
-    with one_script(folder, BY_NAME, HEADLIGHT_MODEL_FOLDERS=str(models)) as started:
-        yield Scripts(started.url, folder / "scripts", models)
-    text = started.log.read_text(errors="replace")
-    assert not faults(text), f"The log of the tests' own pages has errors:\n{text}"
-
-
-# --- the browser -------------------------------------------------------------------------------------------------
 
 
 def chromium() -> str | None:
@@ -420,88 +244,3 @@ def keep(page: Page, name: str) -> None:
     """A picture of the page in tests/out/."""
     OUT.mkdir(exist_ok=True)
     page.screenshot(path=OUT / f"{re.sub(r'[^A-Za-z0-9_-]+', '-', name).strip('-')}.png")
-
-
-def visit(page: Page, address: str) -> Page:
-    """Opens an address of the app and waits until its page stands: it has a heading, and is at rest."""
-    from playwright.sync_api import expect
-
-    page.goto(address)
-    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_be_visible()
-    rest(page)
-    return page
-
-
-def rest(page: Page, patience: int = PATIENCE) -> None:
-    """Waits until the page says that it is at rest: its script has ended, what comes late has come, nothing moves. What
-    a test does on the page ends the rest at once, so that after a click this waits for the page's answer."""
-    page.evaluate(RESTS, patience)
-
-
-def click(place: Locator) -> None:
-    """Clicks once the page is at rest: what comes late above it would move it away from under the click."""
-    rest(place.page)
-    place.click()
-
-
-RESTS = """(patience) => new Promise((done, fail) => {
-    const mark = document.documentElement;
-    const watch = new MutationObserver(look);
-    const late = setTimeout(() => fail(new Error(`The page did not come to rest within ${patience} ms.`)), patience);
-    function look() {
-        if (mark.dataset.rest !== "true") return;
-        clearTimeout(late);
-        watch.disconnect();
-        done();
-    }
-    watch.observe(mark, { attributeFilter: ["data-rest"] });
-    look();
-})"""
-
-
-def hears_clicks(figure: Locator) -> None:
-    """Waits until a plotly figure on which points are picked hears clicks: it is drawn some frames before that."""
-    deaf = "it._fullLayout?.clickmode !== 'event+select' || !it._ev?._events?.plotly_click"
-    late = f"if (performance.now() > end) throw new Error('The figure did not hear clicks within {PATIENCE} ms.')"
-    frame = "await new Promise(requestAnimationFrame)"
-    figure.evaluate(
-        f"async (it) => {{ const end = performance.now() + {PATIENCE}; while ({deaf}) {{ {late}; {frame}; }} }}"
-    )
-
-
-# --- accessibility -----------------------------------------------------------------------------------------------
-
-STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-OF_COLOURS = ["color-contrast", "link-in-text-block"]  # those of their rules that another theme can break
-
-
-@cache
-def _axe() -> str:
-    import axe_playwright_python
-
-    return (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-
-
-def accessibility(
-    page: Page, leave_out: Sequence[str] = (), rules_off: Sequence[str] = (), only: Sequence[str] = ()
-) -> list[str]:
-    """Where the page breaks WCAG 2.2 A or AA as far as axe-core can tell, a line for each place; shadow trees included.
-
-    ``leave_out`` are CSS selectors, ``rules_off`` ids of rules, for what is Streamlit's own; say why at the call.
-    ``only`` these rules are looked at, where the others have been on the same page.
-    """
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(f"() => {{ {_axe()}; }}")  # by the debugger's way in: the app's policy forbids inline scripts
-    options = {
-        "runOnly": {"type": "rule", "values": only} if only else {"type": "tag", "values": STANDARDS},
-        "rules": {rule: {"enabled": False} for rule in rules_off},
-        "resultTypes": ["violations"],
-    }
-    context = {"include": [["html"]], "exclude": [[selector] for selector in leave_out]}
-    look = "async ([context, options]) => (await axe.run(context, options)).violations"
-    found = page.evaluate(look, [context, options])
-    return [
-        f"{rule['id']} ({rule['impact']}): {rule['help']}: {' '.join(map(str, node['target']))}"
-        for rule in found
-        for node in rule["nodes"]
-    ]

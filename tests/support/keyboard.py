@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import PATIENCE, rest
+from tests.support.atrest import PATIENCE, rest
 
 MOST = 250  # presses: a page has fewer places to stop at, a table's columns among them
 AT_ONCE = 20  # presses between two looks, since to look costs more than to press

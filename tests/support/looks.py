@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.support.browser import PHONE, Theme, accessibility, rest
+from tests.support.accessibility import accessibility
+from tests.support.atrest import rest
+from tests.support.browser import PHONE, Theme
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize

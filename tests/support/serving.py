@@ -12,7 +12,7 @@ import pytest
 
 from inference import LocalBackend
 from inference.settings import Settings
-from tests.support.browser import App
+from tests.support.running import App
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
-from tests.support.browser import PATIENCE, rest
+from tests.support.atrest import PATIENCE, rest
 
 T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")

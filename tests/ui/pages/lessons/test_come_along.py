@@ -13,7 +13,7 @@ from lessons.checks import CHECKS, truth
 from lessons.library import ORDER, come_along
 from lessons.schema import Claim, Lesson, Said, Step
 from lessons.truth import Asked
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 from ui.pages.by_hand.options import ByHand
 from ui.pages.compare.options import Compare
 from ui.pages.lessons.views import ADDRESSES, unseen

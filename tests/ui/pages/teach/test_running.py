@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support.asking import LONGEST, notes, press, says, stands
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
 from training.jobs import job as jobs
 from training.jobs.job import Job

@@ -19,7 +19,7 @@ from inference.catalogue.listing import ModelCard
 from inference.catalogue.published import Measured, Published
 from inference.heads import CAUSAL, MASKED, WRITES
 from inference.questions.decoding import Beam, BeamStep, Branch, NextTarget
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 from ui.pages.translate import beams
 from ui.pages.translate import published as translate_published
 from ui.pages.translate import writing as translate_writing

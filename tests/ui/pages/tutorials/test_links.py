@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import ROOT
+from tests.support.repository import ROOT
 from ui.pages.by_hand.options import ByHand
 from ui.pages.compare.options import Compare
 from ui.pages.masked_words.options import Options as MaskedWords

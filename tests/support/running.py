@@ -1,0 +1,127 @@
+"""The app, or a script of the tests' own, in a process of its own, and what its log must not hold."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.atrest import PATIENCE
+from tests.support.repository import ROOT
+
+# What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
+LIKE_THE_SHELL = """from viz.components.rest import rest as mark_of_rest
+from viz.components.theme_change import theme_change as change_of_theme
+
+mark_of_rest.mount()
+change_of_theme.mount()"""
+# As our app is started: nothing looks through torch's thousands of modules, or collects garbage, after every run.
+AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")
+
+
+@dataclass(frozen=True)
+class App:
+    """A running app: where it answers, and what it has printed."""
+
+    url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+    models: Path = Path()  # the folder that models may be opened from, where there is one
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(  # noqa: PLR0913  (an app has many ways to be started)
+    log: Path,
+    main: str = "app.py",
+    folder: Path = ROOT,
+    options: Sequence[str] = (),
+    environ: Mapping[str, str] | None = None,
+    base: str = "",
+    port: int | None = None,
+) -> Iterator[App]:
+    """The app, from the moment it answers until the block ends. ``log`` receives what it prints; ``base`` is the path
+    below which it is served, such as "/some/path"; ``port`` is any that is free, unless it is given."""
+    port = free_port() if port is None else port
+    command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
+    with log.open("wb") as stream:
+        process = subprocess.Popen(
+            [*command, *options, *([f"--server.baseUrlPath={base}"] if base else [])],
+            cwd=folder,
+            env=environment,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    started = App(f"http://127.0.0.1:{port}{base}", log, process)
+    try:
+        _until_healthy(started)
+        yield started
+    finally:
+        _end(process)
+
+
+@contextmanager
+def one_script(folder: Path, script: str, **environ: str) -> Iterator[App]:
+    """An app of one script, which may import ours; it says when it is at rest and follows the theme, as ours does."""
+    (folder / "main.py").write_text(f"{LIKE_THE_SHELL}\n{script}", encoding="utf-8")
+    search = os.pathsep.join([str(ROOT), os.environ["PYTHONPATH"]])
+    with running(folder / "log", "main.py", folder, AT_EASE, {"PYTHONPATH": search, **environ}) as started:
+        yield started
+
+
+def _until_healthy(started: App) -> None:
+    deadline = time.monotonic() + PATIENCE / 1000
+    while time.monotonic() < deadline and started.process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{started.url}/_stcore/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.05)  # nobody listens yet
+    raise RuntimeError(f"The app did not answer within {PATIENCE // 1000} s; it printed:\n{started.log.read_text()}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+        process.wait()
+
+
+# A page that is closed while its connection is being made: Streamlit answers it, fails, and says so. Nobody waits.
+GONE = re.compile(
+    r"Exception in ASGI application\n(?:(?!Exception in ASGI application).)*?"
+    r"WebSocketDisconnected: Cannot call \"send\" once a close message has been sent\.\n?",
+    re.DOTALL,
+)
+
+
+def faults(log: str) -> list[str]:
+    """What a server's log must not hold: tracebacks, and attempts to reach another machine.
+
+    >>> faults("  Headlight is at  http://localhost:8501")
+    []
+    """
+    marks = ("Traceback (most recent call last)", "the tests stay on this machine")
+    plain = GONE.sub("", re.sub(r"\x1b\[[0-9;]*m", "", log))  # without colours
+    return [line for line in plain.splitlines() if any(mark in line for mark in marks)]
