@@ -22,31 +22,15 @@ from inference.questions.anatomy import (
     Stack,
     crossing,
 )
+from ui.pages.block.embedding_texts import positions, projection, segments, tokens
 from ui.pages.block.names import amount
-from ui.pages.block.plan import activation, find, head_title, table_width
+from ui.pages.block.plan import activation, head_title, table_width
+from ui.pages.block.stated import ACTIVATIONS, BY_POSITION, TRANSFORMER, count_of, paper, section, share_of
 from ui.show.lists import together
-from viz.components.block.block import Paper, Told
+from viz.components.block.block import Told
 from wording import _
 
-ARXIV = "https://arxiv.org/abs/"
 CROSSED = "cross-attention"
-
-
-def paper(number: str, where: str = "") -> Paper:
-    """A paper by its arXiv id."""
-    name = f"arXiv:{number}"
-    return Paper(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
-
-
-TRANSFORMER = "1706.03762"
-GATED = "2002.05202"
-ACTIVATIONS = {"GELU": "1606.08415", "SiLU": "1710.05941", "SwiGLU": GATED, "GeGLU": GATED, "ReGLU": GATED}
-BY_POSITION = {"rotary": "2104.09864", "relative": "1803.02155", "alibi": "2108.12409"}
-
-
-def section(number: str) -> str:
-    """Where in a paper."""
-    return _("section {number}", number=number)
 
 
 def told(build: Build, lengths: dict[str, int]) -> dict[str, Told]:
@@ -66,7 +50,7 @@ def told(build: Build, lengths: dict[str, int]) -> dict[str, Told]:
 def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tuple[str, Told]]:
     side = stack.part
     where = side if len(build.stacks) > 1 else ""
-    embeddings = {TOKENS: _tokens, POSITIONS: _positions, SEGMENTS: _segments, PROJECTION: _projection}
+    embeddings = {TOKENS: tokens, POSITIONS: positions, SEGMENTS: segments, PROJECTION: projection}
     for name in stack.before.parts:
         if name in embeddings:
             yield f"{side}.{name}", embeddings[name](build, where)
@@ -86,88 +70,6 @@ def _stack(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[tupl
             yield f"{side}.{at}", _forward(build, stack, stack.feed_forward, where)
     yield f"{side}.{POOLER}", _pooler(build)
     yield f"{side}.{HEAD}", _head(build, where)
-
-
-def _share(build: Build, count: int) -> str:
-    if not count:
-        return _("no parameters")
-    return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
-
-
-def _count(build: Build, where: str, *names: str) -> int:
-    parts = (find(build, where, name) for name in names)
-    return sum(part.count for part in parts if part is not None)
-
-
-def _tokens(build: Build, where: str) -> Told:
-    part = find(build, where, TOKENS)
-    rows, width = part.tensors[0].shape if part else (0, 0)
-    again = [name for first, name in build.tied if part and first == part.tensors[0].name]
-    tied = any(top.tied for top in build.tops) or any("head" in name or "decoder.weight" in name for name in again)
-    text = [
-        _(
-            "Each token picks its row of a table: {rows:,} rows of {width:,} numbers, {share}.",
-            rows=rows,
-            width=width,
-            share=_share(build, rows * width),
-        )
-    ]
-    if tied:
-        text.append(_("The head uses the same table again, as a matrix: its parameters count once."))
-    source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
-    return Told(_("Token embeddings"), together(*text), (source,))
-
-
-def _positions(build: Build, where: str) -> Told:
-    part = find(build, where, POSITIONS)
-    share = _share(build, part.count if part else 0)
-    if "sinusoidal" in build.positions:
-        return Told(
-            _("Position embeddings"),
-            _(
-                "A fixed pattern of sines and cosines, another one for each place, is added, so that order is known; "
-                "it was not learned ({share}).",
-                share=share,
-            ),
-            (paper(TRANSFORMER, section("3.5")),),
-        )
-    return Told(
-        _("Position embeddings"),
-        _(
-            "A learned vector for each place is added, so that order is known: {rows:,} rows, {share}. The original "
-            "Transformer added sines and cosines.",
-            rows=part.tensors[0].shape[0] if part else 0,
-            share=share,
-        ),
-        (paper("1705.03122"), paper(TRANSFORMER, section("3.5"))),
-    )
-
-
-def _segments(build: Build, where: str) -> Told:
-    part = find(build, where, SEGMENTS)
-    rows = part.tensors[0].shape[0] if part else 0
-    text = (
-        _("One learned vector is added to every token: this model has a single row and tells no texts apart.")
-        if rows == 1
-        else _(
-            "A learned vector is added that says which text a token is from: {rows} rows, so that a second text is "
-            "told from a first.",
-            rows=rows,
-        )
-    )
-    return Told(_("Segment embeddings"), text, (paper("1810.04805"),))
-
-
-def _projection(build: Build, where: str) -> Told:
-    part = find(build, where, PROJECTION)
-    rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
-    text = _(
-        "The tables have {columns:,} numbers a row; this matrix makes the layers' {rows:,} of them. A small table "
-        "saves parameters.",
-        columns=columns,
-        rows=rows,
-    )
-    return Told(_("Projection"), text, (paper("1909.11942"),))
 
 
 def _norm(build: Build, stack: Stack, kind: str, width: int, place: str) -> Told:
@@ -227,7 +129,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> Told:
         _(
             "W_Q, W_K, W_V and W_O of all {layers} layers: {share}.",
             layers=stack.layers,
-            share=_share(build, _count(build, where, INTO, OUT, INNER, REST)),
+            share=share_of(build, count_of(build, where, INTO, OUT, INNER, REST)),
         ),
     ]
     papers = [paper(TRANSFORMER, section("3.2"))]
@@ -271,7 +173,7 @@ def _cross(build: Build, lengths: dict[str, int], where: str) -> Told:
         "here one text looks at the other, with {share}.",
         tokens=amount(lengths["decoder"], "token"),
         read=lengths["encoder"],
-        share=_share(build, _count(build, where, *names)),
+        share=share_of(build, count_of(build, where, *names)),
     )
     return Told(_("Cross-attention"), text, (paper(TRANSFORMER, section("3.2.3")),))
 
@@ -289,7 +191,7 @@ def _forward(build: Build, stack: Stack, forward: FeedForward, where: str) -> To
         _(
             "In all {layers} layers: {share}.",
             layers=stack.layers,
-            share=_share(build, _count(build, where, "feed-forward")),
+            share=share_of(build, count_of(build, where, "feed-forward")),
         ),
     ]
     papers = [paper(TRANSFORMER, _("equation {number}", number=2))]
@@ -312,7 +214,7 @@ def _pooler(build: Build) -> Told:
     text = [
         _(
             "One more matrix on top, for tasks about whole texts: {share}.",
-            share=_share(build, _count(build, "", POOLER)),
+            share=share_of(build, count_of(build, "", POOLER)),
         ),
         _("Nothing below it depends on it, so no attention map does."),
     ]
@@ -320,8 +222,8 @@ def _pooler(build: Build) -> Told:
 
 
 def _head(build: Build, where: str) -> Told:
-    count = _count(build, where, HEAD)
-    size = _share(build, count) if count else _("the table of the token embeddings, used a second time as a matrix")
+    count = count_of(build, where, HEAD)
+    size = share_of(build, count) if count else _("the table of the token embeddings, used a second time as a matrix")
     text = (
         _("Scores each of {pieces:,} tokens as the one at each place: {size}.", pieces=build.vocabulary, size=size)
         if build.kind == "encoder"
