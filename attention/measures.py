@@ -7,20 +7,15 @@ payload carries the row, and its grid, tooltips and addresses know it from there
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from attention.excess import Crowd, heard
 from attention.grid_measures import between_patches, patch_distance
 from attention.mask import Array
-from attention.own_links import OwnLinks, pairs, strongest
-from attention.record import Unavailable
-from attention.trace import SIGNED
 from attention.view import Cell, View
 from wording import sentence
 
@@ -86,8 +81,6 @@ def as_shares(weights: Array) -> Array:
     shares: Array = np.divide(weights, mass, out=np.zeros_like(weights), where=mass > 0)
     return shares
 
-
-TOGETHER = 2**18  # weights of some heads that are looked at together; more at once are no faster
 
 Rows = npt.NDArray[np.intp]
 OfHeads = Callable[[Array], Array]  # of some heads' shares (head, row, key), see as_shares: (head,)
@@ -224,83 +217,3 @@ def measures_of(view: View) -> tuple[Measure, ...]:
         return MEASURES
     kept = (one for one in MEASURES if one.name not in ("punctuation", "same"))
     return tuple(replace(one, **IN_PATCHES.get(one.name, {})) for one in kept)
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Every head at a glance, made in one pass over the maps."""
-
-    thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
-    measures: dict[str, Array]  # each of MEASURES by its name, (layer, head), of the shares among the keys shown
-    received: Array  # (key,), mean over queries and all heads
-    crowd: Crowd  # what the words of the text give each key together
-    own: OwnLinks  # the links to open the text with
-    sampled: bool  # from some rows only, because the text is long
-    signed: bool = False  # of numbers with signs: then there are no measures, and the rest is told of their sizes
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it holds, but for the few of measures."""
-        return int(self.thumbnails.nbytes + self.received.nbytes) + self.crowd.nbytes
-
-    @property
-    def entropy(self) -> Array:
-        """(layer, head), mean over queries, bits; raises Unavailable for numbers with signs."""
-        return self._measure("entropy")
-
-    @property
-    def distance(self) -> Array:
-        """(layer, head), mean over queries, in cells of the view; raises Unavailable for numbers with signs."""
-        return self._measure("distance")
-
-    def _measure(self, name: str) -> Array:
-        if self.signed:
-            raise Unavailable(SIGNED)
-        return self.measures[name]
-
-
-def survey(view: View, size: int) -> Survey:
-    """Thumbnails of at most (size, size) and the measures of every head; of numbers with signs, no measures."""
-    sample = view.sample(size)
-    rows = np.arange(len(view.queries)) if sample is None else sample
-    measures = {} if view.signed else {measure.name: measure.of(view, rows) for measure in MEASURES}
-    grids: list[Array] = []
-    found: dict[str, list[Array]] = {name: [] for name in measures}
-    total = np.zeros(len(view.keys))
-    asked, counts, sums, links = pairs(view, rows), [], [], []
-    for at, layer in enumerate(view.maps(size)):
-        counted = heard(view, at, rows)
-        counts.append(counted.sum(axis=0))
-        linked = asked & counted
-        for weights in _together(layer, len(rows) * len(view.keys)):
-            grids += [view.thumbnail(one, size) for one in weights]
-            sizes = np.abs(weights) if view.signed else weights
-            shares = as_shares(sizes)
-            for name, of in measures.items():
-                found[name].append(of(shares))
-            total += received(sizes).sum(axis=0, dtype=np.float64)
-            sums.append(np.einsum("hqk,qk->hk", sizes, counted))
-            links.append(strongest(sizes, linked, counts[-1] - 1, sums[-1]))
-    shape = (view.layers, view.heads)
-    return Survey(
-        np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
-        {name: np.concatenate(values).astype(np.float32).reshape(shape) for name, values in found.items()},
-        (total / len(grids)).astype(np.float32),
-        Crowd(rows, np.concatenate(sums).astype(np.float32).reshape(*shape, -1), np.array(counts)),
-        _own_links(rows, links, shape),
-        view.sampled(),
-        view.signed,
-    )
-
-
-def _together(layer: Iterator[Array], weights: int) -> Iterator[Array]:
-    """Some heads of a layer at a time, (head, row, key); a head has so many weights."""
-    many = max(1, TOGETHER // max(1, weights))
-    while heads := list(islice(layer, many)):
-        yield np.stack(heads)
-
-
-def _own_links(rows: Rows, links: Sequence[tuple[Rows, Rows, Array, Array]], shape: tuple[int, int]) -> OwnLinks:
-    """The links of every head, their rows as queries of the view."""
-    at, keys, weights, excess = (np.concatenate(values).reshape(*shape, -1) for values in zip(*links, strict=True))
-    return OwnLinks(np.where(at >= 0, rows[at], -1), keys, weights, excess)

@@ -10,7 +10,7 @@ import numpy as np
 
 from attention.habits import Habits
 from attention.mask import Array, Bools
-from attention.measures import Survey
+from attention.survey import Survey
 from attention.view import View
 
 

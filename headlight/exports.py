@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attention.measures import survey
+from attention.survey import survey
 from attention.view import View
 from headlight import page
 from headlight.shown import SMALL_MAP

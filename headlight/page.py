@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from attention.mask import Array
-from attention.measures import Survey
 from attention.pooling import far_pool, max_pool
+from attention.survey import Survey
 from attention.view import View
 from viz.components.explore.content import payload, script, style
 from viz.components.standalone.standalone import Theme, standalone_html

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 from attention.given import NotMaps
 from attention.habits import Habits, habits
 from attention.mask import Bools
-from attention.measures import Survey, survey
 from attention.opening import head_of_link
+from attention.survey import Survey, survey
 from attention.trace import Trace
 from attention.view import View
 from headlight import page

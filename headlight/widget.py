@@ -14,8 +14,8 @@ import numpy as np
 import traitlets
 
 from attention.given import NotMaps
-from attention.measures import Survey
 from attention.record import Unavailable
+from attention.survey import Survey
 from attention.view import View
 from viz.components.explore import answers
 from viz.components.explore.content import payload, script, style

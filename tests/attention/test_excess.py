@@ -11,8 +11,8 @@ import pytest
 
 from attention.excess import Crowd, excess_map, heard
 from attention.mask import Array, Mask
-from attention.measures import survey
 from attention.record import MapRecord
+from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace

@@ -17,11 +17,11 @@ from attention.measures import (
     entropy,
     measures_of,
     received,
-    survey,
     to_punctuation,
     to_same_word,
 )
 from attention.record import MapRecord
+from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.view import View
 from tests.support.seen import TOKENS, picture_trace
@@ -44,17 +44,6 @@ def test_distance_of_a_shifted_diagonal_is_the_shift() -> None:
     assert distance(np.eye(5, 7, k=2, dtype=np.float32)).tolist() == [2] * 5
 
 
-def test_a_survey_describes_the_shares_among_what_is_shown() -> None:
-    """0.8 on a hidden [CLS] and the rest spread evenly over four words is an even spread: 2 bits."""
-    maps = np.full((3, 6, 6), 0.05, np.float32)
-    maps[:, :, 0] = 0.8
-    maps[:, :, 5] = 0.0
-    trace = sentence_trace(parts={"encoder": (MapRecord(maps),)})
-    found = survey(View(trace, special=False), 8)
-    np.testing.assert_allclose(found.entropy, 2, atol=1e-5)
-    np.testing.assert_allclose(found.distance, 1.25, atol=1e-5)
-
-
 def test_received_sums_to_one_over_the_keys() -> None:
     weights = sentence_trace().weights(0, 0)
     assert received(weights).sum() == pytest.approx(1, abs=1e-6)
@@ -63,20 +52,6 @@ def test_received_sums_to_one_over_the_keys() -> None:
 def test_shares_by_offset_name_the_direction() -> None:
     weights = np.eye(5, k=1, dtype=np.float32)
     assert by_offset(weights, 2).tolist() == [0, 0, 0, 1, 0]
-
-
-def test_a_survey_equals_its_measures_one_by_one() -> None:
-    view = View(sentence_trace())
-    found = survey(view, 4)
-    np.testing.assert_array_equal(found.thumbnails, view.thumbnails(4))
-    for layer in range(view.layers):
-        for head in range(view.heads):
-            weights = view.weights(layer, head)
-            assert found.entropy[layer, head] == pytest.approx(entropy(weights).mean(), abs=1e-6)
-            assert found.distance[layer, head] == pytest.approx(distance(weights).mean(), abs=1e-6)
-    every = [received(view.weights(layer, head)) for layer in range(view.layers) for head in range(view.heads)]
-    np.testing.assert_allclose(found.received, np.mean(every, axis=0), atol=1e-6)
-    assert not found.sampled
 
 
 def view_of(texts: Sequence[str], maps: npt.ArrayLike, *, part: str = "encoder", special: Sequence[int] = (0,)) -> View:
@@ -140,13 +115,6 @@ def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str)
     one, other = (survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
     np.testing.assert_allclose(one, other, atol=1e-6)
     assert 0 < one.item() < 1
-
-
-def test_a_survey_holds_every_measure_once() -> None:
-    found = survey(View(sentence_trace()), 4)
-    assert list(found.measures) == [measure.name for measure in MEASURES]
-    assert len(set(found.measures)) == len(MEASURES)
-    assert all(values.shape == found.thumbnails.shape[:2] for values in found.measures.values())
 
 
 def test_patches_are_apart_in_two_directions() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 
 from attention.habits import habits
 from attention.mask import Array
-from attention.measures import survey
 from attention.own_links import Link
 from attention.record import MapRecord
+from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View

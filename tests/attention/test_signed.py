@@ -12,12 +12,12 @@ from attention.agreement import mean_maps
 from attention.codec import frame, unframe
 from attention.given import NotMaps, trace
 from attention.habits import habits
-from attention.measures import survey
 from attention.pooling import far_pool, max_pool
 from attention.record import Unavailable
 from attention.roles import observe
 from attention.similarity import compare
 from attention.storage import dump, parse
+from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
 from tests.attention.test_given import maps, row

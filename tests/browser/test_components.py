@@ -197,7 +197,7 @@ from functools import partial
 import streamlit as st
 
 from tests.support.traces import sentence_trace
-from attention.measures import survey
+from attention.survey import survey
 from attention.view import View
 from viz.components.explore import explore
 

@@ -15,10 +15,10 @@ from hypothesis.strategies import SearchStrategy
 from PIL import Image
 
 from attention.grid import Grid
-from attention.measures import survey
 from attention.picture import Picture
 from attention.storage import dump
 from attention.storage import parse as trace_of
+from attention.survey import survey
 from attention.view import View
 from inference.pictures.opening import opened
 from lessons.reading import Unreadable, lesson_of

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
-from attention.measures import survey
+from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from attention.view import View

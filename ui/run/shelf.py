@@ -11,8 +11,8 @@ from math import inf
 from weakref import WeakValueDictionary
 
 from attention.alignment import ReadAt, read
-from attention.measures import Survey, survey
 from attention.storage import parse
+from attention.survey import Survey, survey
 from attention.trace import Trace
 from attention.view import View
 from inference import stops

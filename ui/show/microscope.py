@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.measures import Survey
+from attention.survey import Survey
 from attention.trace import Trace
 from attention.view import View
 from ui.input.parts import pick_part

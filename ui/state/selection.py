@@ -11,8 +11,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from attention.habits import Habits
-from attention.measures import Survey
 from attention.opening import between_words, head_of_link
+from attention.survey import Survey
 from attention.trace import Trace
 from attention.view import Cell, View
 from ui.run.habits import habits_of

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from attention.codec import unframe
 from attention.mask import Array
-from attention.measures import survey
 from attention.storage import dump
+from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace

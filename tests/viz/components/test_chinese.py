@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attention.codec import unframe
-from attention.measures import survey
+from attention.survey import survey
 from attention.view import View
 from tests.support.traces import sentence_trace
 from viz.components.composer import composer

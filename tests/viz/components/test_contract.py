@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.measures import MEASURES, Measure, survey
+from attention.measures import MEASURES, Measure
+from attention.survey import survey
 from attention.view import View
 from tests.support.repository import ROOT
 from tests.support.seen import picture_trace

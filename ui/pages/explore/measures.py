@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.measures import Survey, by_offset, received
+from attention.measures import by_offset, received
+from attention.survey import Survey
 from attention.view import View
 from ui.input.head_picking import head_name
 from ui.run.refusals import say

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention.codec import frame
-from attention.measures import Survey
+from attention.survey import Survey
 from attention.view import BLOCK, View
 from wording import sentence
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from attention.habits import REACH, Habits
-from attention.measures import Measure, Survey, measures_of
+from attention.measures import Measure, measures_of
+from attention.survey import Survey
 from attention.view import Cell, View
 from viz.components.explore.contract import choices
 from viz.components.script import script as bundle

@@ -17,7 +17,7 @@ import numpy as np
 
 from attention.codec import STORED, signed8, sqrt8
 from attention.mask import Array
-from attention.measures import Survey
+from attention.survey import Survey
 from attention.view import View
 from viz.components.script import own
 from viz.export import TooLong, caption

@@ -1,0 +1,42 @@
+"""A survey is its measures and thumbnails, one by one."""
+
+import numpy as np
+import pytest
+
+from attention.measures import MEASURES, distance, entropy, received
+from attention.record import MapRecord
+from attention.survey import survey
+from attention.view import View
+from tests.support.traces import sentence_trace
+
+
+def test_a_survey_describes_the_shares_among_what_is_shown() -> None:
+    """0.8 on a hidden [CLS] and the rest spread evenly over four words is an even spread: 2 bits."""
+    maps = np.full((3, 6, 6), 0.05, np.float32)
+    maps[:, :, 0] = 0.8
+    maps[:, :, 5] = 0.0
+    trace = sentence_trace(parts={"encoder": (MapRecord(maps),)})
+    found = survey(View(trace, special=False), 8)
+    np.testing.assert_allclose(found.entropy, 2, atol=1e-5)
+    np.testing.assert_allclose(found.distance, 1.25, atol=1e-5)
+
+
+def test_a_survey_equals_its_measures_one_by_one() -> None:
+    view = View(sentence_trace())
+    found = survey(view, 4)
+    np.testing.assert_array_equal(found.thumbnails, view.thumbnails(4))
+    for layer in range(view.layers):
+        for head in range(view.heads):
+            weights = view.weights(layer, head)
+            assert found.entropy[layer, head] == pytest.approx(entropy(weights).mean(), abs=1e-6)
+            assert found.distance[layer, head] == pytest.approx(distance(weights).mean(), abs=1e-6)
+    every = [received(view.weights(layer, head)) for layer in range(view.layers) for head in range(view.heads)]
+    np.testing.assert_allclose(found.received, np.mean(every, axis=0), atol=1e-6)
+    assert not found.sampled
+
+
+def test_a_survey_holds_every_measure_once() -> None:
+    found = survey(View(sentence_trace()), 4)
+    assert list(found.measures) == [measure.name for measure in MEASURES]
+    assert len(set(found.measures)) == len(MEASURES)
+    assert all(values.shape == found.thumbnails.shape[:2] for values in found.measures.values())
