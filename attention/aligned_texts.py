@@ -17,8 +17,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from attention.cells import Cell
 from attention.tokens import TokenRow, word_runs
-from attention.view import Cell, View
+from attention.view import View
 
 Run = tuple[int, int]  # cells from start to stop
 Place = tuple[int, int, int]  # segment, and from which character to which

@@ -13,11 +13,12 @@ from enum import StrEnum
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.record import Unavailable
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from wording import sentence
 
 END = "⟨end⟩"  # what the last step writes: the token that ends the translation

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from attention.cells import Cell
 from attention.mask import Array, Bools
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 
 REACH = 8  # places to each side that are told apart; what is further counts as one place on each side
 FIRST, SPECIAL = 2 * REACH + 3, 2 * REACH + 4  # after the places by distance: the first token, other special tokens

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from attention.cells import Cell
 from attention.grid_measures import between_patches, patch_distance
 from attention.mask import Array
-from attention.view import Cell, View
+from attention.view import View
 from wording import sentence
 
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from attention.cells import Cell
 from attention.habits import Habits
 from attention.mask import Array, Bools
-from attention.view import Cell, View
+from attention.view import View
 
 KEPT = 3  # links of each head
 

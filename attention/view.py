@@ -1,46 +1,29 @@
 """A trace as it is looked at: by pieces or by words, with or without special tokens.
 
-Words: attention *to* a word is the sum over its pieces, attention *from* it the mean over them (arXiv:1906.04341).
+How pieces become words: attention.cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from attention.cells import Cell, cell_of, merge, pieces_of, runs, span_of, starts_of, sum_pieces
 from attention.grid import Grid
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, far_pool, further, max_pool, pool_cols, sample_rows
 from attention.record import AnyRecord, Record
-from attention.tokens import TokenRow, label, lacking, word_runs
+from attention.tokens import TokenRow, word_runs
 from attention.trace import Trace
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
 SAMPLES_PER_CELL = 4
 THIN = 0.01  # of a row, below which the share that is shown is summed and not taken as the rest
 BLOCK = 2**21  # most weights held at once while a large map is pooled
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One row or column of the picture: a token, or a word made of several."""
-
-    text: str
-    special: bool
-    segment: int
-    word: int | None
-    pieces: tuple[int, int]  # (start, stop) in the trace's tokens
-    goes_on: bool = False  # whether it is a piece that goes on with the word of the one before it
-    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"; of a character's part "<0xE7>"
-
-    @property
-    def label(self) -> str:
-        """Its name where it stands alone: beside a matrix, in a file."""
-        return label(self.text, self.goes_on, self.unknown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +117,14 @@ class View:
         queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
         if not queries or not keys:
             return np.zeros((len(queries), len(keys)), dtype=np.float32)
-        span = _span(queries)
+        span = span_of(queries)
         if not self.words and self.special:
-            return record.weights(head, span, _span(keys) if cols != (0, len(self.keys)) else slice(None))
-        weights = record.weights(head, span, _span(keys))
+            return record.weights(head, span, span_of(keys) if cols != (0, len(self.keys)) else slice(None))
+        weights = record.weights(head, span, span_of(keys))
         mass = self._visible(record, head, span) if self._rescales else None
-        merged = _merge(weights, queries, keys)
+        merged = merge(weights, queries, keys)
         if mass is not None:
-            visible = _merge(mass[:, None], queries, None)
+            visible = merge(mass[:, None], queries, None)
             np.divide(merged, visible, out=merged, where=visible > 0)
         return merged
 
@@ -151,11 +134,11 @@ class View:
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
         queries = [self.queries[row] for row in rows]
         keys = self.keys if cols is None else [self.keys[col] for col in cols]
-        allowed = mask.block(_pieces(queries), _pieces(keys))
+        allowed = mask.block(pieces_of(queries), pieces_of(keys))
         if allowed is None:
             return None
-        by_row = np.logical_or.reduceat(allowed, _starts(queries), axis=0)
-        seen: Bools = np.logical_or.reduceat(by_row, _starts(keys), axis=1)
+        by_row = np.logical_or.reduceat(allowed, starts_of(queries), axis=0)
+        seen: Bools = np.logical_or.reduceat(by_row, starts_of(keys), axis=1)
         return seen
 
     def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> Array:  # noqa: PLR0913  # a block of one head: two ranges and a size
@@ -215,7 +198,7 @@ class View:
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)
         if self.words or not self.special:
-            weights = _reduce(weights[:, _span(self.keys)], self.keys, axis=1)
+            weights = sum_pieces(weights[:, span_of(self.keys)], self.keys, axis=1)
         starts = np.cumsum([0, *(len(run) for run in pieces[:-1])])
         sizes = np.array([len(run) for run in pieces], dtype=np.float32)
         merged: Array = np.add.reduceat(weights, starts, axis=0)
@@ -245,7 +228,7 @@ class View:
     def _summed(self, record: AnyRecord, head: int, rows: Index) -> Array:
         """The same, weight by weight."""
         mass = np.zeros(len(positions(rows, record.queries)), dtype=np.float32)
-        for run in _runs(self.keys):
+        for run in runs(self.keys, SAMPLED_ABOVE):
             mass += record.weights(head, rows, run).sum(axis=1)
         return mass
 
@@ -266,60 +249,4 @@ class View:
         texts = (
             (self.trace.target_text or "",) if row is self.trace.target else (self.trace.text, self.trace.pair or "")
         )
-        return tuple(_cell(row, group, texts) for group in groups)
-
-
-def _cell(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Cell:
-    start, stop = group
-    text = "".join(row.pieces[start:stop])
-    first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
-    if stop - start > 1 and first is not None and last is not None and segment < len(texts):
-        text = texts[segment][first[0] : last[1]].strip() or text
-    # A word may be several pieces of which one is unknown; with all its bytes it is whole.
-    unknown = row.unknown[start] if stop - start == 1 else next(filter(lacking, row.unknown[start:stop]), "")
-    return Cell(text, row.words[start] is None, segment, row.words[start], group, row.goes_on(start), unknown)
-
-
-def _runs(cells: tuple[Cell, ...]) -> Iterator[slice]:
-    """The stretches of pieces that the cells cover, hidden ones left out, in blocks of bounded length."""
-    starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
-    stops = [
-        cell.pieces[1]
-        for i, cell in enumerate(cells)
-        if i + 1 == len(cells) or cells[i + 1].pieces[0] != cell.pieces[1]
-    ]
-    for start, stop in zip(starts, stops, strict=True):
-        yield from (slice(at, min(at + SAMPLED_ABOVE, stop)) for at in range(start, stop, SAMPLED_ABOVE))
-
-
-def _pieces(cells: Sequence[Cell]) -> npt.NDArray[np.intp]:
-    """All pieces of the cells, one after the other."""
-    return np.concatenate([np.arange(*cell.pieces) for cell in cells])
-
-
-def _starts(cells: Sequence[Cell]) -> npt.NDArray[np.intp]:
-    """Where each cell's pieces begin among all of them."""
-    sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
-    return np.cumsum([0, *sizes[:-1]])
-
-
-def _span(cells: tuple[Cell, ...]) -> slice:
-    return slice(cells[0].pieces[0], cells[-1].pieces[1])
-
-
-def _merge(weights: Array, queries: tuple[Cell, ...], keys: tuple[Cell, ...] | None) -> Array:
-    """Mean over the pieces of each query cell, sum over those of each key cell; hidden pieces between them drop out."""
-    if keys is not None:
-        weights = _reduce(weights, keys, axis=1)
-    sizes = np.array([cell.pieces[1] - cell.pieces[0] for cell in queries], dtype=np.float32)
-    result: Array = _reduce(weights, queries, axis=0) / sizes[:, None]
-    return result
-
-
-def _reduce(values: Array, cells: tuple[Cell, ...], axis: int) -> Array:
-    """Sums over each cell's pieces along an axis that runs from the first cell's start to the last one's stop."""
-    bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
-    # Starts and stops together, so that a run ends where its cell ends even when a hidden token follows.
-    sums: Array = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
-    result: Array = np.take(sums, np.arange(0, 2 * len(cells), 2), axis=axis)
-    return result
+        return tuple(cell_of(row, group, texts) for group in groups)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from attention.cells import Cell
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from inference import Backend, TraceRequest
 from lessons.schema import Answer
 from wording import Sentence, sentence

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.spreadsheet import safe_cell
-from attention.view import Cell, View
+from attention.view import View
 from wording import _, sentence
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB

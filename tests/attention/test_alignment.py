@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from attention.alignment import END, Alignment, ReadAt, alignment, diagonal, read, written
+from attention.cells import Cell
 from attention.record import MapRecord, Unavailable
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.view import Cell
 from tests.support.traces import SENTENCE, record, sentence_trace
 
 # <s> jou er aux échecs: what the decoder reads to write "jouer aux échecs"

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from attention.agreement import shares
+from attention.cells import Cell
 from attention.mask import Array
-from attention.view import Cell
 from ui.explaining.ways import ATTENTION, EFFECT, Ways
 from ui.show.csv_table import csv_table
 from ui.show.matrices import draw_matrices

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from attention.cells import Cell
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from inference.questions.agreement import MOST_TOKENS
 from ui.explaining.asked import Asked, about
 from ui.explaining.drawn import draw_ways, table, who_agrees

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from attention.aligned_texts import Aligned, align
+from attention.cells import Cell
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from ui.state.choice import Choice
 from wording import sentence
 

@@ -10,11 +10,12 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.habits import Habits
 from attention.opening import between_words, head_of_link
 from attention.survey import Survey
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from ui.run.habits import habits_of
 from ui.run.shelf import Look, shelf
 from ui.state.choice import PINNED, Choice

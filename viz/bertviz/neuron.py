@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.record import Record
-from attention.view import Cell, View
+from attention.view import View
 from viz.bertviz.views import document, pack, sides, weights
 from wording import _, together, told
 

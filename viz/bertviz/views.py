@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.trace import PARTS
-from attention.view import Cell, View
+from attention.view import View
 from viz.bertviz.vendor import BRIDGE, LIBRARIES, vendor, version
 from viz.figures.labels import cut
 from viz.inline import inline, quoted

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.pooling import far_pool, max_pool
-from attention.view import Cell, View
+from attention.view import View
 from viz.colours import Colours, around, ramp
 from viz.export import MOST_CELLS, TooLong
 from viz.stills.shapes import Anchor, Box, Cells, Picture, Shape, Text, elided, shown, width, wrapped

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.agreement import apart, mean_maps, rollout, with_residual
+from attention.cells import Cell
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from ui.explaining.drawn import draw_ways, table, who_agrees
 from ui.explaining.ways import EFFECT, Question, Ways, ask
 from ui.input.picking import control

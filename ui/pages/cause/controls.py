@@ -8,8 +8,9 @@ from functools import partial
 import streamlit as st
 
 from attention.cause import Set
+from attention.cells import Cell
 from attention.edits import Ablate, Cut, Edit, Hide, Uniform
-from attention.view import Cell, View
+from attention.view import View
 from ui.input.picking import control
 from ui.pages.cause.options import CLICKS, Cause
 from ui.removing.edits import Head, at_token, keep_only, swapped, toggled, told

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from attention.cells import Cell
 from attention.mask import Array
-from attention.view import Cell
 from ui.input.head_picking import keep_head
 from ui.pages.compare.files import about, heads_csv, links_csv, page_html
 from ui.pages.compare.measured import Compared

@@ -9,9 +9,10 @@ from functools import partial, reduce
 import streamlit as st
 
 from attention.cause import Set
+from attention.cells import Cell
 from attention.edits import Ablate, Cut, Edit
 from attention.trace import Trace
-from attention.view import Cell, View
+from attention.view import View
 from ui.input.picking import control
 from ui.pages.translate.heads import CrossHead, named
 from ui.pages.translate.options import CLICKS, SCOPES, SIDES, Translate

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attention.alignment import ReadAt, read
+from attention.cells import Cell
 from attention.mask import Array
-from attention.view import Cell, View
+from attention.view import View
 from inference.questions.forced import ForcedTarget
 from ui.pages.translate.options import Translate
 from ui.pages.translate.translation import Translation

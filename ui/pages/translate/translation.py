@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.alignment import END
+from attention.cells import Cell
 from attention.trace import Trace
-from attention.view import Cell
 from inference import TraceRequest
 from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
 from inference.text.accepted import check_text

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
+from attention.cells import Cell
 from attention.mask import Array
 from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
-from attention.view import Cell, View
+from attention.view import View
 from inference.questions.vectors import HiddenStates
 from ui.pages.vectors.levels import mix_name, pick_mix
 from ui.pages.vectors.options import Vectors

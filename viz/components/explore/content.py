@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from attention.cells import Cell
 from attention.habits import REACH, Habits
 from attention.measures import Measure, measures_of
 from attention.survey import Survey
-from attention.view import Cell, View
+from attention.view import View
 from viz.components.explore.contract import choices
 from viz.components.script import script as bundle
 from viz.components.script import stylesheet, words

@@ -11,10 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.alignment import Alignment, ReadAt
+from attention.cells import Cell
 from attention.edits import Ablate, Cut, Hide
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.view import Cell
 from inference.catalogue.listing import ModelCard
 from inference.catalogue.published import Measured, Published
 from inference.heads import CAUSAL, MASKED, WRITES
