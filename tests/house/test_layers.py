@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,6 +179,14 @@ def test_right_imports_are_no_offence(tmp_path: Path) -> None:
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).write_text(source)
     assert offences(tmp_path) == []
+
+
+def test_no_room_goes_unchecked() -> None:
+    """The types of each are looked at, its imports are sorted as ours, and the examples in its docstrings are run."""
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    assert {name.removesuffix(".py") for name in told["mypy"]["files"]} == set(ROOMS)
+    assert {*told["ruff"]["lint"]["isort"]["known-first-party"], "pages", "app"} == set(ROOMS)  # scripts
+    assert {*told["pytest"]["ini_options"]["testpaths"], "pages", "app"} == set(ROOMS)
 
 
 def test_the_set_up_needs_the_standard_library_only() -> None:
