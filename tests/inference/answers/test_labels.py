@@ -207,7 +207,8 @@ def test_effects_are_those_of_passes_of_their_own(
     told = backend.predict(question)
     logits = plain(folder, head, backend.predict((TextLabel if at is None else WordTags)(folder, text=TEXT)))
     np.testing.assert_allclose(told.values[0], logits if at is None else logits[at], atol=1e-5)
-    assert (told.values[4] == told.values[0]).all(), "nothing changed, bit for bit"
+    # But for rounding: where a sample stands in a batch decides on some processors how its sums are taken.
+    np.testing.assert_allclose(told.values[4], told.values[0], atol=1e-6, err_msg="nothing changed")
     assert len(set(told.values[:4, 0].round(4))) == 4, "every edit changes something"
     assert told.names == NAMES
     one_by_one = [backend.predict(LabelEffects(folder, text=TEXT, at=at, edits=(mine,))) for mine in SETS]
