@@ -25,6 +25,7 @@ def test_a_head_that_is_peaked_and_leaves_nothing_out_comes_highest() -> None:
     assert both.tolist() == [1, 0.25]
 
 
+@pytest.mark.slow
 def test_of_a_trace_the_words_alone_count_and_the_steps_that_wrote_a_token(tmp_path: Path) -> None:
     folder = save(tmp_path / "marian", "marian")
     backend = LocalBackend(Settings(model_folders=(tmp_path,)))

@@ -188,6 +188,7 @@ def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert 'pip install "headlight-attention[torch]"' in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_from_the_repository_it_is_a_module_and_no_command_waits_for_torch() -> None:
     heavy = "{'torch', 'transformers', 'streamlit', 'PIL', 'plotly'}"
     probe = f"import sys, headlight.command; print(*sorted({heavy} & set(sys.modules)))"

@@ -88,6 +88,7 @@ def _folder(name: str) -> str:
     return ".".join(name.split(".")[:2])
 
 
+@pytest.mark.slow
 def test_no_import_goes_round_in_a_circle() -> None:
     assert circles(graph(ROOT)) == []
 

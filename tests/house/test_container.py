@@ -146,6 +146,7 @@ class Asked(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "well"), [(200, True), (503, False), (None, False)])
 def test_the_health_check_tells_a_living_server_from_a_dead_one(
     status: int | None, well: bool, monkeypatch: pytest.MonkeyPatch

@@ -125,6 +125,7 @@ def offences(root: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_imports_run_one_way() -> None:
     assert offences(ROOT) == []
 

@@ -81,6 +81,7 @@ def test_parts_come_in_order_and_marks_that_are_wanting_are_named(tmp_path: Path
     assert re.findall(r"::(\w+)", said.split("not marked slow")[1]) == ["test_unmarked"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("marks", "found"), [(FAST, QUICK), ("slow and not browser", SLOW), ("browser", BROWSER)], ids=["1", "2", "3"]
 )
@@ -100,6 +101,7 @@ def test_neighbours_from_one_file_stay_together() -> None:
     assert list(scopes(names).values()) == ["0", "0", "1", "2"]
 
 
+@pytest.mark.slow
 def test_the_file_with_most_tests_in_a_browser_comes_first_of_those(tmp_path: Path) -> None:
     (tmp_path / "test_few.py").write_text("def test_few(browser): ...\n", encoding="utf-8")
     (tmp_path / "test_many.py").write_text("def test_one(browser): ...\n\ndef test_two(browser): ...\n", "utf-8")

@@ -247,6 +247,7 @@ def test_what_failed_is_tried_again(
     assert not list((folder / ".venv").glob(".installed-*"))
 
 
+@pytest.mark.slow
 def test_a_broken_environment_does_not_turn_into_the_systems(capfd: pytest.CaptureFixture[str]) -> None:
     """Without its pyvenv.cfg, .venv/bin/python is the system's Python: pip must not touch that."""
     system = Path(sys.base_prefix) / ("python.exe" if os.name == "nt" else "bin/python3")
@@ -271,6 +272,7 @@ def test_a_browser_comes_from_where_it_is_a_plain_package() -> None:
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
 
 
+@pytest.mark.slow
 @needs_make
 def test_make_says_which_python_is_missing() -> None:
     answer = subprocess.run(

@@ -165,6 +165,7 @@ def test_every_link_leads_somewhere() -> None:
     assert link_faults(ROOT) == []
 
 
+@pytest.mark.slow
 def test_no_file_knows_a_certain_machine() -> None:
     assert foreign(ROOT) == []
 

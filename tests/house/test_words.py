@@ -56,6 +56,7 @@ def unlike(message: Message, glossary: dict[str, list[str]]) -> list[str]:
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_file_is_what_the_code_says(file: Path) -> None:
     """`make words` brings it up to date."""
@@ -85,6 +86,7 @@ def test_what_is_said_in_chinese_is_chinese() -> None:
     assert left == []
 
 
+@pytest.mark.slow
 def test_the_terms_are_those_of_the_field() -> None:
     glossary = tomllib.loads((FOLDER / "glossary.zh.toml").read_text(encoding="utf-8"))
     wrong = {ids(message)[0]: found for message in messages(FOLDER / "zh.po") if (found := unlike(message, glossary))}

@@ -57,6 +57,7 @@ def equal(one: object, other: object, atol: float = 0.0) -> None:
                 np.testing.assert_allclose(mine.weights(head), theirs.weights(head), atol=atol)
 
 
+@pytest.mark.slow
 def test_importing_and_constructing_needs_no_torch() -> None:
     code = (
         "import sys, inference; b = inference.LocalBackend(); b.models(); b.status('gpt2')\n"
@@ -66,6 +67,7 @@ def test_importing_and_constructing_needs_no_torch() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_the_embedded_model_knows_what_it_means(backend: LocalBackend) -> None:
     trace = backend.trace(TraceRequest(text=ANIMAL))
     assert trace.tokens[:6] == ("[CLS]", "the", "animal", "didn", "'", "t")
@@ -93,6 +95,7 @@ def test_the_embedded_models_maps_are_its_own(backend: LocalBackend) -> None:
             np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_many_texts_at_once_equal_one_by_one(backend: LocalBackend) -> None:
     requests = [TraceRequest(text=text) for text in [*TEXT, "a", ANIMAL, TEXT[0]]]
     together = LocalBackend(Settings()).traces(requests)
@@ -101,6 +104,7 @@ def test_many_texts_at_once_equal_one_by_one(backend: LocalBackend) -> None:
         equal(backend.trace(request), trace, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_models_mix_in_one_call(local: LocalBackend, folder: Path) -> None:
     requests = [TraceRequest(model=str(folder / kind), text="the cat") for kind in ("bert", "gpt2", "t5", "bert")]
     traces = local.traces(requests)
@@ -108,6 +112,7 @@ def test_models_mix_in_one_call(local: LocalBackend, folder: Path) -> None:
     assert traces[0] is traces[3]
 
 
+@pytest.mark.slow
 def test_threads_do_not_mix(local: LocalBackend, folder: Path) -> None:
     texts = [f"{text} {'the cat ' * extra}"[:60] for text in ("it was", "a b c", "x") for extra in range(8)]
     requests = [TraceRequest(model=str(folder / "gpt2"), text=text, cut=48) for text in texts]
@@ -252,6 +257,7 @@ def test_a_refusal_is_no_recent_trace(backend: LocalBackend) -> None:
     assert backend.recent(request.key) is None
 
 
+@pytest.mark.slow
 def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
     with pytest.raises(Refusal, match="has 602 tokens; all-MiniLM-L6-v2 reads at most 512") as caught:
         backend.trace(TraceRequest(text="word " * 600))
@@ -284,6 +290,7 @@ def test_refusals(backend: LocalBackend, request_: TraceRequest, sentence: str) 
         backend.traces([request_])
 
 
+@pytest.mark.slow
 def test_from_the_hub_to_a_trace(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate, real = threading.Event(), Download.fetch
     monkeypatch.setattr(Download, "fetch", lambda download, file: gate.wait(60) and real(download, file))

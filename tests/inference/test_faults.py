@@ -141,6 +141,7 @@ def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
 # --- the disk -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int
@@ -162,6 +163,7 @@ def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
 # --- the hub ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", [-70_000, -1])
 def test_a_file_longer_than_announced_is_thrown_away(fake: FakeHub, settings: Settings, lie: int) -> None:
     fake.lie = lie
@@ -203,6 +205,7 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
     assert fake.ranges(), "it goes on where it was"
 
 
+@pytest.mark.slow
 def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeHub, settings: Settings) -> None:
     offer = hub.look(NAME, None, settings)
     fake.pause = 0.02  # so that both are at it together

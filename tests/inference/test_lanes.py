@@ -99,6 +99,7 @@ def test_long_work_hands_on_its_place() -> None:
     assert lanes.run(lambda: "again") == "again"
 
 
+@pytest.mark.slow
 @linux
 def test_no_more_run_beside_the_gate_than_in_it() -> None:
     lanes, first, second = Lanes(1, AT_ONCE), Held(), Held()

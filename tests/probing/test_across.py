@@ -87,6 +87,7 @@ def test_all_ways_are_counted_where_they_are_few() -> None:
     assert 0 < chances.min() < 1
 
 
+@pytest.mark.slow
 def test_luck_alone_seldom_calls_any_head_more() -> None:
     wrong = sum(across(*drawn(100 + at, 15, 3, 8)).those(more=True).size > 0 for at in range(30))
     assert wrong / 30 <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / 30)

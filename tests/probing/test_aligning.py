@@ -163,6 +163,7 @@ def test_a_real_model_is_scored_on_every_cross_head(marian: Any) -> None:
     assert np.all(state.all().links == 6), "every word was read, and gives something to some word"
 
 
+@pytest.mark.slow
 def test_a_model_that_writes_nothing_is_said_to_read_none_of_them() -> None:
     state = scored(LocalBackend(Settings(offline=True)), AlignmentRun(ALIGNMENTS, EMBEDDED))
     assert (state.scored, state.skipped, state.heads) == (0, PAIRS, {})

@@ -21,6 +21,7 @@ def moved(sets: int, seed: int = 0) -> Array:
     return found
 
 
+@pytest.mark.slow
 def test_a_twin_like_the_task_is_seldom_taken_for_less() -> None:
     """Task and twin drawn from the same, as if all labels had been shuffled to begin with."""
     told = [beyond(task, twin) for task, twin in zip(moved(SETS), moved(SETS, seed=1), strict=True)]
@@ -112,6 +113,7 @@ def test_arrays_are_kept_whole(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["a.npz"]
 
 
+@pytest.mark.slow
 def test_what_is_said_of_it_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
     changed.refuse(tmp_path, sentence("The maps of {name} cannot be recorded while it is taught.", name="BERT"))
     with speaking("zh"):

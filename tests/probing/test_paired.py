@@ -69,6 +69,7 @@ def test_holm_is_between_no_correction_and_bonferroni_and_never_easier_than_the_
     assert (np.diff(corrected.ravel()[chances.argsort(axis=None)]) >= 0).all()
 
 
+@pytest.mark.slow
 def test_where_no_head_is_better_any_is_called_better_in_at_most_one_of_twenty() -> None:
     """30 heads as good as the rule. Each finds a sentence easy or hard, so that its links stand or fall together."""
     random, times = np.random.default_rng(4), 200

@@ -27,6 +27,7 @@ def test_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert TOKEN in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_app_never_imports_ray() -> None:
     probe = "import sys, serving.cluster, ui.run.shelf; print('ray' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)

@@ -209,6 +209,7 @@ def test_who_has_gone_leaves_the_line() -> None:
     assert backend.asked == []
 
 
+@pytest.mark.slow
 def test_a_pass_ends_when_its_time_is_over() -> None:
     backend = Endless()
     service = Service(backend)
@@ -217,6 +218,7 @@ def test_a_pass_ends_when_its_time_is_over() -> None:
     assert not backend.begun.is_set() or backend.ended.wait(60)
 
 
+@pytest.mark.slow
 def test_a_pass_ends_when_its_visitor_leaves_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stops, "LOOK", 0.01)
     backend, stop = Endless(), stops.Stop("visitor")

@@ -49,6 +49,7 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
+@pytest.mark.slow
 @given(PLAIN)
 def test_plain_values_come_out_as_they_went_in(value: Any) -> None:
     assert same(value, unpack(pack(value)))
@@ -85,6 +86,7 @@ def test_a_refusal_comes_with_its_way_out() -> None:
     assert isinstance(again.message, Sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "request_", [TraceRequest(text="the cat", edits=(Ablate(0, 1),)), TraceRequest(TRANSLATOR, "the cat sleeps")]
 )

@@ -42,6 +42,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return stopping(monkeypatch, signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_loss_falls(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=60, evaluate_steps=30)
     assert main(["pretrain", str(file)]) == 0
@@ -54,6 +55,7 @@ def test_loss_falls(setting: Setting) -> None:  # noqa: F811
     assert scores[-1]["piece_loss"] < scores[0]["piece_loss"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", [0.0, 1.5])
 def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(setting: Setting, pauses: list[int], hold: float) -> None:  # noqa: F811
     whole, parts = setting("whole", steps=13, hold=hold), setting("parts", steps=13, hold=hold)
@@ -68,6 +70,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(setting: Setting, pa
     assert one["progress"][:2] == other["progress"][:2]
 
 
+@pytest.mark.slow
 def test_a_resumed_run_writes_no_line_twice(setting: Setting, pauses: list[int]) -> None:  # noqa: F811
     file = setting(steps=12)
     pauses += [6]
@@ -90,6 +93,7 @@ def test_a_finished_run_stays_finished(setting: Setting) -> None:  # noqa: F811
     assert equal(before["model"], state(file)["model"])
 
 
+@pytest.mark.slow
 def test_a_finished_run_goes_on_at_the_rate_it_is_raised_to(setting: Setting) -> None:  # noqa: F811
     bert.pretrain(config.read(setting(steps=5)))
     with pytest.raises(Refusal, match=r"ended at step 5; give \[optimiser\] steps a number above it"):
@@ -108,6 +112,7 @@ def test_a_finished_run_goes_on_at_the_rate_it_is_raised_to(setting: Setting) ->
     assert state(file)["progress"][0] == 9
 
 
+@pytest.mark.slow
 def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=6)
     bert.pretrain(config.read(file), Stint(stop_after=0))
@@ -126,6 +131,7 @@ def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, mo
     assert state(file)["plans"][-1][2] == 6
 
 
+@pytest.mark.slow
 def test_a_plan_that_was_too_short_grows_while_there_is_a_rate_to_go_on_with(
     setting: Setting,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
@@ -140,6 +146,7 @@ def test_a_plan_that_was_too_short_grows_while_there_is_a_rate_to_go_on_with(
     assert all(share > 0 for _, share, _ in state(file)["plans"])
 
 
+@pytest.mark.slow
 def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F811
     moved = {}
     for hold in (0.01, 1000.0):
@@ -149,6 +156,7 @@ def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F
     assert moved[1000.0] < moved[0.01] / 2
 
 
+@pytest.mark.slow
 def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=40, precision="bf16")
     bert.pretrain(config.read(file))

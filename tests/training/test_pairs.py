@@ -57,6 +57,7 @@ def test_spans_by_hand(lengths: list[list[int]], starts: list[int]) -> None:
     assert spans(made(lengths), 10).tolist() == starts
 
 
+@pytest.mark.slow
 def test_what_follows_follows_and_what_does_not_is_from_another_document(text: Corpus) -> None:
     random = np.random.default_rng(0)
     numbered = Corpus(np.arange(len(text.pieces), dtype=text.pieces.dtype), text.sentences, text.documents, text.counts)

@@ -49,6 +49,7 @@ def test_changed_settings_hold_and_what_was_gathered_stays(setting: Setting) -> 
     assert equal(gathered, going.optimiser.state_dict()["state"])
 
 
+@pytest.mark.slow
 def test_a_changed_rate_is_learned_at(setting: Setting) -> None:  # noqa: F811
     moved = {}
     for rate in ("5e-3", "5e-7"):
@@ -61,6 +62,7 @@ def test_a_changed_rate_is_learned_at(setting: Setting) -> None:  # noqa: F811
     assert moved["5e-7"] < moved["5e-3"] / 1_000
 
 
+@pytest.mark.slow
 def test_the_last_evaluation_stays_whatever_is_asked_next(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=6, evaluate_steps=4)
     bert.pretrain(config.read(file))
@@ -150,6 +152,7 @@ def test_a_run_from_before_texts_were_stated_opens(setting: Setting) -> None:  #
     assert bert.ready(settings).progress.step == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -177,6 +180,7 @@ def test_pairs_that_all_are_too_long_are_refused(pair_setting: translationtexts.
         run.ready(translation.read(file))
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_refused(setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
     file = setting(steps=9)
     bert.pretrain(config.read(file), ONE_STEP)
@@ -192,6 +196,7 @@ def test_a_damaged_checkpoint_is_refused(setting: Setting, capsys: pytest.Captur
         assert "checkpoint.pt is damaged" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_size_is_refused(
     pair_setting: translationtexts.Setting,  # noqa: F811
     capsys: pytest.CaptureFixture[str],

@@ -145,6 +145,7 @@ def test_the_value_of_a_key_that_nobody_looks_at_does_not_matter(backend: LocalB
     assert found[~above].max() > 1e-6
 
 
+@pytest.mark.slow
 def test_the_path_s_shares_sum_to_what_it_rises(backend: LocalBackend, folder: Path, plain: Any) -> None:
     model, ids = plain
     told = backend.inspect(WordPath(str(folder / "bert"), text=TEXT, focus=FOCUS, steps=128))

@@ -304,6 +304,7 @@ def test_placements_by_hand(steps: Any, leaves: int, placement: str, parallel: b
 # --- the embedded model --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_embedded_model_is_known() -> None:
     found = LocalBackend().inspect(Anatomy())
     [stack] = found.stacks

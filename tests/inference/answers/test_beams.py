@@ -182,6 +182,7 @@ def test_beams_that_no_step_could_have_left_are_refused(question: Any, sentence:
         answer(loaded(build(named("Marian")), reader), NextBeams(text=TEXT, **question))
 
 
+@pytest.mark.slow
 def test_pages_ask_through_the_backend(tmp_path: Path) -> None:
     folder = save_bare(tmp_path / "marian", "marian")
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))

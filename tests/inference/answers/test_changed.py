@@ -38,6 +38,7 @@ def changed(backend: LocalBackend, stage: Stage, **more: Any) -> Any:
     return backend.inspect(Changed(**asked))
 
 
+@pytest.mark.slow
 def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stages: Any) -> None:
     for stage in stages[::9]:
         found = changed(backend, stage, lender=TEXT, pairs=SAME)
@@ -45,6 +46,7 @@ def test_one_that_takes_from_itself_changes_nothing(backend: LocalBackend, stage
         assert all(end.before == end.after for end in found.ends)
 
 
+@pytest.mark.slow
 def test_one_that_takes_all_gives_the_other_text_s_answer(backend: LocalBackend, stages: Any) -> None:
     """The stream after a layer is all that goes on from it."""
     whole = [stage for stage in stages if stage.layer == 2][-1]
@@ -79,6 +81,7 @@ def test_the_answer_is_what_the_comparison_of_two_texts_says(backend: LocalBacke
     assert found.moved > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [((2, 3),), BESIDE], ids=["one word", "every word"])
 def test_vectors_taken_at_a_stage_are_those_that_enter_the_layer(
     backend: LocalBackend, stages: Any, pairs: Any
@@ -93,6 +96,7 @@ def test_vectors_taken_at_a_stage_are_those_that_enter_the_layer(
     assert at_the_stage.moved == into_the_layer.moved > 1e-4
 
 
+@pytest.mark.slow
 def test_a_number_a_vector_and_a_part(backend: LocalBackend, stages: Any) -> None:
     width = stages[0].shape[-1]
     stage = next(
@@ -121,6 +125,7 @@ def test_a_decoder_s_past_does_not_follow_from_its_future(tmp_path: Any) -> None
     assert behind.moved > 0
 
 
+@pytest.mark.slow
 def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
     more: dict[str, Any] = {"model": BERT, "text": "The cat sat.", "pair": "It slept.", "head": NEXT_SENTENCE}
     stage = backend.inspect(WholePass(**more)).stages[5]

@@ -28,6 +28,7 @@ def of_part(stage: Stage, part: str) -> bool:
     return not part or part == ("cross" if stage.part == CROSS else stage.side)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", TEXTS, ids=IDS)
 def test_what_enters_a_layer_is_the_stage_before_it(row: Any) -> None:
     model, given, other = ready(row), inputs(row), another(row)

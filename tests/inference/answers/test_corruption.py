@@ -29,6 +29,7 @@ def backend(folder: Path) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(folder.parent,), offline=True, cache=folder.parent / "cache"))
 
 
+@pytest.mark.slow
 def test_the_shares_are_the_published_ones(backend: LocalBackend, folder: Path) -> None:
     samples = [backend.predict(Corruption(model=str(folder), text=TEXT, seed=seed)) for seed in range(250)]
     pieces = sum(word is not None for word in samples[0].row.words)

@@ -201,6 +201,7 @@ def test_a_prompt_as_long_as_the_model_reads_leaves_no_room(root: Path, backend:
     assert step.candidates
 
 
+@pytest.mark.slow
 def test_a_translation_ends_where_the_model_says(tmp_path: Path) -> None:
     folder = save(tmp_path / "marian", "marian")
     file = folder / "generation_config.json"
@@ -269,6 +270,7 @@ def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: Loc
 # -- models whose tokenizer and weights do not have the same tokens
 
 
+@pytest.mark.slow
 def test_tokens_without_a_piece_are_shown_by_their_numbers(tmp_path: Path) -> None:
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     asked = NextTarget(model=str(save_padded(tmp_path / "padded")), text=TEXT, top=200)
@@ -281,6 +283,7 @@ def test_tokens_without_a_piece_are_shown_by_their_numbers(tmp_path: Path) -> No
     assert (beams.branches[0].piece, beams.beams[0].text) == ("[94]", "")
 
 
+@pytest.mark.slow
 def test_a_vocabulary_of_its_own_for_what_is_written(tmp_path: Path) -> None:
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     asked = NextTarget(model=str(save_separate(tmp_path / "separate")), text=TEXT)
@@ -352,6 +355,7 @@ def test_a_long_text_may_be_cut(root: Path, backend: LocalBackend) -> None:
     assert len(trace.text) < 40
 
 
+@pytest.mark.slow
 def test_a_token_that_is_asked_for_has_its_own_rank() -> None:
     own = LocalBackend()
     every = own.predict(NextTarget(TRANSLATOR, text="The cat sleeps.", top=200)).candidates

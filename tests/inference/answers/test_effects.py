@@ -50,6 +50,7 @@ def backend(folder: Path) -> LocalBackend:
     return LocalBackend(replace(Settings(), model_folders=(folder,)))
 
 
+@pytest.mark.slow
 def test_the_sentence_vector_is_the_mean_of_the_last_layer(backend: LocalBackend) -> None:
     found = backend.inspect(VectorEffects(text=TEXT, edits=SETS))
     assert found.values.shape == (len(SETS), 384)
@@ -159,6 +160,7 @@ def test_all_that_enters_the_first_layer_gives_the_other_text_s_answer(backend: 
         assert np.abs(taken.values[1] - taken.values[0]).max() > 1e-4
 
 
+@pytest.mark.slow
 def test_a_translation_goes_on_as_the_other_text_s_does(backend: LocalBackend) -> None:
     loaded = backend.loaded("headlight-en-fr", None)
     texts = "The cat sleeps.", "The dog sleeps."

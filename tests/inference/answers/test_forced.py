@@ -121,6 +121,7 @@ def test_a_model_with_finished_maps_only_answers_but_changes_nothing(tmp_path: P
         backend.predict(replace(asked, edits=((Ablate(0, 0, "cross"),),)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("save_model", "token", "piece"), [(save_padded, 94, "[94]"), (save_separate, -1, "new29")])
 def test_tokens_beyond_the_sources_vocabulary_are_read_and_shown(
     tmp_path: Path, save_model: Any, token: int, piece: str

@@ -64,6 +64,7 @@ def test_parts_are_the_whole_and_without_a_piece_the_likeliest_is_meant(backend:
     assert whole.guess.rank == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_gradients_add_up_to_the_way_from_nothing_known_to_the_text(
     backend: LocalBackend, root: Path, name: str

@@ -160,6 +160,7 @@ def test_a_pooler_that_is_not_there_is_no_head(backend: LocalBackend, root: Path
         backend.predict(TextLabel(str(folder), text=TEXT))
 
 
+@pytest.mark.slow
 def test_a_model_that_writes_is_refused_in_true_words(backend: LocalBackend, root: Path) -> None:
     folder = save_bare(root / "t5", "t5")
     config = transformers.AutoConfig.from_pretrained(folder)

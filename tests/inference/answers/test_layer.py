@@ -110,6 +110,7 @@ def test_norms_and_sums_stand_where_the_architecture_has_them(name: Any) -> None
         assert (wiring.after is not None) == (name in ("Gemma 2", "OLMo 2"))
 
 
+@pytest.mark.slow
 def test_rotary_positions_and_norms_of_heads_are_found_where_they_are() -> None:
     turned = {row.name for row in TEXTS if apart(row, parts_of(row)[0], 1)[0].wiring.query.rotary is not None}
     llamas = {"Llama", "Mistral", "Gemma", "Gemma 2", "Gemma 3", "Qwen 2", "Qwen 3", "Phi 3", "gpt-oss", "GPT-NeoX"}
@@ -143,6 +144,7 @@ def test_a_shared_layer_is_taken_at_its_own_turn() -> None:
     np.testing.assert_array_equal(first.wiring.query.weight, second.wiring.query.weight)
 
 
+@pytest.mark.slow
 def test_other_threads_passes_are_not_taken_for_this_one() -> None:
     row = named("BERT")
     model = build(row, capture.NAME)
@@ -183,6 +185,7 @@ SENTENCES = [("The animal didn't cross the street because it was too tired.", No
 ENCODERS = [card.id for card in catalogue(Settings()) if card.embedded and card.kind == "encoder"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "pair"), SENTENCES, ids=["one", "pair"])
 @pytest.mark.parametrize("model", ENCODERS)
 def test_the_law_holds_for_every_embedded_encoder(backend: LocalBackend, model: Any, text: Any, pair: Any) -> None:
@@ -201,6 +204,7 @@ def test_the_law_holds_for_every_embedded_encoder(backend: LocalBackend, model: 
         assert len(arrays) == 12, "four matrices with biases, and one norm's weight and bias"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["encoder", "decoder", "cross"])
 def test_the_law_holds_for_every_part_of_the_embedded_translator(backend: LocalBackend, part: str) -> None:
     text = "The black cat sleeps under the table."

@@ -63,6 +63,7 @@ def test_equals_the_pipeline(backend: LocalBackend, root: Path, name: str) -> No
             assert guess.probability == pytest.approx(other["score"], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 def test_our_own_bert_equals_the_pipeline(backend: LocalBackend) -> None:
     text = "The [MASK] sat on the [MASK] because it was tired."

@@ -75,6 +75,7 @@ def test_a_mask_is_named_and_its_doing_is_measured(local: LocalBackend, folder: 
     assert test.unmasked < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.TRANSLATOR), reason="the translator trained here is not there")
 def test_a_model_that_has_written_is_asked_too() -> None:
     """What it keeps of the texts it writes stays with it: the copy without positions begins with nothing kept."""
@@ -130,6 +131,7 @@ def test_an_order_names_every_token_once(local: LocalBackend, folder: Path, orde
         local.inspect(OrderRequest(model=str(folder / "bert"), text=TEXT, order=order))
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
     with pytest.raises(Refusal, match="up to 256 tokens; this text has 302") as caught:
         local.inspect(OrderRequest(text="word " * 300, order=tuple(range(302))))
@@ -138,6 +140,7 @@ def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
     assert test.lacking.differences.max() <= 1e-5
 
 
+@pytest.mark.slow
 def test_others_read_with_the_model_meanwhile(local: LocalBackend, folder: Path) -> None:
     """Positions are taken from a copy: traces made at the same time are what they always were."""
     trace = local.trace(request(folder, "t5"))

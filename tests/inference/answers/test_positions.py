@@ -44,6 +44,7 @@ def held(local: LocalBackend, folder: Path, kind: str) -> Any:
     return local.inspect(PositionsRequest(model=str(folder / kind)))
 
 
+@pytest.mark.slow
 def test_the_embedded_model_has_learned_vectors_and_an_end(local: LocalBackend) -> None:
     found = local.inspect(PositionsRequest())
     (table,) = found.tables

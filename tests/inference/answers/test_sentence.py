@@ -54,6 +54,7 @@ def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: st
     assert found.tokens == len(tokenizer(text, pair).input_ids)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 @pytest.mark.parametrize(("text", "pair"), [(A, B), (B, A)])
 def test_our_own_bert_equals_its_class(backend: LocalBackend, text: str, pair: str) -> None:

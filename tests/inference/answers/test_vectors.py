@@ -53,6 +53,7 @@ def test_hidden_states_are_transformers_own(backend: LocalBackend, folders: Path
     assert not found.levels.flags.writeable
 
 
+@pytest.mark.slow
 def test_hidden_states_of_the_embedded_model(backend: LocalBackend) -> None:
     from inference.files import embedded
 
@@ -90,6 +91,7 @@ def test_pooled_takes_every_mix_and_pooling(backend: LocalBackend, how: str, lev
     np.testing.assert_allclose(found.vectors[1], wanted, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_one_text_that_cannot_be_read_does_not_stop_the_others(backend: LocalBackend) -> None:
     found = backend.inspect(Pooled(texts=("a cat", "bell \x07", "\u200b", "word " * 600)))
     assert (found.vectors[1:3] == 0).all()

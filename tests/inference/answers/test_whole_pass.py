@@ -50,6 +50,7 @@ def at(backend: LocalBackend, stage: int, **more: Any) -> Any:
     return backend.inspect(asked(StageNumbers, stages=(stage,), **more)).by_stage[stage]
 
 
+@pytest.mark.slow
 def test_masked_words_from_ids_to_probabilities(backend: LocalBackend) -> None:
     found = backend.inspect(asked(WholePass))
     holds(found)
@@ -63,6 +64,7 @@ def test_masked_words_from_ids_to_probabilities(backend: LocalBackend) -> None:
     assert chances[0, blank.position].max() == pytest.approx(best.probability, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_next_sentence(backend: LocalBackend) -> None:
     more = {"head": NEXT_SENTENCE, "pair": PAIR, "text": "The cat sat on the mat."}
     found = backend.inspect(asked(WholePass, **more))
@@ -74,6 +76,7 @@ def test_the_next_sentence(backend: LocalBackend) -> None:
     assert numbers.pieces[0] == "the second follows"
 
 
+@pytest.mark.slow
 def test_a_translator_s_two_sides(backend: LocalBackend) -> None:
     text = "The black cat sleeps."
     written = present(backend.trace(TraceRequest(model=TRANSLATOR, text=text)).target).ids
@@ -112,6 +115,7 @@ PROGRAMS: dict[str, dict[str, Any]] = {  # of every model that comes along
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", PROGRAMS)
 def test_the_saved_program_gives_what_is_on_screen(backend: LocalBackend, model: str) -> None:
     """As it is, at the end and on the way."""
@@ -208,6 +212,7 @@ def test_terms_are_the_largest_first_and_the_rest_is_one(backend: LocalBackend) 
     assert few.rest == pytest.approx(sum(term.value for term in many.terms[3:]))
 
 
+@pytest.mark.slow
 def test_what_step_by_step_opens_is_the_same_attention(backend: LocalBackend) -> None:
     more = {"model": MINI, "text": "The cat sat.", "head": BARE}
     found = backend.inspect(asked(WholePass, **more))

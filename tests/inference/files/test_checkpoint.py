@@ -135,6 +135,7 @@ def test_a_sound_folder(folder: Path) -> None:
     assert [file.name for file in found.weights] == ["model.safetensors"]
 
 
+@pytest.mark.slow
 def test_shards_count_together(sound: Path, tmp_path: Path) -> None:
     from transformers import AutoModel
 

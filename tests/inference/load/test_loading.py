@@ -147,6 +147,7 @@ def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch
     assert opened(models / "bert").records
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tidy")
 def test_what_is_loaded_leaves_the_collectors_sight(models: Path) -> None:
     gc.unfreeze()

@@ -126,6 +126,7 @@ def changed(backend: LocalBackend, one: TraceRequest, other: TraceRequest) -> se
     return set(np.flatnonzero(np.abs(queries[0] - queries[1]).max(axis=(0, 2)) > 1e-5).tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_the_patch_under_the_square_is_the_one_that_saw_it(tmp_path: Path, case: Case) -> None:
     folder = save(case.sight, tmp_path / "model")

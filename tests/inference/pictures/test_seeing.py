@@ -185,6 +185,7 @@ def test_refusals(backend: LocalBackend, root: Path, name: str, question: Any, s
         backend.predict(replace(question, model=str(root / name)))
 
 
+@pytest.mark.slow
 def test_a_text_model_says_nothing_of_pictures(backend: LocalBackend) -> None:
     with pytest.raises(Refusal, match="reads text, not pictures"):
         backend.predict(PictureVector(picture=picture()))

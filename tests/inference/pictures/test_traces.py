@@ -90,6 +90,7 @@ def test_a_picture_and_a_text_are_read_by_a_tower_each(backend: LocalBackend, mo
         np.testing.assert_allclose(both.weights(1, head, "decoder"), text.weights(1, head), atol=TOLERANCE)
 
 
+@pytest.mark.slow
 def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models: Path) -> None:
     row = sight("DINOv2 with registers")
     requests = [

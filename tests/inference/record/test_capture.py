@@ -145,6 +145,7 @@ def test_a_batch_of_unequal_texts_equals_single_runs(row: Any) -> None:
                     np.testing.assert_allclose(many.weights(head), one.weights(head), atol=TOLERANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["BERT", "Gemma 2", "T5", "MPNet"])
 def test_threads_that_share_a_model_get_their_own_answers(name: str) -> None:
     row = named(name)

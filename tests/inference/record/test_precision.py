@@ -49,6 +49,7 @@ def in_float32(record: Any, head: int) -> Any:
     return torch.cat([scores, sink], dim=-1).softmax(-1)[:, :-1].numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["word " * 400, "The animal did not cross the street because it was too tired."])
 def test_a_real_model_s_maps_are_no_further_from_float64_than_eager_s(text: str) -> None:
     """The whole model in float64, so that what the layers below round is in both distances."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from attention.tokens import TokenRow
 from attention.view import View
@@ -30,6 +31,7 @@ def joined(row: TokenRow) -> list[str]:
     return list(runs.values())
 
 
+@pytest.mark.slow
 def test_pieces_of_a_chinese_word_are_one_word() -> None:
     row = regrouped(characters(TEXT), (TEXT,))
     assert {"动物", "没有", "马路", "因为"} <= set(joined(row))
@@ -74,6 +76,7 @@ def test_words_of_the_same_characters_side_by_side_are_two() -> None:
     assert joined(regrouped(characters(text), (text,))) == ["动物", "动物"]
 
 
+@pytest.mark.slow
 def test_maps_merged_by_words_still_sum_to_one() -> None:
     trace = backend().trace(TraceRequest(model=EMBEDDED, text=TEXT))
     words = View(by_chinese_words(trace), words=True)

@@ -78,6 +78,7 @@ def test_random_texts_of_every_plane(readers: dict[str, Reader]) -> None:
                 pytest.fail(str(refusal))
 
 
+@pytest.mark.slow
 def test_ten_thousand_characters(readers: dict[str, Reader]) -> None:
     text = (" ".join(tinymodels.TEXT) * 50)[:10_000]
     for reader in readers.values():
@@ -192,6 +193,7 @@ def test_a_number_that_the_vocabulary_lacks_is_shown_as_such(readers: dict[str, 
     assert reading.ids == (0, 5, 99_999)
 
 
+@pytest.mark.slow
 def test_threads_do_not_disturb_each_other(readers: dict[str, Reader]) -> None:
     texts = [*HOSTILE, *tinymodels.TEXT] * 3
     for reader in readers.values():

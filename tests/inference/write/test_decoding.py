@@ -243,6 +243,7 @@ def test_what_fails_either_way_says_nothing_about_the_cache() -> None:
     assert read(model, writing, [(5,)]).cached
 
 
+@pytest.mark.slow
 def test_threads_that_write_the_same_text_do_not_mix() -> None:
     model, writing = build(named("Llama")), Writing(source(), 30)
     ways = [tuple((3 * at + way) % 30 + 4 for at in range(6)) for way in range(3)] * 2
@@ -296,6 +297,7 @@ def test_writing_under_edits_takes_the_likeliest_of_each_edited_pass(name: Any) 
     assert found == by_hand(model, tokens, longest, edits)
 
 
+@pytest.mark.slow
 def test_edits_change_what_is_written() -> None:
     changed = 0
     for name in BOTH:

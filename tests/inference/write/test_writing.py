@@ -87,6 +87,7 @@ def test_the_start_token_is_the_one_that_generate_takes(stated: dict[str, int], 
     assert start_token(model) == generated(model, source(), max_length=4)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["t5", "marian"])
 def test_edits_hold_while_it_writes(models: dict[str, Loaded], kind: str) -> None:
     import torch

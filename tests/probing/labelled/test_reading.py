@@ -142,6 +142,7 @@ def test_a_list_of_classes_is_named_too() -> None:
         classified(Files(table("a.tsv", "0", "1")), classes=File("class.txt", b""))
 
 
+@pytest.mark.slow
 def test_the_room_waits_for_no_model() -> None:
     """Pages list tasks and read files before anything is loaded."""
     room = "probing.labelled.reading, probing.labelled.cards, probing.labelled.checks, probing.labelled.spans"

@@ -123,6 +123,7 @@ def test_short_sentences_are_shown_and_come_first(tmp_path: Path) -> None:
     assert (long.shown, len(long.rows[0].text)) == (1, min(len(row.text) for row in rows[:5]))
 
 
+@pytest.mark.slow
 @BOTH
 def test_no_step_moves_nothing(tmp_path: Path, labels: Labels) -> None:
     folder = compared(tmp_path, labels, replace(FILMED, steps=0))
@@ -132,6 +133,7 @@ def test_no_step_moves_nothing(tmp_path: Path, labels: Labels) -> None:
             assert changed.bits(folder, who, rows).max() < 1e-5  # what half precision leaves
 
 
+@pytest.mark.slow
 @BOTH
 def test_all_of_it_is_there_to_be_read(tmp_path: Path, labels: Labels) -> None:
     folder = compared(tmp_path, labels)
@@ -160,11 +162,13 @@ def test_all_of_it_is_there_to_be_read(tmp_path: Path, labels: Labels) -> None:
     assert not list(folder.glob("*.partial"))
 
 
+@pytest.mark.slow
 def test_a_model_from_nothing_is_compared_too(tmp_path: Path) -> None:
     facts = changed.facts(compared(tmp_path, classified(), replace(FILMED, steps=2), CHARACTERS))
     assert (facts.start, facts.telling) == (CHARACTERS, "the row of [CLS]")
 
 
+@pytest.mark.slow
 def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:
     labels = classified()
     folder = compared(tmp_path, replace(labels, test=labels.train[:5]), replace(FILMED, steps=2))
@@ -173,6 +177,7 @@ def test_nothing_left_to_compare_on_is_said(tmp_path: Path) -> None:
     assert changed.refused(compared(tmp_path / "other", labels, replace(FILMED, steps=2))) == ""
 
 
+@pytest.mark.slow
 def test_a_model_whose_maps_cannot_be_recorded_is_taught_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

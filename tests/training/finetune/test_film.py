@@ -29,6 +29,7 @@ def filmed(folder: Path, out: str, **changes: Any) -> dict[str, Array]:
     return found
 
 
+@pytest.mark.slow
 def test_a_model_that_is_filmed_learns_the_same_bits(tmp_path: Path) -> None:
     filmed(tmp_path, "seen")
     name, where = machine(tmp_path)
@@ -38,6 +39,7 @@ def test_a_model_that_is_filmed_learns_the_same_bits(tmp_path: Path) -> None:
     assert film.developed(tmp_path / "unseen" / "run" / "film") is None
 
 
+@pytest.mark.slow
 def test_it_begins_with_nothing_moved(tmp_path: Path) -> None:
     found = filmed(tmp_path, "out", steps=40)
     assert found["step"].tolist() == list(range(0, 41, 4))
@@ -46,6 +48,7 @@ def test_it_begins_with_nothing_moved(tmp_path: Path) -> None:
     assert found["all"][-1].mean() > found["all"][1].mean() > 0
 
 
+@pytest.mark.slow
 def test_one_that_was_cut_off_goes_on_with_the_same_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = filmed(tmp_path, "whole")
     pauses = stopping(monkeypatch, signal.SIGINT)

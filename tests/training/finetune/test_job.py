@@ -152,6 +152,7 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     assert ready.task.licence == "CC-BY-SA-4.0"
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_the_app() -> None:
     """The other end of its pipe is closed, as it is when the app is killed."""
     # It computes, as a training does: a signal in the moment before a sleep begins would be seen only after it.

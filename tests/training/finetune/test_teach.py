@@ -86,6 +86,7 @@ def test_more_layers_than_there_are_cannot_be_frozen(tmp_path: Path) -> None:
         run_of(tmp_path, classified(), replace(FAST, frozen=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
 def test_the_same_seed_gives_the_same_model_bit_for_bit_and_another_one_does_not(
     tmp_path: Path, labels: Labels
@@ -97,6 +98,7 @@ def test_the_same_seed_gives_the_same_model_bit_for_bit_and_another_one_does_not
     assert not same(weights(tmp_path / "one"), weights(tmp_path / "third"))
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_to_the_same_model_bit_for_bit(tmp_path: Path, pauses: list[int]) -> None:
     whole = taught(tmp_path, tagged(), out="whole")
     pauses += [3, 8]
@@ -120,6 +122,7 @@ def test_a_task_that_can_be_told_wholly_is_learned_wholly(tmp_path: Path, labels
     assert losses[-1]["loss"] < losses[0]["loss"] / 4
 
 
+@pytest.mark.slow
 def test_other_names_of_the_classes_change_their_names_alone(tmp_path: Path) -> None:
     one = taught(tmp_path, classified(("animal", "plant", "star")), out="one")["test"]
     other = taught(tmp_path, classified(("star", "animal", "plant")), out="other")["test"]
@@ -128,6 +131,7 @@ def test_other_names_of_the_classes_change_their_names_alone(tmp_path: Path) -> 
     assert [*other["classes"].values()] == [*one["classes"].values()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "auto"),
     [(classified(), AutoModelForSequenceClassification), (tagged(), AutoModelForTokenClassification)],
@@ -160,6 +164,7 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
     assert confusion(read(tmp_path / "out")).tolist() == found["test"]["confusion"]  # counted again from the rows
 
 
+@pytest.mark.slow
 def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path) -> None:
     found = taught(tmp_path, classified())
     folder = tmp_path / "out"
@@ -196,6 +201,7 @@ def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> 
     assert float(saved[7, 0]) == 1e5
 
 
+@pytest.mark.slow
 def test_the_best_weights_by_the_dev_rows_are_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dev score that is made to fall: the first weights stay the best, whatever is learned after."""
     marks = iter(range(100))
@@ -210,6 +216,7 @@ def test_the_best_weights_by_the_dev_rows_are_what_is_saved(tmp_path: Path, monk
     assert torch.equal(weights(tmp_path / "out")["bert.embeddings.word_embeddings.weight"], start.half())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "said"), [(classified(), "every text is called animal"), (tagged(), "nothing is tagged")]
 )
@@ -232,6 +239,7 @@ def test_a_collapse_is_said(
     assert [row["step"] for row in rows] == [2]  # the evaluations of steps 1 and 2; it is said once
 
 
+@pytest.mark.slow
 def test_some_ten_evaluations_are_made_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taught(tmp_path, classified(), replace(FAST, steps=40))
     rows = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "evaluation")
@@ -242,6 +250,7 @@ def test_some_ten_evaluations_are_made_and_told(tmp_path: Path, capsys: pytest.C
     assert "minutes left" in out
 
 
+@pytest.mark.slow
 def test_minutes_bound_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     short = replace(FAST, steps=1_000_000, minutes=1e-6)
@@ -250,6 +259,7 @@ def test_minutes_bound_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert taught(tmp_path, classified(), long, out="long")["steps"] == 12  # and no more than was wanted
 
 
+@pytest.mark.slow
 def test_to_guess_the_pace_uses_up_no_random_number(tmp_path: Path) -> None:
     taught(tmp_path, tagged(), out="all")
     assert taught(tmp_path, tagged(), replace(FAST, minutes=60.0), out="clock")["steps"] == 12
@@ -297,6 +307,7 @@ def test_one_class_alone_is_refused(tmp_path: Path) -> None:
         taught(tmp_path, Labels("classify", ("animal",), rows, rows, rows))
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None:
     taught(tmp_path, classified())
     with pytest.raises(Refusal, match=r"holds a finished model\. Name another folder"):
@@ -308,6 +319,7 @@ def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None
         taught(tmp_path, classified(), out="file")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_its_own_texts_or_not_at_all(tmp_path: Path, pauses: list[int]) -> None:
     pauses += [3]
     taught(tmp_path, classified())
@@ -318,6 +330,7 @@ def test_a_run_goes_on_with_its_own_texts_or_not_at_all(tmp_path: Path, pauses: 
     assert taught(tmp_path, classified())["steps"] == 12
 
 
+@pytest.mark.slow
 def test_rates_follow_the_size_of_a_model_and_what_it_learns(tmp_path: Path) -> None:
     run = run_of(tmp_path, classified(), replace(FAST, rate=None))
     assert run.learning.rate == 2e-4

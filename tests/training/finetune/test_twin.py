@@ -80,6 +80,7 @@ def test_a_word_tells_nothing_about_its_shuffled_tag() -> None:
     assert last.count("I-PER") / len(last) == pytest.approx(expected, abs=4 * (expected / len(last)) ** 0.5)
 
 
+@pytest.mark.slow
 @BOTH
 def test_the_twin_of_a_twin_is_the_twin_bit_for_bit(tmp_path: Path, labels: Labels) -> None:
     taught, one, other = all_of(tmp_path, labels)
@@ -89,6 +90,7 @@ def test_the_twin_of_a_twin_is_the_twin_bit_for_bit(tmp_path: Path, labels: Labe
     assert not any(same(*pair) for pair in ((one, taught), (other, taught), (one, other)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unshuffled")
 def test_one_that_is_told_nothing_else_learns_what_the_task_does(tmp_path: Path) -> None:
     """With its own labels it would be the model itself, so nothing else differs: order, rates, dropout, head."""
@@ -97,6 +99,7 @@ def test_one_that_is_told_nothing_else_learns_what_the_task_does(tmp_path: Path)
     assert same(own, taught)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unshuffled")
 def test_it_stops_at_the_step_that_was_kept(tmp_path: Path) -> None:
     name, where = machine(tmp_path)
@@ -112,12 +115,14 @@ def test_it_stops_at_the_step_that_was_kept(tmp_path: Path) -> None:
     assert [(line["loss"], line["share"]) for line in lines] == [(line["loss"], line["share"]) for line in whole]
 
 
+@pytest.mark.slow
 def test_no_step_leaves_them_as_they_were(tmp_path: Path) -> None:
     taught, one, other = all_of(tmp_path, classified(), steps=0)
     assert same(taught, one)
     assert same(taught, other)
 
 
+@pytest.mark.slow
 def test_twins_that_were_stopped_go_on_to_the_same_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, *whole = all_of(tmp_path, tagged(), twins="whole")
     pauses = stopping(monkeypatch, signal.SIGTERM)

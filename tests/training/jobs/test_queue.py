@@ -156,6 +156,7 @@ def test_a_process_of_the_same_number_that_does_something_else_is_left_alone(lin
         assert child.poll() is None
 
 
+@pytest.mark.slow
 def test_two_apps_with_one_folder_take_turns(line: Trainings) -> None:
     first = line.submit("waits")
     line.begun()
@@ -256,6 +257,7 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
         Queue(tmp_path / "file" / "taught", 10**9, command=("false",)).submit(of("learns"))
 
 
+@pytest.mark.slow
 def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path) -> None:
     with trainings(tmp_path, budget=9_500_000) as line:
         made = []

@@ -37,6 +37,7 @@ def test_whatever_rows_hold_they_are_read_as_they_were_written(tmp_path: Path, s
     assert rows.read(tmp_path / "rows.xz") == labels
 
 
+@pytest.mark.slow
 def test_a_whole_set_is_read_as_it_was_written(tmp_path: Path) -> None:
     labels = cards.load("uner-zh")
     rows.write(labels, tmp_path / "rows.xz")

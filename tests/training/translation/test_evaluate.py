@@ -50,6 +50,7 @@ def test_translations_keep_their_order(model: Any, tokenizer: Any, monkeypatch: 
     assert translate(model, tokenizer, sources, beams=1) == [" ".join(source.split()) for source in sources]
 
 
+@pytest.mark.slow
 def test_translations_are_generates_own_whatever_is_read_beside_them(model: Any, tokenizer: Any) -> None:  # noqa: F811
     sources = SOURCES
     found = translate(model, tokenizer, sources, beams=1)

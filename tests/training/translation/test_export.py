@@ -96,6 +96,7 @@ def test_the_card_says_what_was_measured(exported: Path) -> None:
         assert f"| {row['source']} |" in card
 
 
+@pytest.mark.slow
 def test_a_model_asked_for_fewer_sentences_says_how_many(exported: Path, setting: Setting) -> None:  # noqa: F811
     folder = exported.parent / "smaller"
     assert main(["export-translator", str(setting(steps=60)), str(folder), "--sentences", "5"]) == 0

@@ -70,6 +70,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
         assert taken[0] == taken[1]
 
 
+@pytest.mark.slow
 def test_the_vocabulary_is_learned_once(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=5)
     run.train(config.read(file), Stint(stop_after=0))

@@ -29,6 +29,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalBack
         yield backend, root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("head", "at"), [(CLASSIFY, None), (TAG, 2)])
 def test_the_ways_about_a_label(models: tuple[LocalBackend, Path], head: str, at: int | None) -> None:
     backend, root = models

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.support.asking import asked
 
 TEXT = "那只动物没有过马路，因为它太累了。"
@@ -14,12 +16,14 @@ def labels(**query: object) -> list[str]:
     return [box.label for box in asked("explore", text=TEXT, **query).sidebar.checkbox]
 
 
+@pytest.mark.slow
 def test_the_switch_is_there_where_it_does_something() -> None:
     assert "Chinese words" in labels(words=1)
     assert "Chinese words" not in labels(words=0)
     assert "Chinese words" not in [box.label for box in asked("explore", words=1).sidebar.checkbox]
 
 
+@pytest.mark.slow
 def test_it_groups_the_pieces_and_stays_in_the_link() -> None:
     page = asked("explore", text=TEXT, words=1)
     (box,) = (box for box in page.sidebar.checkbox if box.label == "Chinese words")

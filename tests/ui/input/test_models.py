@@ -25,6 +25,7 @@ def app() -> AppTest:
     return AppTest.from_function(page).run()
 
 
+@pytest.mark.slow
 def test_both_show_what_is_picked(app: AppTest) -> None:
     assert not app.exception
     assert [box.value for box in app.selectbox] == [EMBEDDED, "some/model"]

@@ -13,6 +13,7 @@ from tests.support.repository import ROOT, texts
 BARE = re.compile(r"""(?<!\{BASE\})["'`]/headlight/""")
 
 
+@pytest.mark.slow
 def test_no_address_leaves_the_path_out() -> None:
     rooms = ("app.py", "ui", "pages", "viz")
     found = [

@@ -45,6 +45,7 @@ def test_what_is_kept_is_what_a_run_would_show(
     assert address(page) == written[-1]
 
 
+@pytest.mark.slow
 def test_click_after_click_is_kept_and_another_page_has_the_last(clicks: TestClient) -> None:
     page = asked("explore")
     assert keep(clicks, page, layer=1, head=2) == keep(clicks, page, layer=5, head=11) == 204
@@ -102,6 +103,7 @@ def test_a_foreign_token_and_a_foreign_site_are_refused(clicks: TestClient, writ
     assert written == []
 
 
+@pytest.mark.slow
 def test_a_slip_is_gone_with_its_session(clicks: TestClient) -> None:
     slip = Slip("", None, lambda _now, _said: None, lambda _now: {}, {})  # type: ignore[arg-type]  # nothing is kept
     said = {"slip": slip.token, "selection": {}}
@@ -152,6 +154,7 @@ def test_where_figures_follow_a_click_a_run_tells() -> None:
     assert not picture(page.run()).get("slip")
 
 
+@pytest.mark.slow
 def test_a_text_too_long_for_a_link_is_left_to_a_run() -> None:
     pick = random.Random(1).choice
     page = asked("explore")

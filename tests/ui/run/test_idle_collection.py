@@ -145,6 +145,7 @@ for law in (idle, never_quiet, out_of_sight):
 """
 
 
+@pytest.mark.slow
 def test_a_cycle_is_gone_once_the_server_is_idle_or_never_quiet_or_when_it_was_out_of_the_collector_s_sight() -> None:
     answer = subprocess.run([sys.executable, "-c", GONE], cwd=ROOT, check=False, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr

@@ -63,6 +63,7 @@ def test_unknown_names_are_left_alone() -> None:
     assert parse({"utm_source": "x"}) == (Choice(), [])
 
 
+@pytest.mark.slow
 def test_a_compressed_link_cannot_unfold_without_end() -> None:
     import base64
     import zlib

@@ -14,6 +14,7 @@ def test_english_is_spoken_first() -> None:
     assert asked("by_hand").selectbox(key="picked_language").value == "en"
 
 
+@pytest.mark.slow
 def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
@@ -36,6 +37,7 @@ def test_a_language_that_is_not_spoken_is_passed_over() -> None:
     assert not page.exception
 
 
+@pytest.mark.slow
 def test_the_document_says_which_language_it_is_in() -> None:
     assert "en" in set(said(asked("by_hand")))
     assert "zh-Hans" in set(said(asked("by_hand", lang="zh")))

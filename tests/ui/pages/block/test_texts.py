@@ -158,6 +158,7 @@ def test_a_layer_without_a_width_of_its_own_takes_its_heads() -> None:
     assert (sizes.width, sizes.kv_heads, sizes.gated, sizes.hidden) == (24, 2, True, 32)
 
 
+@pytest.mark.slow
 def test_the_embedded_model_s_sentence() -> None:
     said = sentence(LocalBackend().inspect(Anatomy()))
     assert said == (

@@ -118,6 +118,7 @@ def test_a_damaged_link_is_refused_in_one_sentence(word: str) -> None:
         unpack(word)
 
 
+@pytest.mark.slow
 def test_a_link_that_unfolds_to_gigabytes_is_refused() -> None:
     bomb = base64.urlsafe_b64encode(zlib.compress(b"\0" * 50_000_000, 9)).decode()
     with pytest.raises(Refusal, match="damaged"):

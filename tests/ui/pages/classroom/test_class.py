@@ -60,6 +60,7 @@ def test_a_code_that_is_none_is_said_and_stays_typed() -> None:
     assert seat.text_input(key="classroom_code").value == "NOROOM"
 
 
+@pytest.mark.slow
 def test_students_follow_their_teacher_from_page_to_page() -> None:
     desk, code = opened()
     seat = joined(code)
@@ -72,6 +73,7 @@ def test_students_follow_their_teacher_from_page_to_page() -> None:
     assert "you follow your teacher" in marks(seat)
 
 
+@pytest.mark.slow
 def test_another_view_of_the_same_page_is_followed_without_a_second_run() -> None:
     desk, code = opened()
     seat = joined(code, page="tutorials")
@@ -84,6 +86,7 @@ def test_another_view_of_the_same_page_is_followed_without_a_second_run() -> Non
     assert not seat.exception
 
 
+@pytest.mark.slow
 def test_a_student_goes_an_own_way_and_comes_back() -> None:
     desk, code = opened()
     seat = joined(code)
@@ -98,6 +101,7 @@ def test_a_student_goes_an_own_way_and_comes_back() -> None:
     assert seat.title[0].value == there
 
 
+@pytest.mark.slow
 def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None:
     desk, code = opened()
     anna, ben = joined(code, "Anna"), joined(code)
@@ -117,6 +121,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     assert "Anna" not in " ".join(notes(ben.run()))
 
 
+@pytest.mark.slow
 def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
     desk, code = opened()
     seat = joined(code)
@@ -142,6 +147,7 @@ def _teachers(desk: AppTest) -> Iterator[str]:
     yield known_as(desk.session_state[NOBODY])
 
 
+@pytest.mark.slow
 def test_a_hand_is_seen_at_the_desk() -> None:
     desk, code = opened()
     seat = joined(code, "Ben")
@@ -149,6 +155,7 @@ def test_a_hand_is_seen_at_the_desk() -> None:
     assert any("1 is lost: Ben" in said for said in notes(desk.run()))
 
 
+@pytest.mark.slow
 def test_a_closed_room_lets_everybody_go() -> None:
     desk, code = opened()
     seat = joined(code)
@@ -167,6 +174,7 @@ def test_who_comes_by_the_link_is_asked_for_a_name_first() -> None:
     assert any("You are in, without a name." in said for said in notes(seat))
 
 
+@pytest.mark.slow
 def test_a_hostile_name_and_question_are_text() -> None:
     desk, code = opened()
     seat = joined(code, "<img src=x onerror=alert(1)>")

@@ -51,6 +51,7 @@ def strengths(view: View, words: list[int], by: str) -> Array:
     return left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["excess", "weight"])
 def test_the_famous_question_is_answered_with_the_model_s_numbers(views: list[View], by: str) -> None:
     told = notes(asked("find", by=by))

@@ -28,6 +28,7 @@ def backend(root: Path) -> Iterator[LocalBackend]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECODERS)
 def test_every_decoder_writes_and_is_looked_at(root: Path, backend: LocalBackend, name: str) -> None:
     folder = str(save_decoder(root / re.sub(r"\W+", "-", name), name))

@@ -75,6 +75,7 @@ def unfold(page: AppTest, key: str) -> None:
     page.run()
 
 
+@pytest.mark.slow
 def test_heads_that_share_keys_write_greedily_and_the_link_restores_it(writers: Writers, saved: Saved) -> None:
     page = writers.opened("llama", more=4)
     press(page, "Next token")
@@ -92,6 +93,7 @@ def test_heads_that_share_keys_write_greedily_and_the_link_restores_it(writers: 
     assert not enabled(page, "To the prompt")
 
 
+@pytest.mark.slow
 def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
     page = writers.opened(pick="drawn", seed=1, more=5)
     press(page, "Write more")
@@ -105,6 +107,7 @@ def test_what_is_drawn_follows_the_seed(writers: Writers) -> None:
     assert path_of(page) == path, "what stands is kept; the next draw is another one"
 
 
+@pytest.mark.slow
 def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> None:
     path = writers.greedy(3)
     page = writers.opened(show="looks")
@@ -151,6 +154,7 @@ def test_each_layer_would_write_its_own(writers: Writers, saved: Saved) -> None:
     assert float(rows[-1][1]) == pytest.approx(step.candidates[0].probability, rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_the_maps_are_those_of_one_pass(writers: Writers, name: str) -> None:
     # A text of its own: answers are kept, and one to a question asked alone elsewhere was read anew.

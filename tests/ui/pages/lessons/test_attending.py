@@ -71,6 +71,7 @@ def test_its_teacher_and_who_attends_none_see_all() -> None:
         assert not any(KEPT in said for said in notes(page))
 
 
+@pytest.mark.slow
 def test_it_is_said_in_chinese(room: str) -> None:
     page = attended(room, lang="zh", lesson="attention", show="teacher")
     assert english(page) == []

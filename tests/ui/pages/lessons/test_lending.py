@@ -42,6 +42,7 @@ def test_it_comes_back_with_another_page_and_with_the_list() -> None:
     assert text(page) == OWN
 
 
+@pytest.mark.slow
 def test_the_lesson_goes_on_where_it_was_with_its_own_text() -> None:
     page = opened()
     lessons = text(page)
@@ -52,6 +53,7 @@ def test_the_lesson_goes_on_where_it_was_with_its_own_text() -> None:
     assert text(page) == OWN
 
 
+@pytest.mark.slow
 def test_what_was_typed_last_is_kept_and_not_what_was_before() -> None:
     page = opened()
     page.query_params["text"] = LATER  # as a link does, or the box of a page beside

@@ -63,6 +63,7 @@ def typed(page: AppTest, **texts: str) -> None:
     page.run()
 
 
+@pytest.mark.slow
 def test_a_model_without_the_head_lets_another_one_answer_and_says_so(backend: LocalBackend) -> None:
     page = asked("masked_words", model=BARE)
     first = next(card for card in backend.models() if card.downloaded and "masked" in card.heads)
@@ -100,6 +101,7 @@ def test_layer_by_layer(model: str, backend: LocalBackend, saved: Saved) -> None
     assert names[1] == f"probability of {found.followed[0].piece}"
 
 
+@pytest.mark.slow
 def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> None:
     """What leaving a word out changes, and what its gradient adds up to."""
     page = opened(model, show="words")

@@ -26,6 +26,7 @@ def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str,
     assert bool(agreeing((one, other))) is bool(said)
 
 
+@pytest.mark.slow
 def test_the_embedded_model_judges_what_goes_together() -> None:
     page = asked("next_sentence", model=BERT, text="The cat sat on the mat.", pair="It was asleep within a minute.")
     says(page, "Both orders are called likely: told is that the texts go together")

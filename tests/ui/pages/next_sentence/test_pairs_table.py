@@ -63,6 +63,7 @@ def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
     assert summary("BERT", rows[2:]) == "BERT could judge none of these pairs; the remark says why."
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not embedded.own_here(embedded.BERT), reason="the BERT that was trained here is not there")
 def test_our_own_bert_tells_the_examples_apart() -> None:
     """The first of each two follows, the second does not; a first look at the table should not mislead."""

@@ -70,6 +70,7 @@ def test_a_first_visit_needs_one_press(place: Path) -> None:
     stands(page)
 
 
+@pytest.mark.slow
 def test_what_reads_the_script_is_started_from() -> None:
     chinese = replace(EMBEDDED_CARD, id="of Chinese", language="Chinese", downloaded=False)
     assert fitting(cards.load("sib-200-en"), [EMBEDDED_CARD]) == EMBEDDED

@@ -72,6 +72,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     assert [slider.value for slider in page.select_slider] == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_links")
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
@@ -107,6 +108,7 @@ class Answering:
         return Effect(np.array([[1.0, 3.0], *([1.0, 3.0 - less] for less in lost)], np.float32), ("a", "b"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plain_links")
 def test_what_each_head_is_used_for_stands_beside_what_it_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -35,6 +35,7 @@ def buttons(page: AppTest) -> set[str]:
     return {button.label for button in page.button}
 
 
+@pytest.mark.slow
 def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it(place: Path) -> None:
     job = kept(place, title="<b>Mine</b> [x](http://x.org) $x$")
     page = asked("teach", job=job.id, show="keep")
@@ -61,6 +62,7 @@ def test_whoever_has_the_link_may_have_the_model_and_only_its_teacher_removes_it
     assert "job" not in page.query_params
 
 
+@pytest.mark.slow
 def test_a_removed_model_is_not_the_chosen_one_any_more(place: Path) -> None:
     job = kept(place)
     page = asked("teach", job=job.id, show="keep", model=job.name)
@@ -81,6 +83,7 @@ def test_a_test_row_that_cannot_be_read_is_left(place: Path, content: bytes) -> 
     assert first_text(look)
 
 
+@pytest.mark.slow
 def test_ones_own_trainings_are_listed(place: Path) -> None:
     mine, others = kept(place, title="Mine"), kept(place, title="Not mine")
     page = asked("teach")

@@ -112,6 +112,7 @@ def test_a_label_that_is_not_there_is_no_cell(texts: Path) -> None:
     says(asked(texts, true=99, said=0), "test rows said to be")
 
 
+@pytest.mark.slow
 def test_names_are_marked_by_form_and_in_words(words: Path) -> None:
     page = asked(words, outcome="all", true=1)
     first, second = strips(page)

@@ -29,6 +29,7 @@ def backend(root: Path) -> Iterator[LocalBackend]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRANSLATORS)
 def test_every_translator_writes_and_is_aligned(root: Path, backend: LocalBackend, name: str) -> None:
     folder = str(save_translator(root / re.sub(r"\W+", "-", name), name))

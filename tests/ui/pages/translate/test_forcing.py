@@ -19,6 +19,7 @@ def told(**query: str) -> list[tuple[int, int]]:
     return [(int(first), int(of)) for first, of in said]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "wrong"),
     [("Le chat noir dort sous la table.", 0), ("Le chien noir dort sous la table.", 1)],
@@ -30,5 +31,6 @@ def test_what_the_model_writes_itself_is_all_put_first(target: str, wrong: int) 
     assert (first == of) is (wrong == 0)
 
 
+@pytest.mark.slow
 def test_what_it_wrote_is_not_forced() -> None:
     assert told() == []

@@ -62,6 +62,7 @@ def microscope(page: AppTest) -> dict[str, Any]:
     return dict(json.loads(shown.json))
 
 
+@pytest.mark.slow
 def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
     page = asked("translate", model=model, text=TEXT, target="the cat", show="heads", side="cross")
     data = microscope(page)

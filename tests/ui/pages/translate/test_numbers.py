@@ -50,6 +50,7 @@ def weights_of(file: str) -> list[float]:
     return [float(line[-1]) for line in table(file)[1:]]
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_write_lets_another_one_and_is_named_with_its_pages(translator: Translator) -> None:
     page = opened(translator, model=BARE)
     first = next(card for card in translator.backend.models() if card.downloaded and "writes" in card.heads)
@@ -122,6 +123,7 @@ def test_beams_are_searched_as_generate_does(translator: Translator, saved: Save
     assert shown[: len(known(best.target)) - 1] == [*known(best.target).pieces[1:]]
 
 
+@pytest.mark.slow
 def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> None:
     page = opened(translator, show="without", edits="ax2-1,ae0-2")
     edits = (Ablate(2, 1, "cross"), Ablate(0, 2, "encoder"))
@@ -137,6 +139,7 @@ def test_what_a_removed_head_changes(translator: Translator, saved: Saved) -> No
     assert [float(row[3]) for row in rows if row[0] == "after"] == pytest.approx(new.tolist(), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_every_head_is_removed_in_turn_and_some_at_random(translator: Translator, saved: Saved) -> None:
     page = opened(translator, show="without", edits="ax1-2")
     says(page, "Without cross head 1-2")

@@ -191,6 +191,7 @@ def test_what_is_said_to_be_the_same_is(claim: Claim) -> None:
     assert below(1e-4)(said(claim)), said(claim)
 
 
+@pytest.mark.slow
 def test_both_losses_are_of_the_pair_as_it_was_spoilt() -> None:
     """The masked words and the verdict, asked again with the text that the sentence quotes."""
     mine = Choice(text="The lamp went out.", pair="We looked for a candle in the dark.")
@@ -212,6 +213,7 @@ def test_both_losses_are_of_the_pair_as_it_was_spoilt() -> None:
     assert said(bert.joint, mine, Tutorials(seed=2)) != sentence
 
 
+@pytest.mark.slow
 def test_without_dropout_a_pass_is_no_dice() -> None:
     assert "give the same number 8 times" in said(finetuning.varied, options=Tutorials(dropped=0))
     assert "With 50 % dropped" in said(finetuning.varied, options=Tutorials(dropped=99))

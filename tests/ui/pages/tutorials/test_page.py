@@ -8,6 +8,7 @@ from tests.support.asking import asked, notes, press, says, stands
 from ui.pages.tutorials import themes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", list(themes.STATIONS))
 def test_a_theme_says_all_of_its_claims_and_refuses_nothing(theme: str) -> None:
     page = asked("tutorials", theme=theme)
@@ -20,6 +21,7 @@ def test_a_theme_says_all_of_its_claims_and_refuses_nothing(theme: str) -> None:
     assert notes(page, "refusal") == []
 
 
+@pytest.mark.slow
 def test_another_sample_is_in_the_address() -> None:
     page = asked("tutorials", theme="bert", text="The lamp went out.", pair="We looked for a candle in the dark.")
     before = notes(page)

@@ -83,6 +83,7 @@ def test_what_belongs_together_stays_together(real: Arranger) -> None:
     assert done(real, vectors, 3).shape == (48, 3)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_arranged_fails_in_words(real: Arranger) -> None:
     failed = real.arrange(np.full((40, 3), np.nan, dtype=np.float32), 2)
     failed.wait(240)
@@ -93,6 +94,7 @@ def test_it_is_begun_once_for_the_same_vectors(arranger: Arranger) -> None:
     assert arranger.arrange(clusters(), 2) is arranger.arrange(clusters(), 2)
 
 
+@pytest.mark.slow
 def test_a_stopped_one_ends_and_begins_anew(arranger: Arranger) -> None:
     vectors = np.random.default_rng(1).normal(size=(2000, 60)).astype(np.float32)
     running = arranger.arrange(vectors, 2)
@@ -141,6 +143,7 @@ def test_it_ends_when_its_time_is_over_and_says_so(arranger: Arranger) -> None:
     assert "longer than the 0 seconds that it may take here" in late.late
 
 
+@pytest.mark.slow
 def test_it_ends_when_all_who_asked_for_it_have_gone(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
     left = set[str]()
     both = iter([Visitor("ann", lambda: "ann" in left), Visitor("bob", lambda: "bob" in left)])
@@ -163,6 +166,7 @@ def test_a_stop_that_comes_late_does_not_end_the_next(arranger: Arranger) -> Non
     assert other.state == "done"
 
 
+@pytest.mark.slow
 def test_the_process_ends_when_nobody_needs_it(arranger: Arranger, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(arranging, "IDLE", 0.0)

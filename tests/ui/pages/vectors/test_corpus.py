@@ -94,6 +94,7 @@ def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:
     assert broken.file.read_bytes() == whole.file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_over_the_embedded_model_equals_single_sentences() -> None:
     backend = LocalBackend(Settings())
     run = finished(Run(Pooled(texts=TEXTS[: PART + 5]), backend.inspect))
@@ -141,6 +142,7 @@ def test_a_run_that_nobody_looks_at_pauses(monkeypatch: pytest.MonkeyPatch) -> N
     assert (run.state, run.done) == ("stopped", PART)
 
 
+@pytest.mark.slow
 def test_the_file_goes_with_the_run() -> None:
     run = finished(Run(Pooled(texts=TEXTS), Model()))
     folder, token = run.folder, run.token

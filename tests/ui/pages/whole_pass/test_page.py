@@ -23,6 +23,7 @@ from ui.state.choice import Choice
 BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
 
 
+@pytest.mark.slow
 def test_the_stack_is_what_it_opens_with() -> None:
     page = asked("whole_pass", text="The cat sat.")
     stands(page)
@@ -32,6 +33,7 @@ def test_the_stack_is_what_it_opens_with() -> None:
     says(page, "The pieces and their ids: [CLS] 101, the 1996, cat 4937, sat 2938, . 1012, [SEP] 102.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ends", "last"), [("masked", "probabilities: softmax"), ("next", "probabilities: softmax"), ("none", "tanh")]
 )
@@ -42,6 +44,7 @@ def test_each_end_of_a_pass(ends: str, last: str) -> None:
     says(page, "The chosen number" if ends == "none" else "The chosen number, of “")
 
 
+@pytest.mark.slow
 def test_it_opens_with_the_hidden_word_s_likeliest() -> None:
     page = asked("whole_pass", **BERT)
     stands(page)
@@ -64,6 +67,7 @@ def test_every_token_s_likeliest_pieces_are_named() -> None:
     assert float(table["largest"][3].split()[-1]) >= float(table["second"][3].split()[-1]) > 0
 
 
+@pytest.mark.slow
 def test_a_judgement_of_two_texts_ends_with_names() -> None:
     page = asked("whole_pass", model="headlight-bert", text="The cat sat.", pair="It was tired.", ends="next")
     says(page, "The pass ends with the probabilities of the whole text: “the second ")
@@ -103,6 +107,7 @@ def test_step_by_step_opens_at_the_same_attention(side: str, part: str, two: boo
     assert step_by_step(Choice(), asked_for, norm, 4) is None  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_translator_has_both_sides() -> None:
     page = asked("whole_pass", model=TRANSLATOR, text="The cat sleeps.", zoom="layer", stage=60)
     stands(page)
@@ -147,6 +152,7 @@ def test_a_head_that_the_model_lacks_is_said_and_the_pass_is_shown_without() -> 
     assert not [said for said in notes(asked("whole_pass", text="The cat sat.")) if "no head" in said]
 
 
+@pytest.mark.slow
 def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     page = asked("whole_pass", **BERT, zoom="stage", stage=40, row=3)
     choose(page, "Change and go on", "The whole stage")
@@ -162,6 +168,7 @@ def test_numbers_are_changed_and_the_pass_goes_on() -> None:
     assert box.value == "much", "nothing typed is lost"
 
 
+@pytest.mark.slow
 def test_what_another_text_lends() -> None:
     query = {**BERT, "zoom": "stage", "stage": 40, "change": "stage", "lender": "A dog [MASK] in his car."}
     says(asked("whole_pass", **query), "The pass ended for token 3 “[MASK]” with ")
@@ -178,6 +185,7 @@ def weighed(layer: int) -> int:
     return next(at for at, one in enumerate(passed.stages) if one.layer == layer and one.role == WEIGHED)
 
 
+@pytest.mark.slow
 def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
     """The chosen number says which head; the end is what the comparison of two texts has for the same head."""
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4), row=3, column=2 * 32 + 5)
@@ -197,6 +205,7 @@ def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
         assert shown == pytest.approx(np.exp(said[:, at]), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     page = asked("whole_pass", **BERT, zoom="stage", stage=weighed(4) + 1, change="head")
     stands(page)
@@ -207,6 +216,7 @@ def test_a_head_is_changed_only_where_it_hands_on_what_it_weighed() -> None:
     assert "A head becomes 0" in " ".join(notes(page, "refusal"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "heads"),
     [
