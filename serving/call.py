@@ -29,6 +29,10 @@ STRANGER = sentence("The server that computes does not know this app. Its operat
 WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first, and at most
 AGAIN = (408, 429, 500, 502, 503, 504)  # without a frame that says more: a proxy's, or a replica's that is no more
 PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
+CONNECT, GRACE = (
+    5.0,
+    5.0,
+)  # seconds for a connection, and beyond its time for an answer: the service says itself that it is late
 PATIENCE = 60.0  # seconds for which a question that nobody answers is asked again: a new proxy takes thirty
 
 
@@ -67,40 +71,49 @@ class Caller:
     ) -> None:
         self.seconds, self._sleep, self._clock = seconds, sleep, clock
         self._headers = {"Content-Type": TYPE, **({"Authorization": f"Bearer {token}"} if token else {})}
-        found, self._before = connections_to(
-            address.rstrip("/"), seconds + 5
-        )  # the service says itself that it is late
+        found, self._before = connections_to(address.rstrip("/"))
         self._connections = connections or found
 
-    def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = PATIENCE) -> Any:
-        """The answer; raises Refusal."""
+    def ask(  # noqa: PLR0913  (where, what, of what, and for how long)
+        self,
+        path: str,
+        asked: Any,
+        key: str,
+        model: str = "",
+        *,
+        patience: float = PATIENCE,
+        seconds: float | None = None,
+    ) -> Any:
+        """The answer, which may take so many ``seconds``; raises Refusal."""
         frame, began, tries = pack(asked), self._clock(), 0
+        seconds = self.seconds if seconds is None else min(seconds, self.seconds)
         who = f"{hash(stops.who()):x}"  # to be told from others, not to be known
         lost = 0.0  # when it was first known that nobody answers: a machine that falls silent is not known at once
         while True:
-            left = self.seconds - (self._clock() - began)
+            left = max(seconds - (self._clock() - began), 0)
             headers = {
                 **self._headers,
                 AFFINITY: key,
                 MODEL: quote(model),
-                DEADLINE: f"{max(left, 0):.3f}",
+                DEADLINE: f"{left:.3f}",
                 VISITOR: who,
             }
             try:
-                return self._once(path, frame, headers)
+                return self._once(path, frame, headers, Timeout(connect=CONNECT, read=left + GRACE))
             except Unanswered as wait:
                 stops.check()
                 pause = max(wait.seconds, min(LONGEST, WAIT * 2**tries)) * random.uniform(0.5, 1.5)
                 now = self._clock()
                 lost = lost if tries else now
-                if now - lost + pause > patience or now - began + pause > self.seconds:
+                if now - lost + pause > patience or now - began + pause > seconds:
                     raise Refusal(NOBODY, way_out="retry") from wait
                 tries += 1
                 self._sleep(pause)
 
-    def _once(self, path: str, frame: bytes, headers: dict[str, str]) -> Any:
+    def _once(self, path: str, frame: bytes, headers: dict[str, str], timeout: Timeout) -> Any:
+        sent: dict[str, Any] = {"body": frame, "headers": headers, "timeout": timeout}
         try:
-            response = self._connections.urlopen("POST", self._before + path, body=frame, headers=headers, **PLAINLY)
+            response = self._connections.urlopen("POST", self._before + path, **sent, **PLAINLY)
             body = _read(response)
         except HTTPError as error:
             log.info("The backend was not reached: %s", type(error).__name__)
@@ -160,11 +173,11 @@ class _WholeSafely(_Whole, HTTPSConnection):
     """The same over TLS."""
 
 
-def connections_to(address: str, seconds: float) -> tuple[HTTPConnectionPool, str]:
+def connections_to(address: str) -> tuple[HTTPConnectionPool, str]:
     """Connections that stay open, as many as pages may ask at a time, and what a path there begins with."""
     place = parse_url(address)
     host, safely = place.host or "", place.scheme == "https"
-    many: dict[str, Any] = {"maxsize": 64, "block": True, "timeout": Timeout(connect=5.0, read=seconds)}
+    many: dict[str, Any] = {"maxsize": 64, "block": True}
     # A proxy is on the way to other machines only.
     proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme or "http")
     manager = PoolManager(**many) if proxy is None else ProxyManager(proxy, **many)

@@ -25,13 +25,23 @@ from serving.frames import ABOUT, ANSWER, AT_ONCE, TOKEN, TRACES
 
 FRESH = 5.0  # seconds for which what was said of models is taken as said: a page asks several times as it draws itself
 LOOKS = 0.3  # the same for how far a download is
-IMPATIENT = 2.0  # seconds for what a page can be drawn without
+IMPATIENT = 2.0  # seconds for which what a page can be drawn without is asked again
+AT_MOST = 30.0  # seconds that it may take: a hub that says nothing is given up before
 
 
 class Asks(Protocol):
     """Who asks a service (serving.call)."""
 
-    def ask(self, path: str, asked: Any, key: str, model: str = "", patience: float = ...) -> Any:
+    def ask(  # noqa: PLR0913  (as serving.call has it)
+        self,
+        path: str,
+        asked: Any,
+        key: str,
+        model: str = "",
+        *,
+        patience: float = ...,
+        seconds: float | None = ...,
+    ) -> Any:
         """The answer; raises Refusal."""
         ...
 
@@ -124,11 +134,11 @@ class RemoteBackend(LocalBackend):
         """No model is in this process."""
         raise RuntimeError(f"{name} is where the backend is, not here.")
 
-    def asked(self, *asked: str | None, patience: float = IMPATIENT) -> Any:
+    def asked(self, *asked: str | None) -> Any:
         """What is said of models now; raises Refusal."""
         key = "/".join(one or "" for one in asked[1:3])
         model = asked[1] or "" if asked[1:] else ""
-        same, found = self._caller.ask(ABOUT, asked, key or str(asked[0]), model, patience)
+        same, found = self._caller.ask(ABOUT, asked, key or str(asked[0]), model, patience=IMPATIENT, seconds=AT_MOST)
         if same != asked:
             raise Refusal(NOBODY, way_out="retry")
         return found

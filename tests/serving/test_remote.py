@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pytest
-from urllib3 import BaseHTTPResponse, HTTPResponse
-from urllib3.exceptions import ProtocolError
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPResponse
+from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
 from inference.questions.text_sizes import TextSizes
@@ -40,12 +41,13 @@ def broken() -> BaseHTTPResponse:
 
 
 class Pool:
-    """What answers one after the other, and the headers that it was sent."""
+    """What answers one after the other, the headers that it was sent, and how long each was waited for."""
 
     def __init__(self, answers: Iterator[Reply]) -> None:
-        self.answers, self.seen = answers, list[tuple[str, str, dict[str, str]]]()
+        self.answers, self.seen, self.waited = answers, list[tuple[str, str, dict[str, str]]](), list[float]()
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
+        self.waited.append(more["timeout"].read_timeout)
         self.seen.append((method, url, {name.lower(): value for name, value in more["headers"].items()}))
         return next(self.answers)()
 
@@ -123,6 +125,25 @@ def test_headers_say_who_how_long_and_where() -> None:
     assert headers["serve_multiplexed_model_id"] == "some/m%C3%B6d%20el"
 
 
+def test_a_server_that_takes_a_question_and_says_nothing_is_waited_for_no_longer_than_the_answer_may_take() -> None:
+    clock, waited = Clock(), list[float]()
+
+    def silent() -> BaseHTTPResponse:
+        clock.now += pool.waited[-1]
+        raise ReadTimeoutError(HTTPConnectionPool("127.0.0.1"), "/", "silent")
+
+    pool = Pool(iter(lambda: silent, None))
+    calls = Caller("http://127.0.0.1", connections=pool, sleep=clock.sleep, clock=clock)
+    there = RemoteBackend(calls, Settings())
+    for ask, longest in ((there.models, 35), (lambda: there.trace(TraceRequest(text="cat")), 605)):
+        began = clock.now
+        with suppress(Refusal):
+            ask()
+        waited.append(clock.now - began)
+        assert waited[-1] <= longest
+    assert waited == [35, 605]
+
+
 def test_no_more_is_taken_in_than_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(call, "MOST_ANSWERED", 100)
     for stated in ("", "101"):
@@ -139,7 +160,7 @@ def test_a_proxy_is_on_the_way_to_other_machines_only(monkeypatch: pytest.Monkey
         ("http://computes.example/behind", True, "http://computes.example/behind"),
         ("https://computes.example/behind", True, "/behind"),
     ):
-        pool, start = call.connections_to(address, 1.0)
+        pool, start = call.connections_to(address)
         assert (pool.proxy is not None, start) == (proxied, before)
 
 
