@@ -162,10 +162,12 @@ class _Whole(HTTPConnection):
             self._held.append(data)
 
     def getresponse(self) -> Any:
-        """As before, but that it looks now and then whether anybody still wants it."""
+        """As before, but that it looks now and then whether anybody still wants it. Raises TimeoutError."""
         until = time.monotonic() + (self.timeout or 0)
-        while not wait_for_read(self.sock, stops.LOOK) and time.monotonic() < until:
+        while not wait_for_read(self.sock, stops.LOOK):
             stops.check()
+            if time.monotonic() > until:
+                raise TimeoutError("Nothing was answered.")
         return super().getresponse()
 
 

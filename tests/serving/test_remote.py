@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import BytesIO
@@ -9,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPResponse
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPResponse, Timeout
+from urllib3.connection import HTTPConnection
 from urllib3.exceptions import ProtocolError, ReadTimeoutError
 
 from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
@@ -142,6 +144,16 @@ def test_a_server_that_takes_a_question_and_says_nothing_is_waited_for_no_longer
         waited.append(clock.now - began)
         assert waited[-1] <= longest
     assert waited == [35, 605]
+
+
+def test_a_silent_connection_is_given_up_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is not read then, which would wait for the same time again."""
+    monkeypatch.setattr(HTTPConnection, "getresponse", lambda _: pytest.fail("It was read."))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        pool, start = call.connections_to(f"http://127.0.0.1:{server.getsockname()[1]}")
+        with pytest.raises(ReadTimeoutError):
+            pool.urlopen("POST", f"{start}/", body=b"?", timeout=Timeout(read=0.1), retries=False)
+        pool.close()
 
 
 def test_no_more_is_taken_in_than_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
