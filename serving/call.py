@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 NOBODY = sentence("The server that computes does not answer now. Try again in a moment.")
 STRANGER = sentence("The server that computes does not know this app. Its operator has to give both the same secret.")
 WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first, and at most
-AGAIN = (408, 429, 500, 502, 503, 504)  # without a frame that says more: a proxy's, or a replica's that is no more
+# Without a frame that says more: a proxy's that knows of no replica yet (404), or a replica's that is no more.
+AGAIN = (404, 408, 429, 500, 502, 503, 504)
 PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
 CONNECT, GRACE = (
     5.0,

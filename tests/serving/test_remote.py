@@ -85,6 +85,11 @@ def test_it_asks_again_after_a_lost_connection_a_broken_frame_and_a_full_line() 
     assert clock.slept[2] >= 1.5
 
 
+def test_a_proxy_that_knows_of_no_replica_yet_is_asked_again() -> None:
+    not_yet = reply(404, b"Path not found", **{"content-type": "text/plain"})
+    assert caller(iter([not_yet, frame("here")]), Clock()).ask("/", "what", "key") == "here"
+
+
 def test_it_gives_up_in_words() -> None:
     clock = Clock()
     with pytest.raises(Refusal, match="does not answer now") as caught:
