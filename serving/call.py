@@ -30,10 +30,8 @@ WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first,
 # Without a frame that says more: a proxy's that knows of no replica yet (404), or a replica's that is no more.
 AGAIN = (404, 408, 429, 500, 502, 503, 504)
 PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
-CONNECT, GRACE = (
-    5.0,
-    5.0,
-)  # seconds for a connection, and beyond its time for an answer: the service says itself that it is late
+CONNECT = 5.0  # seconds for a connection
+GRACE = 5.0  # seconds beyond its time in which an answer is waited for: the service says itself that it is late
 PATIENCE = 60.0  # seconds for which a question that nobody answers is asked again: a new proxy takes thirty
 
 

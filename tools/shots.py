@@ -15,10 +15,10 @@ from typing import Literal
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser.test_pages import drawn  # noqa: E402
+from tests.browser.test_pages import drawn  # noqa: E402  (after the path is set)
 from tests.support.atrest import rest  # noqa: E402
 from tests.support.browser import chromium  # noqa: E402
-from tests.support.running import running  # noqa: E402  (after the path is set)
+from tests.support.running import running  # noqa: E402
 from tests.support.visitor import open_page, painted  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"

@@ -142,12 +142,11 @@ def test_a_server_that_takes_a_question_and_says_nothing_is_waited_for_no_longer
     pool = Pool(iter(lambda: silent, None))
     calls = Caller("http://127.0.0.1", connections=pool, sleep=clock.sleep, clock=clock)
     there = RemoteBackend(calls, Settings())
-    for ask, longest in ((there.models, 35), (lambda: there.trace(TraceRequest(text="cat")), 605)):
+    for ask in (there.models, lambda: there.trace(TraceRequest(text="cat"))):
         began = clock.now
         with suppress(Refusal):
             ask()
         waited.append(clock.now - began)
-        assert waited[-1] <= longest
     assert waited == [35, 605]
 
 
