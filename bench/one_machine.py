@@ -9,6 +9,7 @@ waits where it is starved.
 
 from __future__ import annotations
 
+import re
 import tempfile
 import threading
 import time
@@ -36,6 +37,7 @@ READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
 PATIENCE = 300.0  # s that what is made ready may take
 WAIT = 0.5  # s that 19 of 20 wait at most
 SENTENCES = 10_000
+STEPPED = re.compile(r"step [1-9]")  # of what a page says of a training that goes on
 LENGTH = 200  # tokens of a text that every head is removed from
 TEXTS, A_READER = 1000, 50  # texts of which memory is told, and how many of them one visitor reads
 TRACES, SURVEYS = 100_000_000, 256 * 2**20  # bytes that the server may keep
@@ -161,15 +163,22 @@ class Teach(Job):
     what = "a fine-tuning"
 
     def ready(self) -> None:
-        """The button is there."""
+        """It has learned something: the model is open, and the steps go on."""
         self.session.see("teach", data="snips-intents", minutes=10)
+        began = time.perf_counter()
+        self.session.press("Teach")
+        while not STEPPED.search(self.session.progress):
+            if time.perf_counter() - began > PATIENCE:
+                raise RuntimeError(f"Nothing is learned: {self.session.progress}")
+            time.sleep(0.5)
+            self.session.look()
 
     def work(self) -> None:
         """Until it is over."""
-        self.session.press("Teach")
+        first = self.session.progress
         while not self.over.wait(0.5):
             self.session.look()
-            self.said = self.session.progress
+            self.said = f"from {first!r} to {self.session.progress!r}"
 
 
 class Long(Job):

@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from attention.trace import Trace
 from inference.backend import LocalBackend
@@ -42,7 +43,7 @@ from serving.frames import (
 )
 from serving.heads import TooMuch, body_of, gone, host_of, is_loopback, seconds_of
 from serving.line import Full, Line
-from serving.values import Broken, pack, unpack
+from serving.values import Block, Broken, blocks_of, pack, pieces, unpack
 from wording import sentence
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ FAILED = sentence("Something broke while this was computed; the server's log say
 RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
 GONE = 499  # nobody reads it
 
-Work = Callable[[Any, str], Awaitable[bytes]]  # a frame of the answer; asked what, and by whom
+Work = Callable[[Any, str], Awaitable[list[Block]]]  # a frame of the answer; asked what, and by whom
 
 
 class Service:
@@ -77,7 +78,7 @@ class Service:
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
 
-    async def traces(self, requests: Any, who: str) -> bytes:
+    async def traces(self, requests: Any, who: str) -> list[Block]:
         """The traces of requests, with their keys."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise Broken("Traces are asked for by some requests.")
@@ -86,25 +87,25 @@ class Service:
         keys = tuple(request.key for request in requests)
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
             trace = await self.batches.trace(requests[0])
-            return await asyncio.to_thread(pack, (keys, (trace,)))
-        return await self.line.run(lambda: pack((keys, self._traces(requests))), who)
+            return await asyncio.to_thread(blocks_of, (keys, (trace,)))
+        return await self.line.run(lambda: blocks_of((keys, self._traces(requests))), who)
 
     def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
         if len(requests) == 1 or any(request.picture is not None for request in requests):
             return tuple(self.backend.trace(request) for request in requests)
         return tuple(self.backend.traces(requests))
 
-    async def answer(self, question: Any, who: str) -> bytes:
+    async def answer(self, question: Any, who: str) -> list[Block]:
         """The answer to a question, with its key."""
         if isinstance(question, PredictRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.predict(question))), who)
+            return await self.line.run(lambda: blocks_of((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
-            return await self.line.run(lambda: pack((question.key, self.backend.inspect(question))), who)
+            return await self.line.run(lambda: blocks_of((question.key, self.backend.inspect(question))), who)
         raise Broken("An answer is asked for by a question.")
 
-    async def told(self, asked: Any, who: str) -> bytes:
+    async def told(self, asked: Any, who: str) -> list[Block]:
         """What the backend says of its models."""
-        return await self.short.run(lambda: pack((asked, portable(self.about.tell(asked)))), who)
+        return await self.short.run(lambda: blocks_of((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
@@ -157,6 +158,23 @@ class Service:
             log.error("The embedded model could not be prepared: %s", refusal.message)
 
 
+class _Frame(Response):
+    """An answer that goes in pieces: who asked reads the first while the last are copied, and none is there twice."""
+
+    media_type = TYPE
+
+    def __init__(self, blocks: list[Block]) -> None:
+        super().__init__(headers={"Content-Length": str(sum(map(len, blocks)))})
+        self._blocks = blocks
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Sends it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for piece in pieces(self._blocks):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 async def _live(_request: Request) -> Response:
     return PlainTextResponse("live")
 
@@ -164,7 +182,7 @@ async def _live(_request: Request) -> Response:
 async def _answered(work: Work, asked: Any, who: str) -> Response:
     """What came of a question, as what is sent."""
     try:
-        return Response(await work(asked, who), media_type=TYPE)
+        return _Frame(await work(asked, who))
     except Refusal as refusal:
         return _said(422, refusal)
     except Full:

@@ -18,7 +18,7 @@ from inference.errors import OUT_OF_MEMORY, Refusal
 from inference.settings import Settings
 from inference.stops import Stop, check, ending
 from inference.waits import Crew
-from serving.values import pack, unpack
+from serving.values import blocks_of, unpack
 from wording import sentence
 
 LENGTH = struct.Struct("<Q")
@@ -28,9 +28,8 @@ FAILED = sentence("This model's files broke while they were read or run. Pick an
 
 def send(stream: IO[bytes], value: Any) -> None:
     """Writes one value."""
-    frame = pack(value)
-    stream.write(LENGTH.pack(len(frame)))
-    stream.write(frame)
+    blocks = blocks_of(value)
+    stream.writelines([LENGTH.pack(sum(map(len, blocks))), *blocks])
     stream.flush()
 
 

@@ -21,7 +21,7 @@ from inference import LocalBackend, Refusal, TraceRequest
 from inference.files.embedded import TRANSLATOR
 from inference.questions.question import Question
 from serving import values
-from serving.values import Broken, pack, unpack
+from serving.values import Broken, blocks_of, pack, pieces, unpack
 from wording import Sentence, sentence, sentences
 
 PLAIN = st.recursive(
@@ -100,6 +100,15 @@ def test_a_trace_comes_out_as_it_went_in(request_: TraceRequest) -> None:
     assert same(trace, again)
     assert len(frame) < trace.nbytes + 100_000
     assert np.array_equal(again.weights(0, 1), trace.weights(0, 1))
+
+
+def test_a_frame_in_blocks_is_the_same_frame_and_copies_no_numbers() -> None:
+    array = np.arange(200_000, dtype=np.float32)
+    value = (array, "a", np.zeros((0, 3)), np.arange(6).reshape(2, 3).T)
+    blocks = blocks_of(value)
+    assert any(np.shares_memory(array, np.frombuffer(block, np.uint8)) for block in blocks if len(block))
+    sent = list(pieces(blocks))
+    assert (b"".join(sent), len(sent)) == (pack(value), 2)
 
 
 def test_a_picture_is_asked_about_by_its_pixels() -> None:
