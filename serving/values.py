@@ -51,7 +51,7 @@ def pack(value: Any) -> bytes:
 
 
 def blocks_of(value: Any) -> list[Block]:
-    """The same in blocks, one after another: an answer is of megabytes, and numbers that lie in order are not copied."""
+    """The same in blocks, one after another: of megabytes of numbers those that lie in order are not copied."""
     arrays: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
     tree = json.dumps(_told(value, arrays), separators=(",", ":")).encode()
     blocks: list[Block] = [tree]
