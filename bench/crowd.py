@@ -115,4 +115,6 @@ def submit(sessions: list[Insisting], seconds: int) -> tuple[int, list[str]]:
 def tell(on_the_way: list[Future[None]], errors: list[str]) -> None:
     """How far it is: it takes longer than one waits for without a word."""
     done = sum(one.done() for one in on_the_way)
-    print(f"{len(on_the_way):,} texts submitted, {done:,} read, {len(errors)} wrong", file=sys.stderr, flush=True)
+    print(
+        f"{len(on_the_way):,} texts submitted, {done:,} done, {len(errors)} of them wrong", file=sys.stderr, flush=True
+    )

@@ -69,12 +69,13 @@ def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
     >>> [len(piece) for piece in pieces([b"a", bytes(PIECE), b"b", b"c"])]
     [262145, 2]
     """
-    some: list[Block] = []
+    some, size = list[Block](), 0
     for block in blocks:
         some.append(block)
-        if sum(map(len, some)) >= PIECE:
+        size += len(block)
+        if size >= PIECE:
             yield b"".join(some)
-            some = []
+            some, size = [], 0
     if some:
         yield b"".join(some)
 
