@@ -24,6 +24,7 @@ from tests.support.browser import (  # noqa: F401  (fixtures)
     windows,
 )
 from tests.support.collecting import Collecting, tidy, untidy  # noqa: F401  (fixtures)
+from tests.support.logged import logged  # noqa: F401  (fixture)
 from tests.support.pace import Pace
 from tests.support.parts import Parts
 

@@ -143,11 +143,11 @@ def test_rules_are_ready_before_they_are_shared(monkeypatch: pytest.MonkeyPatch)
     [{"guidance_scale": 1.5}, {"guidance_scale": 0}, {"watermarking_config": {"bias": 2.5}}],
     ids=["guidance", "no condition", "watermark"],
 )
-def test_rules_that_remember_are_refused(rule: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_rules_that_remember_are_refused(rule: Any, logged: list[str]) -> None:
     model, [name] = build(named("GPT-2"), **rule), rule
     with pytest.raises(Refusal, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
         read(model, Writing(source(), 30), [()])
-    assert not caplog.records
+    assert not logged
 
 
 def test_a_guidance_that_does_nothing_is_none() -> None:
