@@ -15,9 +15,9 @@ from attention.agreement import apart, mean_maps, rollout, shares, with_residual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.agreement import WithoutWords
-from tests.support.atrest import PATIENCE, click
+from tests.support.atrest import click
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, said, table_of
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -25,12 +25,6 @@ TEXT = "The animal didn't cross the street because it was too tired."
 @pytest.fixture(scope="module")
 def backend() -> LocalBackend:
     return LocalBackend()
-
-
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=3 * PATIENCE)
-    return note.inner_text()
 
 
 def downloaded(page: Page) -> list[dict[str, str]]:

@@ -16,7 +16,7 @@ from inference.files.embedded import BERT
 from inference.questions.effects import BlankEffects, VectorEffects
 from tests.support.atrest import PATIENCE, hears_clicks
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, matched, open_page, painted
+from tests.support.visitor import DEEP_LINK, matched, open_page, painted, said
 from ui.show.numbers import small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -26,12 +26,6 @@ SINGLE = [(layer, head) for layer in range(6) for head in range(12)]
 @pytest.fixture(scope="module")
 def backend() -> LocalBackend:
     return LocalBackend()
-
-
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=2 * PATIENCE)
-    return note.inner_text()
 
 
 def turned(backend: LocalBackend, *sets: tuple[Edit, ...]) -> NDArray[np.floating]:

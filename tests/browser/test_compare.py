@@ -20,7 +20,7 @@ from inference.questions.effects import BlankEffects
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
-from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read
+from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read, said
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
@@ -34,12 +34,6 @@ def pair() -> Beside:
 @pytest.fixture(scope="module")
 def found(pair: Beside) -> Changes:
     return changes(pair, known(same_heads(pair.left, pair.right)))
-
-
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=PATIENCE)
-    return note.inner_text()
 
 
 def chips(page: Page, name: str) -> Locator:

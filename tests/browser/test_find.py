@@ -10,14 +10,10 @@ from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, open_page, read
+from tests.support.visitor import DEEP_LINK, open_page, read, said
 from ui.pages.find.probes import LIBRARY
 
 FAMOUS = LIBRARY[0]
-
-
-def said(page: Page, pattern: str) -> None:
-    expect(page.locator(".headlight-note").filter(has_text=re.compile(pattern))).to_be_visible(timeout=PATIENCE)
 
 
 def test_words_are_picked_by_clicks_and_kept_in_the_link_and_hostile_ones_are_shown_as_text(

@@ -18,7 +18,7 @@ from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
 from tests.support.serving import Served
-from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, painted, read, stands, table_of
+from tests.support.visitor import DEEP_LINK, file_of, matched, open_page, painted, read, says, stands, table_of
 from ui.pages.generate.options import SHOWS
 
 TEXT = "The cat sat on the mat, and the dog"
@@ -39,12 +39,6 @@ def opened(page: Page, writer: Served, name: str = "gpt2", **query: object) -> P
 
 def asked(writer: Served, *written: int, **more: Any) -> NextToken:
     return NextToken(model=writer.model("gpt2"), text=TEXT, written=written, top=100, **more)
-
-
-def says(page: Page, text: str | re.Pattern[str]) -> str:
-    note = page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first
-    expect(note).to_be_visible()
-    return note.inner_text()
 
 
 def saved(page: Page, name: str = "Save as CSV") -> str:

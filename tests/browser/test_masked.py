@@ -18,7 +18,7 @@ from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import Predictor
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, stands, table_of
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, says, stands, table_of
 from ui.pages.masked_words.options import SHOWS
 
 TEXT = "The animal was in the street."
@@ -37,10 +37,6 @@ def opened(page: Page, predictor: Predictor, **query: object) -> Page:
     open_page(page, predictor.url, "/masked_words", **given)
     stands(page)
     return page
-
-
-def says(page: Page, text: str | re.Pattern[str]) -> None:
-    expect(page.locator(".headlight-note", has_text=text).first).to_be_visible()
 
 
 def chip(page: Page, name: str) -> Locator:

@@ -18,7 +18,7 @@ from probing.tally import Tally
 from tests.probing.test_score import TABLE, tree
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, table_of
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, said, table_of
 
 LONG = 3 * PATIENCE
 
@@ -28,12 +28,6 @@ def grammar() -> tuple[Corpus, Tally]:
     corpus = ready("grammar")
     *_, state = score(LocalBackend(), Run(corpus, EMBEDDED))
     return corpus, state.tally
-
-
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=LONG)
-    return note.inner_text()
 
 
 def upload(page: Page, name: str, content: bytes, label: str = "Annotated file") -> None:

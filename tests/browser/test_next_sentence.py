@@ -20,7 +20,7 @@ from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits
 from tests.support.predictors import Predictor
 from tests.support.serving import Served
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, stands, table_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, says, stands, table_of
 
 A, B = "The cat was it.", "It was playing."
 
@@ -34,10 +34,6 @@ def opened(page: Page, predictor: Predictor, **query: object) -> Page:
     open_page(page, predictor.url, "/next_sentence", **{"model": predictor.model, "text": A, "pair": B, **query})
     stands(page)
     return page
-
-
-def says(page: Page, text: str | re.Pattern[str]) -> None:
-    expect(page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first).to_be_visible()
 
 
 def judged(predictor: Predictor, text: str, pair: str) -> float:

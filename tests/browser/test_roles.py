@@ -19,7 +19,7 @@ from probing.ready_sets import ready
 from probing.score import Run, State, score
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, table_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, said, table_of
 
 TEXT = "The dog chased the cat until the cat climbed a tree."
 
@@ -42,12 +42,6 @@ def added_up(summary: str) -> int:
     """All heads that a summary tells of, each kind's number added to the others'."""
     numbers = re.findall(r"(?:: |everything |neither )([0-9]+)(?: \(|[;.])", summary)
     return sum(int(number) for number in numbers)
-
-
-def said(page: Page, pattern: str) -> str:
-    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
-    expect(note).to_be_visible(timeout=3 * PATIENCE)
-    return note.inner_text()
 
 
 def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_told_of(

@@ -20,7 +20,7 @@ from tests.support.atrest import click, hears_clicks
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, stands, table_of
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, says, stands, table_of
 from ui.input.parts import NAMES
 from ui.pages.translate.options import CLICKS, SHOWS, SIDES, WAYS
 from ui.show.numbers import likelihood, percent
@@ -39,12 +39,6 @@ def opened(page: Page, translator: Translator, **query: object) -> Page:
     open_page(page, translator.url, "/translate", **{"model": translator.model, "text": TEXT, **query})
     stands(page)
     return page
-
-
-def says(page: Page, text: str | re.Pattern[str]) -> str:
-    note = page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first
-    expect(note).to_be_visible()
-    return note.inner_text()
 
 
 def chips(page: Page, title: str = STRIP) -> Locator:

@@ -14,7 +14,7 @@ from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, file_of, open_page, table_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, says, table_of
 from ui.pages.vectors.options import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -32,9 +32,7 @@ def deep_link(problems: Problems) -> None:
 
 def note(page: Page, pattern: str) -> str:
     """The sentence on the page that reads like this."""
-    found = page.locator(".headlight-note, .headlight-refusal").filter(has_text=re.compile(pattern)).first
-    expect(found).to_be_visible(timeout=PATIENCE)
-    return found.inner_text()
+    return says(page, re.compile(pattern))
 
 
 def charts(page: Page, count: int) -> None:

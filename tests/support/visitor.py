@@ -23,7 +23,23 @@ def open_page(page: Page, url: str, path: str = "/", **query: object) -> None:
 
 def stands(page: Page) -> None:
     """Wait for the page's end; the app's first answer waits for its libraries, and they for a busy machine."""
-    expect(page.get_by_text("How to read this")).to_be_visible(timeout=2 * PATIENCE)
+    page.get_by_text("How to read this").wait_for(timeout=2 * PATIENCE)
+
+
+# Waited for, not expected: at each look in vain an `expect` writes the whole page down, for what it would say in the
+# end; that was a fifteenth of what the browser does in these tests.
+def said(page: Page, pattern: str) -> str:
+    """The one note on the page that reads like this regular expression, once it stands."""
+    note = page.locator(".headlight-note").filter(has_text=re.compile(pattern))
+    note.wait_for(timeout=3 * PATIENCE)
+    return note.inner_text()
+
+
+def says(page: Page, text: str | re.Pattern[str]) -> str:
+    """The first note or refusal on the page that has this text, once it stands."""
+    note = page.locator(".headlight-note, .headlight-refusal").filter(has_text=text).first
+    note.wait_for()
+    return note.inner_text()
 
 
 def file_of(button: Locator) -> Download:
