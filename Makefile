@@ -23,7 +23,7 @@ ARGS =
 VENV = .venv/bin/python
 UNPACK = $(VENV) -c "import sys; from inference.files.extras import main; sys.exit(main(sys.argv[1:]))"
 # Compiled files are kept whatever the environment says: each worker, and each process of a test, would compile all anew.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV) -m pytest -n logical --maxprocesses 4
+PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV) -m pytest -n logical --maxprocesses 5
 
 # The first Python that starts, fits and can create an environment prepares .venv.
 define PREPARE

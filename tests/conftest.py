@@ -51,7 +51,7 @@ os.environ.update(
     HF_HOME=_home(),
     HF_HUB_OFFLINE="1",
     HF_HUB_DISABLE_TELEMETRY="1",
-    OMP_NUM_THREADS="1",  # there is a process for each core
+    OMP_NUM_THREADS="1",  # there are more processes than cores
     NUMBA_OPT="0",  # UMAP is compiled in haste: it places some dozens of points
     STREAMLIT_BROWSER_GATHER_USAGE_STATS="false",
     STREAMLIT_SERVER_HEADLESS="true",
@@ -67,6 +67,12 @@ def nothing_leaves_the_machine() -> Iterator[None]:
     tried = loopback.refused.copy()
     loopback.refused.clear()
     assert not tried, "\n".join(tried)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, since each waits now and then, for a page or for what it started; at most
+    five, each of which has an app and a browser in memory."""
+    return min(os.cpu_count() or 1, 4) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
