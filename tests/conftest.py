@@ -12,6 +12,7 @@ from pathlib import Path
 import loopback  # tests/offline, on the path by pyproject.toml and by the PYTHONPATH below
 import pytest
 
+from inference.settings import machine_memory
 from tests.support.apps import app, app_url, scripts  # noqa: F401  (fixtures)
 from tests.support.browser import (  # noqa: F401  (fixtures)
     FAILED,
@@ -28,6 +29,7 @@ from tests.support.logged import logged  # noqa: F401  (fixture)
 from tests.support.pace import Pace
 from tests.support.parts import Parts
 
+EACH = 4_000_000_000  # bytes that a process of the tests takes with what it starts
 OFFLINE = Path(__file__).parent / "offline"
 collect_ignore = ["offline/sitecustomize.py"]  # for processes that tests start; in this one the guard is already in
 
@@ -70,9 +72,9 @@ def nothing_leaves_the_machine() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores, since each waits now and then, for a page or for what it started; at most
-    five, each of which has an app and a browser in memory."""
-    return min(os.cpu_count() or 1, 4) + 1
+    """One process more than there are cores, since each waits now and then, for a page or for what it started; no more
+    than there is memory for, since each has an app and a browser."""
+    return max(1, min((os.cpu_count() or 1) + 1, machine_memory() // EACH))
 
 
 def pytest_configure(config: pytest.Config) -> None:
