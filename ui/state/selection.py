@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
+import streamlit as st
 
 from attention.cells import Cell
 from attention.habits import Habits
@@ -16,7 +17,9 @@ from attention.opening import between_words, head_of_link
 from attention.survey import Survey
 from attention.trace import Trace
 from attention.view import View
+from inference.stops import Stopped
 from ui.run.habits import habits_of
+from ui.run.refusals import show
 from ui.run.shelf import Look, shelf
 from ui.state.choice import PINNED, Choice
 from viz.components.explore.contract import CHOICES as MICROSCOPE
@@ -147,10 +150,18 @@ def _word(cells: Sequence[Cell], word: str) -> int | None:
 
 
 def doubts(choice: Choice, view: View) -> tuple[Survey, Habits | None]:
-    """What a link is compared with: every head of this text at a glance, and what the heads do in other texts."""
+    """What a link is compared with: every head of this text at a glance, and what the heads do in other texts. A page
+    whose reader has left, or waits no longer than may be, ends here.
+    """
     look = Look(view.part or "", view.words, view.special, view.renormalise)
     part = view.part or view.trace.part
-    return shelf().survey(view.trace, look), habits_of(choice.model, choice.revision, view.trace, part)
+    try:
+        survey = shelf().survey(view.trace, look)
+    except Stopped as over:
+        if over.late:  # else nobody is there to read it
+            show(over)
+        st.stop()
+    return survey, habits_of(choice.model, choice.revision, view.trace, part)
 
 
 def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:

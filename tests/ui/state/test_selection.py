@@ -7,8 +7,10 @@ from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
 from inference import EMBEDDED, TraceRequest
+from inference.stops import GONE, Stopped
+from tests.support.asking import asked, notes
 from tests.support.traces import sentence_trace, translation_trace
-from ui.run.shelf import backend
+from ui.run.shelf import Shelf, backend
 from ui.state.choice import Choice
 from ui.state.selection import changes, doubts, faced, select, settle
 
@@ -128,3 +130,18 @@ def test_hidden_special_tokens_do_not_break_the_focus() -> None:
     cross = View(translation_trace(), "cross", special=False)
     selection, _ = select(Choice(), cross, None)
     assert selection["focus"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["explore", "find"])
+@pytest.mark.parametrize("late", [True, False])
+def test_a_page_whose_figure_takes_too_long_says_so_and_one_that_nobody_reads_just_ends(
+    monkeypatch: pytest.MonkeyPatch, page: str, late: bool
+) -> None:
+    def ends(*_: object) -> None:
+        raise Stopped("This took too long.") if late else Stopped(GONE)
+
+    monkeypatch.setattr(Shelf, "survey", ends)
+    drawn = asked(page, text="A figure that does not come.")
+    assert not drawn.exception
+    assert ("This took too long." in notes(drawn, "refusal")) == late
