@@ -18,7 +18,7 @@ from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.predictors import Predictor
-from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, says, stands, table_of
+from tests.support.visitor import DEEP_LINK, file_of, known, open_page, read, said, stands, table_of
 from ui.pages.masked_words.options import SHOWS
 
 TEXT = "The animal was in the street."
@@ -56,7 +56,7 @@ def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backe
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=(STREET,), top=4))
     blank = found.blanks[0]
     original = known(blank.original)
-    says(page, f"“street”, which stood there, is number {original.rank} of {found.vocabulary}")
+    said(page, re.escape(f"“street”, which stood there, is number {original.rank} of {found.vocabulary}"))
     expect(page.locator(CHART).first).to_be_visible()
     labels = page.locator(".js-plotly-plot").first.locator(".ytick text")
     expect(labels).to_have_text([guess.piece for guess in blank.guesses])
@@ -84,7 +84,12 @@ def where_it_looks(page: Page, predictor: Predictor) -> None:
     blank = trace.tokens.index("[MASK]")
     given = trace.rows(blank)[:, :, animal].sum(-1)
     layer, head = np.unravel_index(given.argmax(), given.shape)
-    says(page, f"Layer {layer} · head {head}: the blank gives “animal” {given.max():.2f}; more than any other head.")
+    said(
+        page,
+        re.escape(
+            f"Layer {layer} · head {head}: the blank gives “animal” {given.max():.2f}; more than any other head."
+        ),
+    )
     link = page.get_by_role("link", name="Look at this text on the Explore page")
     expect(link).to_be_visible()
     link.click()
@@ -111,7 +116,7 @@ def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_tex
     expect(page).to_have_url(re.compile("hidden=0%3A11-14"))
     page.reload()
     found = predictor.backend.predict(MaskedWords(model=predictor.model, text=TEXT, hidden=((0, 11, 14),)))
-    says(page, f"puts “{found.blanks[0].guesses[0].piece}” first")
+    said(page, re.escape(f"puts “{found.blanks[0].guesses[0].piece}” first"))
     chip(page, "animal").click()
     expect(chip(page, "animal, .*masked$")).to_be_visible()
     expect(page.get_by_role("combobox", name="Blank")).to_be_visible()

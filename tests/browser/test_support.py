@@ -90,7 +90,6 @@ def test_a_file_looked_for_after_the_page_was_drawn_again_is_no_problem() -> Non
     too_late = [
         missing.format("media/0a1b.csv"),
         "console: Client Error: Download Button source error - 404 (http://a)",
-        "console: Client Error: Download Button fetch error - Failed to fetch (http://a)",
     ]
     others = [missing.format("component/a.js"), "console: Client Error: Image source error - 404 (http://a)"]
     assert Problems(too_late + others).left() == others

@@ -193,7 +193,7 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
     monkeypatch.setattr(download, "_TRIES", 1)
     offer = hub.look(NAME, None, settings)
     fake.silent_after = 300_000
-    running = Download(offer, replace(settings, hub_timeout=1.0))
+    running = Download(offer, replace(settings, hub_timeout=3.0))
     with pytest.raises(Refusal, match="cannot be reached") as caught:
         running.start().wait(60)
     assert (caught.value.way_out, running.state) == ("retry", "failed")

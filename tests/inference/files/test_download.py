@@ -67,7 +67,7 @@ def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
 
 @pytest.mark.slow
 def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Settings) -> None:
-    fake.pause = 0.1  # so that seconds are left after the bytes that are waited for
+    fake.pause = 0.2  # so that seconds are left after the bytes that are waited for
     download = Download(hub.look(NAME, None, settings), settings).start()
     until(lambda: download.progress.done > 600_000)
     download.stop()
@@ -95,7 +95,7 @@ def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings
 
 @pytest.mark.slow
 def test_a_new_process_resumes_as_well(fake: FakeHub, settings: Settings) -> None:
-    fake.pause = 0.1
+    fake.pause = 0.2
     first = Download(hub.look(NAME, None, settings), settings).start()
     until(lambda: first.progress.done > 600_000)
     first.stop()

@@ -19,7 +19,7 @@ STATES: list[dict[str, object]] = [
     {"differs": "text", "text": "A cat.", "other": ""},
     {"differs": "model", "beside": "headlight-en-fr"},
     {"differs": "edit", "edits": "a1-0"},
-    {"show": "carry", "text": "A cat sat.", "other": "A dog sat."},
+    {"show": "carry"},
     {"show": "carry", "text": "A cat sat.", "other": "A dog sat.", "watch": "vector", "lent": "h99-1"},
     {"show": "carry", "text": "A cat sat.", "other": "A cat sat.", "watch": "vector"},
     {"show": "carry", "text": "A cat.", "other": "Some dogs!"},
