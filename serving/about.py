@@ -8,7 +8,7 @@ from typing import Any
 from inference.backend import LocalBackend
 from inference.files.download import Download
 from serving.frames import portable
-from serving.values import Broken
+from serving.spoken import Broken
 
 START, STOP = "start", "stop"  # what is asked of a download; anything else only looks
 

@@ -20,7 +20,8 @@ from inference import stops
 from inference.errors import Refusal
 from serving.frames import AFFINITY, DEADLINE, MODEL, MOST_ANSWERED, TYPE, VISITOR
 from serving.heads import is_loopback
-from serving.values import Broken, pack, unpack
+from serving.spoken import Broken
+from serving.values import pack, unpack
 from wording import sentence
 
 log = logging.getLogger(__name__)

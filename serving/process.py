@@ -19,7 +19,7 @@ from inference.errors import Refusal
 from inference.settings import Settings
 from inference.stops import Stop, Stopped
 from serving import worker
-from serving.values import Broken
+from serving.spoken import Broken
 from wording import sentence
 
 ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that the rooms, or their package, lie in

@@ -43,7 +43,8 @@ from serving.frames import (
 )
 from serving.heads import TooMuch, body_of, gone, host_of, is_loopback, seconds_of
 from serving.line import Full, Line
-from serving.values import Block, Broken, blocks_of, pack, pieces, unpack
+from serving.spoken import Broken
+from serving.values import Block, blocks_of, pack, pieces, unpack
 from wording import sentence
 
 log = logging.getLogger(__name__)
@@ -246,6 +247,7 @@ def main() -> int:
         service.app(),
         host=wanted.host,
         port=wanted.port,
+        http="h11",  # httptools takes in a head without an end
         ws="none",
         access_log=False,
         proxy_headers=False,  # who asks is nobody's address

@@ -1,44 +1,37 @@
 """Questions, answers, traces and refusals as bytes, between processes: nothing in them can run (no pickle).
 
-A frame is the magic with its version, a checksum, a JSON tree and the arrays that it names, an array that is named
-often once. A tree holds plain values, tuples, mappings, sentences, refusals, and dataclasses of the rooms that state
-what can be asked and answered; whoever reads one builds those classes and no others.
+A frame is the magic with its version, a checksum, a tree in MessagePack and the arrays that it names, an array that is
+named often once. A tree holds plain values, tuples, mappings, sentences, refusals, and dataclasses of the rooms that
+state what can be asked and answered (serving.spoken); whoever reads one builds those classes and no others.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import json
 import math
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+import msgpack
 import numpy as np
 import xxhash
 
-import attention
-from inference import hub_cards, questions, request
 from inference.errors import Refusal
-from inference.files import hub, hub_files
+from serving.spoken import Broken, class_of, name_of
 from wording import Sentence
 
-MAGIC = b"HLV3"
+MAGIC = b"HLV4"
 HEAD = struct.Struct("<4sQI")  # magic, checksum, length of the tree: 16 bytes, so that arrays lie as memory does
 ALIGNED = 64  # bytes at whose multiples arrays begin
 PIECE = 2**18  # bytes that are sent at once, or more: what a core has near
-SPOKEN = tuple(  # whose classes a frame may hold
-    module.__name__ for module in (attention, questions, request, hub_cards, hub, hub_files)
-)
 KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
-PLAIN = frozenset({type(None), bool, int, float, str})  # what is the same in JSON, and most of what there is
+PLAIN = frozenset({type(None), bool, int, float, str})  # what is the same in a tree, and most of what there is
+HALVES: Any = "surrogatepass"  # half of a character comes out as it went in, and is refused where it is read
 Block = bytes | memoryview  # bytes of a frame, wherever they lie
-
-
-class Broken(ValueError):
-    """Bytes that are no whole frame of this version."""
+Numbers = np.ndarray[Any, Any]
+Arrays = dict[int, tuple[Numbers, Numbers, Any]]  # by its id: an array, its numbers as they lie, and how it is told
 
 
 def pack(value: Any) -> bytes:
@@ -52,14 +45,13 @@ def pack(value: Any) -> bytes:
 
 def blocks_of(value: Any) -> list[Block]:
     """The same in blocks, one after another: of megabytes of numbers those that lie in order are not copied."""
-    arrays: dict[int, tuple[int, np.ndarray[Any, Any]]] = {}
-    tree = json.dumps(_told(value, arrays), separators=(",", ":")).encode()
+    arrays: Arrays = {}
+    tree = msgpack.packb(_told(value, arrays), default=_tell_large, unicode_errors=HALVES)
     blocks: list[Block] = [tree]
     at = len(tree)
-    for _number, array in arrays.values():
-        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        blocks += [b"\0" * (-at % ALIGNED), flat.data]
-        at += -at % ALIGNED + flat.nbytes
+    for _array, lies, _name in arrays.values():
+        blocks += [b"\0" * (-at % ALIGNED), lies.reshape(-1).view(np.uint8).data]
+        at += -at % ALIGNED + lies.nbytes
     return [HEAD.pack(MAGIC, checksum_of(len(tree), *blocks), len(tree)), *blocks]
 
 
@@ -113,94 +105,113 @@ def checksum_of(length: int, *blocks: Block) -> int:
     return found.intdigest()
 
 
-def _told(value: Any, arrays: dict[int, tuple[int, np.ndarray[Any, Any]]]) -> Any:
-    """A value as JSON: what JSON has no word for is a mapping with one letter that says what it is."""
-    if type(value) in PLAIN:
+def _told(value: Any, arrays: Arrays) -> Any:
+    """A value in a tree: a tuple is a list there, and what has no word of its own a mapping of one letter, which says
+    what it is.
+    """
+    kind: type = type(value)
+    if kind in PLAIN:
         return value
-    if isinstance(value, Sentence):
-        values = _told(value.values, arrays)
-        return {"w": [value.template, value.many, value.number, values]}
-    if isinstance(value, np.ndarray | np.generic):
-        return _array(value, arrays)
-    if isinstance(value, int | float | str):
-        return value
-    if isinstance(value, tuple | list):
-        told = [entry if type(entry) in PLAIN else _told(entry, arrays) for entry in value]
-        return told if isinstance(value, list) else {"t": told}
-    if isinstance(value, Mapping):
-        return {"m": [[_told(key, arrays), _told(entry, arrays)] for key, entry in value.items()]}
-    if isinstance(value, Refusal):
-        return {"r": [_told(value.message, arrays), value.way_out, _told(value.details, arrays)]}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        name, stated = _class(type(value))
-        return {"c": [name, {field: _told(getattr(value, field), arrays) for field in stated}]}
-    raise TypeError(f"A {type(value).__name__} has no place in a frame.")
-
-
-def _array(value: np.ndarray[Any, Any] | np.generic, arrays: dict[int, tuple[int, np.ndarray[Any, Any]]]) -> Any:
-    array = np.asarray(value)
-    if array.dtype.kind not in KINDS:
-        raise TypeError(f"An array of {array.dtype} has no place in a frame.")
-    if isinstance(value, np.generic):
-        return {"n": [array.dtype.str, array.item()]}
-    number, _same = arrays.setdefault(id(value), (len(arrays), array))
-    return {"a": [number, array.dtype.str, list(array.shape)]}
+    if kind is tuple:
+        return value if PLAIN.issuperset(map(type, value)) else [_told(entry, arrays) for entry in value]
+    return _teller(kind)(value, arrays)
 
 
 @cache
-def _class(kind: type) -> tuple[str, tuple[str, ...]]:
-    """A class's name in a frame and what states one; the other fields follow from these. Raises TypeError."""
-    return name_of(kind), tuple(field.name for field in dataclasses.fields(kind) if field.init)
+def _teller(kind: type) -> Callable[[Any, Arrays], Any]:
+    """What tells of such values; raises TypeError for a class that has no place in a frame."""
+    for kinds, teller in _TELLERS.items():
+        if issubclass(kind, kinds):
+            return teller
+    name = name_of(kind)
+    stated = tuple(field.name for field in dataclasses.fields(kind) if field.init)  # the others follow from these
+    return lambda value, arrays: {"c": [name, {field: _told(getattr(value, field), arrays) for field in stated}]}
 
 
-def name_of(kind: type) -> str:
-    """A class as a frame names it; raises TypeError for one that no frame holds."""
-    if not _is_spoken(kind.__module__) or "." in kind.__qualname__:
-        raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
-    return f"{kind.__module__}:{kind.__name__}"
+def _tell_sentence(value: Sentence, arrays: Arrays) -> Any:
+    return {"w": [value.template, value.many, value.number, _told(value.values, arrays)]}
 
 
-def class_of(name: str) -> type:
-    """The class that a frame names; raises Broken for one that no frame holds."""
-    module, _colon, kind = name.partition(":")
-    if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
-        raise Broken("The answer names a class that no answer is made of.")
-    found = getattr(importlib.import_module(module), kind)
-    if not (isinstance(found, type) and dataclasses.is_dataclass(found)) or name_of(found) != name:
-        raise Broken("The answer names a class that no answer is made of.")
-    return found
+def _tell_number(value: np.generic, _arrays: Arrays) -> Any:
+    return {"n": [_numeric(value.dtype).str, value.item()]}
 
 
-def _is_spoken(module: str) -> bool:
-    return any(f"{module}.".startswith(f"{room}.") for room in SPOKEN)
+def _tell_array(value: Numbers, arrays: Arrays) -> Any:
+    if id(value) not in arrays:
+        lies, axes = _as_it_lies(value)
+        arrays[id(value)] = value, lies, {"a": [len(arrays), _numeric(value.dtype).str, lies.shape, *axes]}
+    return arrays[id(value)][2]
+
+
+def _tell_large(value: Any) -> Any:
+    """An integer beyond 64 bits."""
+    return {"i": hex(value)}
+
+
+def _as_it_lies(array: Numbers) -> tuple[Numbers, list[int]]:
+    """The same numbers one after another, and the axes that make them the array again; none where these are its own.
+
+    They are copied only where they lie apart: the heads of a layer, which are columns of one matrix, do not.
+
+    >>> heads = np.zeros((5, 2, 3)).transpose(1, 0, 2)
+    >>> lies, axes = _as_it_lies(heads)
+    >>> lies.shape, axes, np.shares_memory(lies, heads)
+    ((5, 2, 3), [1, 0, 2], True)
+    """
+    if array.flags.c_contiguous:
+        return array, []
+    order = sorted(range(array.ndim), key=array.strides.__getitem__, reverse=True)
+    lies = array.transpose(order)
+    if lies.flags.c_contiguous:
+        return lies, [order.index(axis) for axis in range(array.ndim)]
+    return np.ascontiguousarray(array), []
+
+
+_TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # of the first that fits
+    Sentence: _tell_sentence,
+    np.generic: _tell_number,
+    np.ndarray: _tell_array,
+    (int, float, str): lambda value, _arrays: value,
+    tuple: lambda value, arrays: [_told(entry, arrays) for entry in value],
+    list: lambda value, arrays: {"l": [_told(entry, arrays) for entry in value]},
+    Mapping: lambda value, arrays: {"m": [[_told(key, arrays), _told(entry, arrays)] for key, entry in value.items()]},
+    Refusal: lambda value, arrays: {"r": [_told(value.message, arrays), value.way_out, _told(value.details, arrays)]},
+}
 
 
 class _Reader:
     """A tree and the arrays behind it, built again."""
 
     def __init__(self, body: memoryview, length: int) -> None:
-        self.tree = json.loads(bytes(body[:length]))
+        self.tree = msgpack.unpackb(body[:length], unicode_errors=HALVES)
         self.body, self.at = body, length
-        self.arrays: list[np.ndarray[Any, Any]] = []
-        self.classes: dict[str, type] = {}
+        self.arrays: list[Numbers] = []
+        self.readers: dict[str, Callable[[Any], Any]] = {
+            "l": self._list,
+            "m": self._mapping,
+            "w": self._sentence,
+            "r": self._refusal,
+            "i": self._large,
+            "n": self._number,
+            "a": self._array,
+            "c": self._dataclass,
+        }
 
     def read(self) -> Any:
         """The value."""
         return self._whole(self.tree)
 
     def _whole(self, told: Any) -> Any:
-        if type(told) in PLAIN:
+        kind = type(told)
+        if kind in PLAIN:
             return told
-        if isinstance(told, list):
-            return self._list(told)
+        if kind is list:
+            return tuple(self._list(told))
         [(letter, content)] = told.items()
-        return getattr(self, f"_{_LETTERS[letter]}")(content)
+        return self.readers[letter](content)
 
     def _list(self, content: list[Any]) -> list[Any]:
-        return [entry if type(entry) in PLAIN else self._whole(entry) for entry in content]
-
-    def _tuple(self, content: list[Any]) -> tuple[Any, ...]:
-        return tuple(self._list(content))
+        return content if PLAIN.issuperset(map(type, content)) else [self._whole(entry) for entry in content]
 
     def _mapping(self, content: list[Any]) -> dict[Any, Any]:
         return {self._whole(key): self._whole(value) for key, value in content}
@@ -213,46 +224,36 @@ class _Reader:
         message, way_out, details = content
         return Refusal(self._whole(message), way_out=way_out, details=self._whole(details))
 
+    def _large(self, content: str) -> int:
+        return int(content, 16)
+
     def _number(self, content: list[Any]) -> Any:
         kind, value = content
-        return _dtype(kind).type(value)
+        return _numeric(np.dtype(kind)).type(value)
 
-    def _array(self, content: list[Any]) -> np.ndarray[Any, Any]:
+    def _array(self, content: list[Any]) -> Numbers:
         """Arrays are named first in the order in which they lie."""
-        number, kind, shape = int(content[0]), *content[1:]
+        number, (kind, shape, *axes) = int(content[0]), content[1:]
         if number == len(self.arrays):
-            dtype = _dtype(kind)
+            dtype = _numeric(np.dtype(kind))
             if not all(type(size) is int and size >= 0 for size in shape):
                 raise Broken("The answer holds an array of no size.")
             count = math.prod(shape)
             self.at += -self.at % ALIGNED
             found = np.frombuffer(self.body, dtype, count, self.at) if count else np.empty(0, dtype)
             self.at += count * dtype.itemsize
-            whole = found.reshape(shape)
+            whole: Numbers = found.reshape(shape).transpose(axes) if axes else found.reshape(shape)
             whole.setflags(write=False)
             self.arrays.append(whole)
         return self.arrays[number]
 
     def _dataclass(self, content: list[Any]) -> Any:
         name, fields = content
-        if name not in self.classes:
-            self.classes[name] = class_of(name)
-        return self.classes[name](**{field: self._whole(value) for field, value in fields.items()})
+        return class_of(name)(**{field: self._whole(value) for field, value in fields.items()})
 
 
-_LETTERS = {
-    "t": "tuple",
-    "m": "mapping",
-    "w": "sentence",
-    "r": "refusal",
-    "n": "number",
-    "a": "array",
-    "c": "dataclass",
-}
-
-
-def _dtype(kind: str) -> np.dtype[Any]:
-    found = np.dtype(kind)
-    if found.kind not in KINDS:
-        raise Broken("The answer holds an array of something else than numbers.")
-    return found
+def _numeric(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same, if it is of numbers; raises TypeError, as does whoever is asked for another."""
+    if dtype.kind not in KINDS:
+        raise TypeError(f"An array of {dtype} has no place in a frame.")
+    return dtype

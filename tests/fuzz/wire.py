@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import quote
 
+import msgpack
 import streamlit
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -21,7 +22,8 @@ from attention.edits import Ablate, Cut
 from attention.storage import dump
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
-from serving.values import HEAD, MAGIC, Broken, checksum_of, pack, unpack
+from serving.spoken import Broken
+from serving.values import HEAD, MAGIC, checksum_of, pack, unpack
 from tests.fuzz.door import Door
 from tests.fuzz.files import TRACES
 from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
@@ -71,13 +73,13 @@ def _frame_of(number: int, tree: Any) -> bytes:
     """The frame that says another tree before the same arrays, with a checksum that fits."""
     frame = FRAMES[number]
     _magic, _checksum, length = HEAD.unpack_from(frame)
-    told = json.dumps(tree).encode()
+    told = msgpack.packb(tree, default=str, unicode_errors="surrogatepass")
     return _sealed(told + frame[HEAD.size + length :], len(told))
 
 
 def _tree_of(frame: bytes) -> Any:
     _magic, _checksum, length = HEAD.unpack_from(frame)
-    return json.loads(frame[HEAD.size : HEAD.size + length])
+    return msgpack.unpackb(frame[HEAD.size : HEAD.size + length])
 
 
 # --- what components tell -----------------------------------------------------------------------------------------
