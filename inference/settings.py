@@ -70,6 +70,7 @@ class Settings:
     taught: Path | None = None  # where models that visitors teach are kept; None: beside what the app unpacks
     taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
     only_here: bool = False  # nobody is answered but this machine's own browser
+    strangers: bool = False  # others than this machine's user are expected
     only_listed: bool = False  # of the hub, only the models of the list (inference.files.listed) are opened
     visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
     upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
@@ -132,6 +133,7 @@ class Settings:
 FOR: Mapping[str, Mapping[str, Any]] = {
     "laptop": {"only_here": True},
     "class": {
+        "strangers": True,
         "visitor_upload_bytes": 200_000_000,
         "answer_seconds": 300.0,
         "figure_seconds": 60.0,
@@ -140,6 +142,7 @@ FOR: Mapping[str, Mapping[str, Any]] = {
         "at_a_stretch": 120.0,
     },
     "public": {
+        "strangers": True,
         "only_listed": True,
         "visitor_upload_bytes": 50_000_000,
         "upload_bytes": 500_000_000,

@@ -102,3 +102,11 @@ def test_another_site_s_page_opens_no_connection(app_url: str, host: str, origin
     # That the app asks no other machine who it is, its log shows at the end.
     with socket.create_connection((here.hostname, here.port)) as wire, pytest.raises(InvalidStatus, match="403"):
         connect(f"ws://{host}:{here.port}/_stcore/stream", sock=wire, origin=origin, proxy=None)
+
+
+def test_a_head_without_an_end_is_cut_off(app_url: str) -> None:
+    address = urlsplit(app_url)
+    with socket.create_connection((address.hostname, address.port)) as endless:
+        endless.sendall(f"GET / HTTP/1.1\r\nHost: {address.netloc}\r\nX: ".encode())
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            endless.sendall(b"a" * 2**26)

@@ -6,6 +6,7 @@ import logging
 import socket
 import threading
 import time
+from importlib.util import find_spec
 
 from streamlit import config
 
@@ -16,11 +17,22 @@ from ui.state.examples import EXAMPLES
 log = logging.getLogger(__name__)
 # Seconds. A reader who comes with the start gets the page first: importing torch would hold it up by a third of one.
 HEAD_START = 1
+ENDLESS = (
+    "httptools is installed here, and with it Streamlit's server takes in a request's head without an end, so that a"
+    " stranger can fill its memory. Uninstall it (pip uninstall httptools), or start in an environment of its own."
+)
 FAILED = threading.Event()  # set where the embedded model could not be prepared
 
 
 def announce() -> None:
-    """Print where the app is. Streamlit's own message would ask a server on the internet for this machine's address."""
+    """Print where the app is. Streamlit's own message would ask a server on the internet for this machine's address.
+
+    Raises ValueError, which ends the start, where strangers are expected and heads would have no end.
+    """
+    if find_spec("httptools") is not None:
+        if backend().settings.strangers:
+            raise ValueError(ENDLESS)
+        log.warning(ENDLESS)
     path = str(config.get_option("server.baseUrlPath")).strip("/")
     end = f":{config.get_option('server.port')}/{path}"
     print(f"\n  Headlight is at  http://localhost{end}", flush=True)
