@@ -10,16 +10,17 @@ from inference.backend import LocalBackend
 from inference.errors import Refusal
 from inference.request import TraceRequest
 from serving.line import Line
+from serving.values import Block, blocks_of
 
 Model = tuple[str, str | None]
 
 
 class Asked:
-    """A text, what it will give, and how many wait for that."""
+    """A text, the frame that it will give, and how many wait for that."""
 
     def __init__(self, request: TraceRequest) -> None:
         self.request, self.people = request, 0
-        self.future: asyncio.Future[Trace] = asyncio.get_running_loop().create_future()
+        self.future: asyncio.Future[list[Block]] = asyncio.get_running_loop().create_future()
 
 
 class Batch:
@@ -33,8 +34,8 @@ class Batch:
         """Whether a text may still come along."""
         return key in self.asked or len(self.asked) < most
 
-    async def found(self, request: TraceRequest) -> Trace:
-        """What a text gives. The batch ends when nobody waits for any of its texts."""
+    async def found(self, request: TraceRequest) -> list[Block]:
+        """The frame of what a text gives. The batch ends when nobody waits for any of its texts."""
         one = self.asked.setdefault(request.key, Asked(request))
         one.people += 1
         try:
@@ -50,19 +51,24 @@ class Batch:
         return not any(one.people for one in self.asked.values())
 
 
-def together(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[Trace | Refusal]:
-    """For each request its own trace or refusal; what is wrong with one text is no other's."""
+def together(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[list[Block] | Refusal]:
+    """For each request the frame of its own trace, or a refusal; what is wrong with one text is no other's."""
     try:
-        return list(backend.traces(requests))
+        traces = backend.traces(requests)
     except Refusal:
         return [_alone(backend, request) for request in requests]
+    return [_framed(request, trace) for request, trace in zip(requests, traces, strict=True)]
 
 
-def _alone(backend: LocalBackend, request: TraceRequest) -> Trace | Refusal:
+def _alone(backend: LocalBackend, request: TraceRequest) -> list[Block] | Refusal:
     try:
-        return backend.trace(request)
+        return _framed(request, backend.trace(request))
     except Refusal as refusal:
         return refusal
+
+
+def _framed(request: TraceRequest, trace: Trace) -> list[Block]:
+    return blocks_of(((request.key,), (trace,)))
 
 
 class Batches:
@@ -75,8 +81,8 @@ class Batches:
         self.backend, self.line, self.most, self.wait = backend, line, most, wait
         self._waiting: dict[Model, Batch] = {}
 
-    async def trace(self, request: TraceRequest) -> Trace:
-        """The trace; raises Refusal, or Full where the line is."""
+    async def frame(self, request: TraceRequest) -> list[Block]:
+        """The frame of a trace and its key; raises Refusal, or Full where the line is."""
         model = (request.model, request.revision)
         batch = self._waiting.get(model)
         if batch is None or batch.left or not batch.takes(request.key, self.most):
@@ -94,7 +100,7 @@ class Batches:
         wanted = [one for one in batch.asked.values() if one.people]
         requests = [one.request for one in wanted]
         try:
-            found: Sequence[Trace | BaseException] = await self.line.run(lambda: together(self.backend, requests))
+            found: Sequence[list[Block] | BaseException] = await self.line.run(lambda: together(self.backend, requests))
         except Exception as error:
             found = [error] * len(requests)
         for one, made in zip(wanted, found, strict=True):

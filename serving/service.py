@@ -21,7 +21,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from attention.trace import Trace
 from inference.backend import LocalBackend
 from inference.errors import OUT_OF_MEMORY, Refusal
 from inference.questions.question import InspectRequest, PredictRequest
@@ -85,16 +84,16 @@ class Service:
             raise Broken("Traces are asked for by some requests.")
         if not all(isinstance(request, TraceRequest) for request in requests):
             raise Broken("Traces are asked for by requests.")
-        keys = tuple(request.key for request in requests)
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
-            trace = await self.batches.trace(requests[0])
-            return await asyncio.to_thread(blocks_of, (keys, (trace,)))
-        return await self.line.run(lambda: blocks_of((keys, self._traces(requests))), who)
+            return await self.batches.frame(requests[0])
+        return await self.line.run(lambda: self._traces(requests), who)
 
-    def _traces(self, requests: tuple[TraceRequest, ...]) -> tuple[Trace, ...]:
+    def _traces(self, requests: tuple[TraceRequest, ...]) -> list[Block]:
         if len(requests) == 1 or any(request.picture is not None for request in requests):
-            return tuple(self.backend.trace(request) for request in requests)
-        return tuple(self.backend.traces(requests))
+            found = tuple(self.backend.trace(request) for request in requests)
+        else:
+            found = tuple(self.backend.traces(requests))
+        return blocks_of((tuple(request.key for request in requests), found))
 
     async def answer(self, question: Any, who: str) -> list[Block]:
         """The answer to a question, with its key."""

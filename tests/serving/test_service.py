@@ -240,7 +240,7 @@ def test_a_batch_ends_when_all_of_its_visitors_have_left() -> None:
         backend, line = Endless(), Line(1, 8)
         batches = Batches(backend, line)
         one, two, same, early = (
-            asyncio.create_task(batches.trace(TraceRequest(text=text))) for text in ("one", "two", "one", "early")
+            asyncio.create_task(batches.frame(TraceRequest(text=text))) for text in ("one", "two", "one", "early")
         )
         await asyncio.sleep(0)
         early.cancel()
@@ -261,11 +261,11 @@ def test_who_comes_when_all_others_have_left_is_in_a_batch_of_their_own() -> Non
     async def run() -> None:
         backend, line = Endless(), Line(1, 8)
         batches = Batches(backend, line)
-        first = asyncio.create_task(batches.trace(TraceRequest(text="first")))
+        first = asyncio.create_task(batches.frame(TraceRequest(text="first")))
         await asyncio.sleep(0)
         first.cancel()
         await asyncio.wait({first})
-        second = asyncio.create_task(batches.trace(TraceRequest(text="second")))
+        second = asyncio.create_task(batches.frame(TraceRequest(text="second")))
         assert await asyncio.to_thread(backend.begun.wait, 60)
         assert backend.asked == ["second"]
         second.cancel()
@@ -327,12 +327,14 @@ def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> No
     async def several(*texts: str) -> list[Any]:
         line = Line(1, 8)
         together = Batches(backend, line, most=3)
-        asked = [together.trace(TraceRequest(text=text)) for text in texts]
+        asked = [together.frame(TraceRequest(text=text)) for text in texts]
         found = await asyncio.gather(*asked, return_exceptions=True)
         line.close()
         return found
 
     *read, refused, last = asyncio.run(several("a cat", "a dog", "a cat", " ", "a cow"))
-    assert [trace.text for trace in (*read, last)] == ["a cat", "a dog", "a cat", "a cow"]
+    traces = [trace for _keys, (trace,) in (unpack(b"".join(blocks)) for blocks in (*read, last))]
+    assert [trace.text for trace in traces] == ["a cat", "a dog", "a cat", "a cow"]
+    assert read[0] is read[2], "a text is told once, however many asked"
     assert isinstance(refused, Refusal)
     assert batches == [["a cat", "a dog", " "], ["a cow"]]
