@@ -66,4 +66,4 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
 
 def _names(special: Any) -> bool:
-    return special is not None and all(isinstance(one, str) for one in special)
+    return hasattr(special, "__iter__") and all(isinstance(one, str) for one in special)

@@ -70,17 +70,18 @@ def _options(query: dict[str, str]) -> None:
         assert options.read(kind, options.write(found))[0] == found
 
 
-def _page(asking: tuple[str, dict[str, str]]) -> None:
-    """A page opened by this address comes to its end."""
-    name, query = asking
-    page = asked(name, **query)
+def _page(asking: tuple[int, dict[str, str]]) -> None:
+    """A page, by its number, opened by this address comes to its end."""
+    number, query = asking
+    page = asked(PAGES[number], **query)
     assert not page.exception, page.exception
 
 
-def _pages(name: str) -> st.SearchStrategy[tuple[str, dict[str, str]]]:
-    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == name]
+def _pages(number: int) -> st.SearchStrategy[tuple[int, dict[str, str]]]:
+    """Addresses of a page; two of two pages make a third, and two names would make one of no page."""
+    mine = [kind for key, kind in KINDS.items() if key.split(".")[0] == PAGES[number]]
     words = (*sorted(_words(mine)), *WORDS[:3], "1-2", "0,1", "5")
-    return st.tuples(st.just(name), queries((*_names(mine), *SHARED), words))
+    return st.tuples(st.just(number), queries((*_names(mine), *SHARED), words))
 
 
 DOORS = (
@@ -90,5 +91,5 @@ DOORS = (
     Door("edits", harmed_words("a3-1,c2-4-5-7,ux0-2,h3-2"), edits.unpack, (ValueError,), 3),
     Door("words of an address", whole_texts, lambda text: (hidden(text), read_path(text), is_code(text)), (), 3),
     Door("typed number", whole_texts, read_number, share=3),
-    Door("pages", st.sampled_from(PAGES).flatmap(_pages), _page, (), 0.002),
+    Door("pages", st.sampled_from(range(len(PAGES))).flatmap(_pages), _page, (), 0.002),
 )

@@ -40,6 +40,7 @@ FOUND: list[tuple[str, object]] = [
     ("notebook, view", {"attentions": np.zeros((0, 0, 0, 0), np.float32), "tokens": [""]}),  # no layer
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "second": []}),
     ("notebook, view", {"attentions": 0.5, "tokens": [""], "special": 3}),
+    ("notebook, view", {"attentions": [[[[1.0]]]], "tokens": ["a"], "keys": ["b"], "special": 3}),  # of one token
     ("component", ":"),
     ("component", True),
     ("component", [1, 2]),
