@@ -1,8 +1,8 @@
 """A cluster of two nodes on this machine with the service on it; it is told on its input what befalls it.
 
-``python -m tests.serving.nodes PORT OTHER`` answers at PORT, the first node's, and at OTHER, the second's. It says
-"done" once the cluster is whole again after each of: ``update``, ``hang``, ``lose``, ``silence``, ``join``,
-``head``.
+``python -m tests.serving.nodes PORT OTHER [REDIS]`` answers at PORT, the first node's, and at OTHER, the second's. What
+the head must remember is kept by the Redis at that address, else in a file (RocksDB). It says "done" once the cluster
+is whole again after each of: ``update``, ``hang``, ``lose``, ``silence``, ``join``, ``head``.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ REPLICAS, CPUS = 2, 0.5
 class Nodes:
     """Two nodes, each with room for both replicas: the loss of one leaves room for what ran on it."""
 
-    def __init__(self, port: int, other: int, place: Path) -> None:
+    def __init__(self, port: int, other: int, place: Path, redis: str = "") -> None:
         token = place / "token"
         token.touch(0o600)
         token.write_text(secrets.token_hex(32))
-        kept = place / "kept"  # what the head must remember, and has again when it is started anew
+        kept = place / "kept"
         kept.mkdir()
+        file = {"RAY_gcs_storage": "rocksdb", "RAY_gcs_storage_path": str(kept)}
         own = place / "ray"  # where Ray looks by itself
         own.mkdir()
         os.environ.update(
@@ -42,8 +43,7 @@ class Nodes:
                 "RAY_AUTH_TOKEN_PATH": str(token),
                 "RAY_TMPDIR": str(place),
                 "RAY_SERVE_WORKER_PROXY_HTTP_PORT": str(other),
-                "RAY_gcs_storage": "rocksdb",
-                "RAY_gcs_storage_path": str(kept),
+                **({"RAY_REDIS_ADDRESS": redis} if redis else file),
             }
         )
         import ray
@@ -160,7 +160,7 @@ def main() -> int:
     """Serves until its input ends."""
     place = Path(tempfile.mkdtemp(prefix="hl-"))  # short, as serving.cluster's
     try:
-        nodes = Nodes(int(sys.argv[1]), int(sys.argv[2]), place)
+        nodes = Nodes(int(sys.argv[1]), int(sys.argv[2]), place, *sys.argv[3:])
         print("done", flush=True)
         for line in sys.stdin:
             doing = (nodes.update, nodes.hang, nodes.lose, nodes.silence, nodes.join, nodes.head)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -191,3 +193,33 @@ def test_nobody_reads_an_error_where_all_is_lost_and_started_again(tmp_path: Pat
             visitors.more()
     finally:
         (second or first).kill()
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[str]:
+    """Where a Redis answers that keeps nothing on a disk."""
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+        until(lambda: _answers(port))
+        yield f"127.0.0.1:{port}"
+        server.terminate()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.skipif(shutil.which("redis-server") is None, reason="No Redis is installed")
+def test_nobody_reads_an_error_where_a_redis_keeps_what_the_head_knows(redis: str, tmp_path: Path) -> None:
+    ports = [free_port(), free_port()]
+    child = Child("tests.serving.nodes", *map(str, ports), redis, log=tmp_path / "log")
+    try:
+        child.says("done")
+        with visited(*(f"http://127.0.0.1:{port}" for port in ports)) as visitors:
+            before, began = visitors.answers, time.monotonic()
+            child.does("head")
+            print(f"whole again after {time.monotonic() - began:.1f} s, {visitors.answers - before} answers")
+    finally:
+        child.kill()
