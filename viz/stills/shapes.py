@@ -92,11 +92,13 @@ def elided(text: str, room: float, size: float) -> str:
     >>> elided("the animal", 40, 12)
     'the…'
     """
-    if width(text, size) <= room:
-        return text
-    while text and width(f"{text}…", size) > room:
-        text = text[:-1]
-    return f"{text.rstrip()}…"
+    end, used, fits = width("…", size), 0.0, 0
+    for at, letter in enumerate(text, 1):
+        used += width(letter, size)
+        if used > room:
+            return f"{text[:fits].rstrip()}…"
+        fits = at if used + end <= room else fits
+    return text
 
 
 def wrapped(text: str, room: float, size: float) -> list[str]:
