@@ -15,8 +15,13 @@ export function textWidth(text, font) {
 export function elide(text, room, font) {
   if (textWidth(text, font) <= room) return text;
   const letters = [...text];
-  while (letters.length > 1 && textWidth(`${letters.join("")}…`, font) > room) letters.pop();
-  return `${letters.join("")}…`;
+  let [fits, over] = [1, letters.length]; // how many have room, or stay in any case, and how many have not
+  while (over - fits > 1) {
+    const middle = (fits + over) >> 1;
+    if (textWidth(`${letters.slice(0, middle).join("")}…`, font) > room) over = middle;
+    else fits = middle;
+  }
+  return `${letters.slice(0, fits).join("")}…`;
 }
 
 /** Every how many labels one has room. */
