@@ -23,11 +23,14 @@ from inference.backend import LocalBackend
 from inference.errors import Refusal
 from inference.request import TraceRequest
 from inference.settings import Settings
+from serving import haproxy
 from serving.remote import RemoteBackend
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = "the cat sat on a mat and the dog saw it all day long while rain fell upon old stone walls near dark"
 PAIRS, CROWD, SECONDS = 60, 8, 20.0
+KEPT = 40_000_000  # bytes of traces on either side: memory is used again, as by a process that has run for an hour
+WARM = 60  # texts that fill it
 FIRST_PORT = 8941
 
 
@@ -38,13 +41,15 @@ def text(number: int) -> str:
 
 
 @contextmanager
-def served(module: str, port: int, *options: str) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
-    """A process that serves, and a backend that asks it."""
+def served(module: str, port: int, *options: str, **settings: str) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
+    """A process that serves, its ``settings`` in its environment, and a backend that asks it; both are warm."""
     command = [sys.executable, "-m", module, "--port", str(port), *options]
-    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    there = RemoteBackend.at(f"http://127.0.0.1:{port}", settings=Settings())
+    environment = {**os.environ, "HEADLIGHT_TRACE_MEMORY": str(KEPT), **settings}
+    child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    there = RemoteBackend.at(f"http://127.0.0.1:{port}", settings=Settings(trace_memory_bytes=KEPT))
     try:
-        there.trace(TraceRequest(text="ready"))
+        for number in range(WARM):
+            there.trace(TraceRequest(text=text(number)))
         yield psutil.Process(child.pid), there
     finally:
         there.close()
@@ -123,21 +128,24 @@ def replicas(server: psutil.Process) -> list[psutil.Process]:
 def measure() -> Iterator[Row]:
     """Rows of the service by itself, and on Ray Serve where it is installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    here = LocalBackend(Settings())
-    here.trace(TraceRequest(text="ready"))
+    here = LocalBackend(Settings(trace_memory_bytes=KEPT))
+    for number in range(WARM):
+        here.trace(TraceRequest(text=text(number)))
     with served("serving.service", FIRST_PORT) as (server, there):
-        yield _overhead("one process over HTTP", overhead(there, here, server, 0))
+        yield _overhead("one process over HTTP", overhead(there, here, server, WARM))
         done, refused = crowd(there, 10_000)
         yield Row(
             f"{CROWD} clients, one process over HTTP", "–", f"{done / SECONDS:.0f} traces/s, {refused} refused", None
         )
     if find_spec("ray") is None:
         return
+    with served("serving.cluster", FIRST_PORT + 3, "--replicas", "1", **{haproxy.WANTED: "0"}) as (server, there):
+        yield _overhead("Ray Serve, its own proxy", overhead(there, here, server, WARM + PAIRS))
     for many in (1, 2):
         options = ("--replicas", str(many), "--least", str(many))
         with served("serving.cluster", FIRST_PORT + many, *options) as (server, there):
             if many == 1:
-                yield _overhead("Ray Serve", overhead(there, here, server, PAIRS))
+                yield _overhead("Ray Serve", overhead(there, here, server, WARM + 2 * PAIRS))
             done, refused = crowd(there, 20_000)
             said = f"{done / SECONDS:.0f} traces/s, {refused} refused"
             yield Row(f"{CROWD} clients, Ray Serve with {many} replicas at most", "–", said, None)

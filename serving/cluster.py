@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from serving import haproxy
 from serving.apart import GuardedBackend
 from serving.frames import MODEL, PORT, TOKEN
 from serving.heads import is_loopback
@@ -134,7 +135,8 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
     token = place / "token"
     token.touch(0o600)
     token.write_text(secrets.token_hex(32))
-    os.environ.update({**ENVIRONMENT, "RAY_AUTH_TOKEN_PATH": str(token)})
+    before = haproxy.environment(place, wanted.host, MODEL)
+    os.environ.update({**ENVIRONMENT, **before, "RAY_AUTH_TOKEN_PATH": str(token)})
     import ray
     from ray import serve
 
@@ -151,7 +153,7 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # after Ray, which handles them in its own way
         signal.signal(number, lambda *_: ended.set())
     try:
-        serve.start(http_options={"host": wanted.host, "port": wanted.port})
+        serve.start(http_options={"host": haproxy.LOOPBACK if before else wanted.host, "port": wanted.port})
         asked = {"replicas": wanted.replicas, "least": wanted.least, "batch": wanted.batch}
         serve.run(application(asked), name=NAME)
         print(f"\n  The backend is at  HEADLIGHT_BACKEND=http://{wanted.host}:{wanted.port}", flush=True)

@@ -6,8 +6,10 @@ import os
 import subprocess
 import sys
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml  # type: ignore[import-untyped]
 
@@ -52,6 +54,17 @@ def test_the_clusters_files_set_when_a_node_is_lost_as_one_machine_does(file: st
             assert f"{name}={value}" in told or f'{{name: {name}, value: "{value}"}}' in told
 
 
+def open_everywhere(server: int) -> set[str]:
+    """Which of a server's processes listen to more than the loopback."""
+    whole = [psutil.Process(server), *psutil.Process(server).children(recursive=True)]
+    return {
+        process.cmdline()[0].partition(":headlight")[0]
+        for process in whole
+        for port in process.net_connections("tcp")
+        if port.status == psutil.CONN_LISTEN and not ip_address(port.laddr.ip.removeprefix("::ffff:")).is_loopback
+    }
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: requirements-cluster.txt")
 def test_ray_serve_answers_as_a_backend(tmp_path: Path) -> None:
@@ -72,6 +85,7 @@ def test_ray_serve_answers_as_a_backend(tmp_path: Path) -> None:
         with pytest.raises(Refusal, match="the same secret"):
             stranger.trace(TraceRequest(text="a cat"))
         stranger.close()
+        assert open_everywhere(server.pid) <= {"ray::ServeReplica"}
     finally:
         server.terminate()
         server.communicate(timeout=120)

@@ -120,10 +120,10 @@ class Child:
         self._process.stdin.flush()
         self.says("done")
 
-    def end(self) -> None:
-        """It ends as it is meant to."""
-        self._process.terminate()
-        self._process.communicate(timeout=120)
+    def replicas(self) -> list[psutil.Process]:
+        """The processes in which models are."""
+        children = psutil.Process(self._process.pid).children(recursive=True)
+        return [child for child in children if "ServeReplica" in " ".join(child.cmdline()[:1])]
 
     def kill(self) -> None:
         """It and all it started are gone at once."""
@@ -193,6 +193,24 @@ def test_nobody_reads_an_error_where_all_is_lost_and_started_again(tmp_path: Pat
             visitors.more()
     finally:
         (second or first).kill()
+
+
+@pytest.mark.parametrize("how", [psutil.Process.kill, psutil.Process.suspend])
+def test_nobody_reads_an_error_where_one_machine_loses_a_replica(
+    how: Callable[[psutil.Process], None], tmp_path: Path
+) -> None:
+    port = free_port()
+    child = Child("serving.cluster", "--port", str(port), "--replicas", "2", "--least", "2", log=tmp_path / "log")
+    try:
+        child.says("HEADLIGHT_BACKEND=")
+        with visited(f"http://127.0.0.1:{port}") as visitors:
+            lost = child.replicas()[0]
+            before, began = visitors.answers, time.monotonic()
+            how(lost)
+            until(lambda: not lost.is_running() and len(child.replicas()) == 2)
+            print(f"whole again after {time.monotonic() - began:.1f} s, {visitors.answers - before} answers")
+    finally:
+        child.kill()
 
 
 @pytest.fixture
