@@ -103,7 +103,7 @@ class Nodes:
         """What makes the first node the head ends, and is started again."""
         self.cluster.head_node.kill_gcs_server()
         for process in psutil.Process().children(recursive=True):
-            if "ServeController" in _name(process):
+            if "ServeController" in name_of(process):
                 process.kill()
         self.cluster.head_node.start_gcs_server()
         self.whole()
@@ -121,8 +121,7 @@ class Nodes:
 
     def replicas(self) -> set[int]:
         """The processes in which models are."""
-        children = psutil.Process().children(recursive=True)
-        return {child.pid for child in children if "ServeReplica" in _name(child)}
+        return {replica.pid for replica in replicas_of(psutil.Process())}
 
     def whole(self, also: Callable[[], bool] = lambda: True) -> None:
         """Waits until the service is as it was asked for."""
@@ -149,7 +148,13 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
-def _name(process: psutil.Process) -> str:
+def replicas_of(server: psutil.Process) -> list[psutil.Process]:
+    """The processes of a server in which models are."""
+    return [child for child in server.children(recursive=True) if "ServeReplica" in name_of(child)]
+
+
+def name_of(process: psutil.Process) -> str:
+    """What a process calls itself; nothing where it is gone."""
     try:
         return " ".join(process.cmdline()[:1])
     except psutil.Error:

@@ -18,6 +18,7 @@ from inference.settings import Settings
 from serving import cluster
 from serving.frames import TOKEN
 from serving.remote import RemoteBackend
+from tests.serving.nodes import name_of
 from tests.support.repository import ROOT
 from tests.support.running import free_port
 
@@ -56,12 +57,12 @@ def test_the_clusters_files_set_when_a_node_is_lost_as_one_machine_does(file: st
 
 def open_everywhere(server: int) -> set[str]:
     """Which of a server's processes listen to more than the loopback."""
-    whole = [psutil.Process(server), *psutil.Process(server).children(recursive=True)]
+    ours = {process.pid: process for process in psutil.Process(server).children(recursive=True)}
     return {
-        process.cmdline()[0].partition(":headlight")[0]
-        for process in whole
-        for port in process.net_connections("tcp")
-        if port.status == psutil.CONN_LISTEN and not ip_address(port.laddr.ip.removeprefix("::ffff:")).is_loopback
+        name_of(ours[port.pid]).partition(":headlight")[0]
+        for port in psutil.net_connections("tcp")
+        if port.pid in ours and port.status == psutil.CONN_LISTEN and port.laddr
+        if not ip_address(port.laddr.ip.removeprefix("::ffff:")).is_loopback
     }
 
 

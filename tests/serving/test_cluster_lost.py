@@ -26,6 +26,7 @@ from attention.trace import Trace
 from inference import LocalBackend, Refusal, TraceRequest
 from inference.settings import Settings
 from serving.remote import RemoteBackend
+from tests.serving.nodes import replicas_of
 from tests.support.repository import ROOT
 from tests.support.running import free_port
 
@@ -121,9 +122,8 @@ class Child:
         self.says("done")
 
     def replicas(self) -> list[psutil.Process]:
-        """The processes in which models are."""
-        children = psutil.Process(self._process.pid).children(recursive=True)
-        return [child for child in children if "ServeReplica" in " ".join(child.cmdline()[:1])]
+        """Its processes in which models are."""
+        return replicas_of(psutil.Process(self._process.pid))
 
     def kill(self) -> None:
         """It and all it started are gone at once."""
