@@ -153,7 +153,8 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # after Ray, which handles them in its own way
         signal.signal(number, lambda *_: ended.set())
     try:
-        serve.start(http_options={"host": haproxy.LOOPBACK if before else wanted.host, "port": wanted.port})
+        host = haproxy.LOOPBACK if before[haproxy.WANTED] == "1" else wanted.host
+        serve.start(http_options={"host": host, "port": wanted.port})
         asked = {"replicas": wanted.replicas, "least": wanted.least, "batch": wanted.batch}
         serve.run(application(asked), name=NAME)
         print(f"\n  The backend is at  HEADLIGHT_BACKEND=http://{wanted.host}:{wanted.port}", flush=True)

@@ -30,13 +30,13 @@ DEATH = 1  # PR_SET_PDEATHSIG
 
 
 def environment(place: Path, host: str, header: str) -> dict[str, str]:
-    """What has Ray Serve put HAProxy at ``host`` before replicas on the loopback; nothing where there is none.
+    """What has Ray Serve put HAProxy at ``host`` before replicas on the loopback, or its own proxy where there is none.
 
     ``place`` is a folder of ours alone. ``header`` of a question names its model.
     """
     binary = _binary()
     if binary is None:
-        return {}
+        return {WANTED: "0"}
     own = place / "proxy"
     own.mkdir()
     command = [sys.executable, "-I", "-S", str(Path(__file__).resolve()), host, binary]
@@ -44,7 +44,7 @@ def environment(place: Path, host: str, header: str) -> dict[str, str]:
     start.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
     start.chmod(0o700)
     if not os.access(start, os.X_OK):  # where temporary files may not be run
-        return {}
+        return {WANTED: "0"}
     ports = map(str, _free_ports(3))
     return {
         WANTED: "1",

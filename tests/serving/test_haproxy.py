@@ -87,18 +87,18 @@ def test_it_ends_with_who_started_it(tmp_path: Path) -> None:
 
 def test_rays_own_proxy_may_be_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(haproxy.WANTED, "0")
-    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {}
+    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {haproxy.WANTED: "0"}
 
 
 def test_a_machine_without_one_does_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(haproxy, "find_spec", lambda _name: None)
-    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {}
+    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {haproxy.WANTED: "0"}
 
 
 def test_a_folder_whose_files_may_not_be_run_does_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(haproxy, "_binary", lambda: "/haproxy")
     monkeypatch.setattr("serving.haproxy.os.access", lambda *_: False)
-    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {}
+    assert haproxy.environment(tmp_path, "127.0.0.1", "model") == {haproxy.WANTED: "0"}
 
 
 def test_what_ray_serve_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
