@@ -13,13 +13,14 @@ const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change",
 
 // Fields of Streamlit's messages: BackMsg and ForwardMsg of streamlit/proto.
 const RERUN = 11;
+const FRAGMENT = 5; // of ClientState, which is what RERUN holds
 const BEGUN = 4;
 const ENDED = 6;
 const ENDED_FOR_ANOTHER = 2; // this run stopped because another follows at once
 
 /**
- * A message's fields at the top level, number -> value where that is a number, else 0 (protobuf's wire format).
- * @param {Uint8Array} bytes @returns {Map<number, number>}
+ * A message's fields at the top level, number -> value where that is a number, its bytes where it has a length, else 0
+ * (protobuf's wire format). @param {Uint8Array} bytes @returns {Map<number, number|Uint8Array>}
  */
 export function fieldsOf(bytes) {
   const found = new Map();
@@ -35,10 +36,11 @@ export function fieldsOf(bytes) {
   while (at < bytes.length) {
     const tag = number();
     const kind = tag % 8;
-    const value = kind === 0 ? number() : 0;
+    /** @type {number|Uint8Array} */
+    let value = kind === 0 ? number() : 0;
     if (kind === 2) {
       const length = number(); // first, since reading it moves on
-      at += length;
+      value = bytes.subarray(at, at += length);
     }
     if (kind === 1) at += 8;
     if (kind === 5) at += 4;
@@ -74,6 +76,29 @@ export function createRuns() {
   };
 }
 
+/**
+ * A run of the whole script that is owed: asked for, and again whenever a fragment's took it along. What is set off at
+ * one moment goes in one message, which runs the fragment alone where a fragment's was first; and a server that was
+ * started anew knows no fragment of this page. @param {() => void} run
+ */
+export function createDebt(run) {
+  let owed = false;
+  return {
+    due() {
+      owed = true;
+      run();
+    },
+    /** @param {Uint8Array} bytes */
+    sent(bytes) {
+      const state = fieldsOf(bytes).get(RERUN);
+      if (!owed || !(state instanceof Uint8Array)) return;
+      const fragment = fieldsOf(state).get(FRAGMENT);
+      owed = fragment instanceof Uint8Array && fragment.length > 0;
+      if (owed) setTimeout(run); // once what this message took along has been forgotten
+    },
+  };
+}
+
 /** Whether anything on the page is yet to come: the frame, the components, fonts, what fades. @param {Document} page */
 function unfinished(page) {
   const app = page.querySelector("[data-testid=stApp]");
@@ -93,6 +118,7 @@ const waits = (host) => Boolean(host.shadowRoot?.querySelector('[aria-busy="true
 /** Watch a page and keep its mark. @param {Document} page */
 function createRest(page) {
   const runs = createRuns();
+  const debt = createDebt(() => here.run());
   const sockets = new WeakSet();
   let timer = 0;
   let calm = 0; // looks in a row that found nothing
@@ -131,7 +157,10 @@ function createRest(page) {
   /** @param {Parameters<WebSocket["send"]>[0]} data */
   WebSocket.prototype.send = function (data) {
     follow(this);
-    if (data instanceof Uint8Array) runs.sent(data);
+    if (data instanceof Uint8Array) {
+      runs.sent(data);
+      debt.sent(data);
+    }
     wake();
     send.call(this, data);
   };
@@ -139,21 +168,21 @@ function createRest(page) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
   wake();
   const here = { wake, run: () => {} };
-  watchServer(page, () => here.run());
+  watchServer(page, debt.due);
   return here;
 }
 
 /**
  * Have the script run when the server is there again. One that was started anew knows nothing of this page, nor what
- * to do with the first thing that its reader sets off. @param {Document} page @param {() => void} run
+ * to do with the first thing that its reader sets off. @param {Document} page @param {() => void} due
  */
-function watchServer(page, run) {
+function watchServer(page, due) {
   const app = page.querySelector("[data-testid=stApp]");
   if (!app) return;
   let away = false;
   new MutationObserver(() => {
     const here = app.getAttribute("data-test-connection-state") === "CONNECTED";
-    if (here && away) run();
+    if (here && away) due();
     away = !here;
   }).observe(app, { attributeFilter: ["data-test-connection-state"] });
 }

@@ -2,12 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { createRuns, fieldsOf } from "./rest.js";
+import { createDebt, createRuns, fieldsOf } from "./rest.js";
 
 const bytes = (...values) => new Uint8Array(values);
 const HASH = [0x0a, 2, 0x61, 0x62]; // field 1, "ab"
 const METADATA = [0x12, 0];
 const RERUN = bytes(0x5a, 2, 0x0a, 0); // field 11
+const OF_FRAGMENT = bytes(0x5a, 5, 0x0a, 0, 0x2a, 1, 0x62); // its field 5, "b"
+const OF_NONE = bytes(0x5a, 4, 0x0a, 0, 0x2a, 0);
 const UPLOAD = bytes(0x82, 0x01, 0); // field 16
 const BEGUN = bytes(...HASH, ...METADATA, 0x22, 0); // field 4
 const PART = bytes(...METADATA, 0x2a, 3, 0x30, 0, 0); // field 5; what is inside it looks like field 6
@@ -16,16 +18,17 @@ const ANOTHER = 2;
 
 describe("a message", () => {
   test("is its fields, each skipped by its length", () => {
-    assert.deepEqual([...fieldsOf(PART)], [[2, 0], [5, 0]]);
-    assert.deepEqual([...fieldsOf(ended(3))], [[2, 0], [6, 3]]);
-    assert.deepEqual([...fieldsOf(UPLOAD)], [[16, 0]]);
+    assert.deepEqual([...fieldsOf(PART)], [[2, bytes()], [5, bytes(0x30, 0, 0)]]);
+    assert.deepEqual([...fieldsOf(ended(3))], [[2, bytes()], [6, 3]]);
+    assert.deepEqual([...fieldsOf(UPLOAD)], [[16, bytes()]]);
     const fixed = bytes(0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x15, 1, 2, 3, 4, 0x18, 0xac, 0x02); // 64 bits, 32 bits, 300
     assert.deepEqual([...fieldsOf(fixed)], [[1, 0], [2, 0], [3, 300]]);
     assert.equal(fieldsOf(bytes()).size, 0);
   });
 
   test("that is cut off ends", () => {
-    assert.deepEqual([...fieldsOf(bytes(0x2a, 200))], [[5, 0]]);
+    assert.deepEqual([...fieldsOf(bytes(0x2a, 200))], [[5, bytes()]]);
+    assert.deepEqual([...fieldsOf(bytes(0x2a, 2, 7))], [[5, bytes(7)]]);
     assert.deepEqual([...fieldsOf(bytes(0x80))], [[0, 0]]);
   });
 });
@@ -60,5 +63,35 @@ describe("the runs", () => {
   });
   test("with the connection goes what was asked on it", () => {
     assert.equal(after(["sent", RERUN], ["lost"]), true);
+  });
+});
+
+describe("a run that is owed", () => {
+  /** How often it was asked for, once everything that was scheduled has come. */
+  const asked = async (...messages) => {
+    let count = 0;
+    const debt = createDebt(() => count += 1);
+    debt.due();
+    for (const message of messages) {
+      debt.sent(message);
+      await new Promise((done) => setTimeout(done));
+    }
+    return count;
+  };
+  test("is asked for once where it goes out", async () => {
+    assert.equal(await asked(), 1);
+    assert.equal(await asked(UPLOAD, RERUN), 1);
+    assert.equal(await asked(OF_NONE), 1);
+  });
+  test("is asked for again each time that a fragment's run took it along", async () => {
+    assert.equal(await asked(OF_FRAGMENT), 2);
+    assert.equal(await asked(OF_FRAGMENT, UPLOAD, OF_FRAGMENT, RERUN), 3);
+  });
+  test("is owed no more once it went out", async () => {
+    assert.equal(await asked(RERUN, OF_FRAGMENT), 1);
+  });
+  test("that nobody owes is not asked for", () => {
+    const debt = createDebt(() => assert.fail("asked for"));
+    debt.sent(OF_FRAGMENT);
   });
 });
