@@ -28,7 +28,10 @@ ONE_MOMENT = """() => {
     }).observe(app, { attributeFilter: ["data-test-connection-state"] });
 }"""
 # What a browser says while nobody answers, and of what it fetched again before the page had the new server's seals.
-AWAY = r"ERR_(CONNECTION_(REFUSED|RESET)|FAILED|EMPTY_RESPONSE)|WebSocket|Client Error|410 \(Gone\)|Cannot send rerun"
+AWAY = (
+    r"ERR_(CONNECTION_(REFUSED|RESET)|FAILED|EMPTY_RESPONSE)|WebSocket|Client Error|410 \(Gone\)|Cannot send rerun"
+    "|server is not responding"
+)
 
 
 def let_the_microscope_hear_first(page: Page) -> None:
