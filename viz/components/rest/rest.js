@@ -7,6 +7,8 @@
 // the server. The rest comes back when the run that answers has ended, the page has been drawn, and it has stayed so
 // for two looks: what a message or a click sets off is scheduled by then. A component that still waits for something
 // says aria-busy="true" in its own markup, and needs to know nothing of this.
+//
+// Who follows the messages so also sees that a server is there again, and has the script run for it.
 
 const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
@@ -90,8 +92,9 @@ export function createDebt(run) {
     },
     /** @param {Uint8Array} bytes */
     sent(bytes) {
+      if (!owed) return; // as nearly always: nothing is read then
       const state = fieldsOf(bytes).get(RERUN);
-      if (!owed || !(state instanceof Uint8Array)) return;
+      if (!(state instanceof Uint8Array)) return;
       const fragment = fieldsOf(state).get(FRAGMENT);
       owed = fragment instanceof Uint8Array && fragment.length > 0;
       if (owed) setTimeout(run); // once what this message took along has been forgotten
