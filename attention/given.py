@@ -14,20 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from attention.given_axes import ABOVE, Names, NotMaps, fit, several, uneven
 from attention.mask import Array
 from attention.record import MapRecord
 from attention.storage import dump
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
-from wording import _, sentence
+from wording import _, any_of, sentence
 
-ABOVE = 0.01  # that a weight may be over one: a softmax in half precision rounds so
-EXACT = 0.01  # that a row's sum may be off from one without its being said
+EXACT = 0.01  # by which a row's sum may fall short of one unmentioned
+ROUNDED = 0.02  # by which a weight may differ between two passes in half precision
+OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # of a model's output
 ASK = sentence("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
-
-
-class NotMaps(ValueError):
-    """What came cannot be shown as maps of attention, in one sentence."""
 
 
 def trace(  # noqa: PLR0913  # the parts of one trace
@@ -49,12 +47,10 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     >>> trace([[[1, 0], [0.25, 0.75]]], row).part
     'decoder'
     """
-    maps, written = _read(attentions, signed)
     looking = source if target is None else target
-    if written and len(looking) == maps[0].shape[1] + 1:  # the last token was written and never read
-        looking = first(looking, len(looking) - 1)
+    maps = _read(attentions, signed, Names(len(looking), len(source), target is not None))
+    looking = first(looking, maps[0].shape[1])  # the last token of a text may have been written and never read
     source, target = (looking, None) if target is None else (source, looking)
-    _fit(maps, looking, source)
     part = "cross" if target is not None else "decoder" if _looks_back(maps) else "encoder"
     kind = {"cross": "encoder-decoder"}.get(part, part)
     made = Trace(
@@ -80,40 +76,41 @@ def first(row: TokenRow, count: int) -> TokenRow:
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 
-def _read(attentions: Any, signed: bool) -> tuple[list[Array], bool]:
-    """Each layer's maps (head, query, key), and whether they are of a text that was written step by step."""
+def _read(attentions: Any, signed: bool, names: Names) -> list[Array]:
+    """Return each layer's maps (head, query, key), of as many tokens as there are names, or of all but the last."""
     axes = _axes(attentions)
     if axes == 6:
-        steps = [[_one(layer, at) for at, layer in enumerate(_items(step))] for step in _items(attentions)]
-        if len({len(step) for step in steps}) > 1:
-            raise NotMaps(_("The steps have different numbers of layers; give all layers of every step."))
-        layers = [_stitched(at, list(blocks)) for at, blocks in enumerate(zip(*steps, strict=True))]
+        layers = _steps(attentions, names)
     elif axes in (4, 5):
-        layers = [_one(layer, at) for at, layer in enumerate(_items(attentions))]
+        layers = _layers(_items(attentions), names)
     elif axes in (2, 3):
         layers = [_one(attentions, 0)]
     else:
-        raise NotMaps(_("What came is nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
+        raise NotMaps(_("The numbers are nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
     if not layers:
         raise _nothing(attentions)
+    fit(
+        layers,
+        names.without_last() if axes == 6 and layers[0].shape[1] == names.queries - 1 else names,
+        signed,
+        _shape(attentions, layers[0].shape),
+    )
     for at, block in enumerate(layers):
         _check(block, at, signed)
-        if block.shape != layers[0].shape:
-            raise NotMaps(
-                _(
-                    "Layer {layer} has the shape {shape} and layer 0 {first}; every layer needs as many "
-                    "heads and tokens.",
-                    layer=at,
-                    shape=block.shape,
-                    first=layers[0].shape,
-                )
-            )
         block.setflags(write=False)
-    return layers, axes == 6
+    return layers
+
+
+def _shape(given: Any, layer: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a single array, or of the first layer as it came; ``layer`` if lists of numbers came."""
+    while isinstance(given, list | tuple):
+        given = given[0]
+    shape = tuple(getattr(given, "shape", ()))
+    return layer if len(shape) < 3 else shape[-4:]
 
 
 def _axes(values: Any) -> int:
-    """How deep numbers are nested."""
+    """Return how deep numbers are nested."""
     if values is None:
         raise NotMaps(
             _(
@@ -121,6 +118,16 @@ def _axes(values: Any) -> int:
                 "output_attentions=True, or let headlight.explore read the text with it."
             )
         )
+    if fields := [name for name in OUTPUTS if getattr(values, name, None) is not None]:
+        raise NotMaps(
+            _(
+                "A whole {name} came; give its maps: {fields}.",
+                name=type(values).__name__,
+                fields=any_of([f"outputs.{field}" for field in fields]),
+            )
+        )
+    if getattr(values, "is_nested", False):
+        raise NotMaps(_("A nested tensor came, which has rows of several lengths. Give one text: tensor.unbind()[0]."))
     if hasattr(values, "shape"):
         return len(values.shape)
     if isinstance(values, Real):
@@ -129,7 +136,7 @@ def _axes(values: Any) -> int:
         raise NotMaps(_("{name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK))
     if not values:
         raise _nothing(values)
-    return 1 + _axes(values[0])
+    return 1 + _axes(next((value for value in values if value is not None), None))
 
 
 def _nothing(values: Any) -> NotMaps:
@@ -137,21 +144,34 @@ def _nothing(values: Any) -> NotMaps:
 
 
 def _items(values: Any) -> list[Any]:
-    return list(_array(values, _("What came"))) if hasattr(values, "shape") else list(values)
+    return list(_array(values, _("The input"))) if hasattr(values, "shape") else list(values)
+
+
+def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Array]:
+    """Return the layers of one text, or of one step of ``generate``, each (head, query, key)."""
+    if missing := [at for at, layer in enumerate(given) if layer is None]:
+        raise NotMaps(
+            _(
+                "No map came for layer {layers} (None). Leave such layers out: [a for a in attentions if a is not "
+                "None]. The others are then counted from 0.",
+                layers=_listed(missing),
+            )
+        )
+    arrays = [_array(layer, f"Layer {at}") for at, layer in enumerate(given)]
+    shapes = [array.shape for array in arrays]
+    if any(len(shape) == 4 and shape[0] != 1 for shape in shapes):
+        raise several(shapes, names, step)
+    blocks = [_one(array, at) for at, array in enumerate(arrays)]
+    for at, block in enumerate(blocks):
+        if block.shape != blocks[0].shape:
+            raise uneven(at, block.shape, blocks[0].shape)
+    return blocks
 
 
 def _one(values: Any, at: int) -> Array:
-    """One layer's maps, (head, query, key), in memory of their own."""
+    """Return one layer's maps, (head, query, key), in memory of their own."""
     block = _array(values, f"Layer {at}")
-    if block.ndim == 4:
-        if len(block) != 1:
-            raise NotMaps(
-                _(
-                    "Layer {layer} holds {texts} texts; give one of them: [a[:1] for a in attentions].",
-                    layer=at,
-                    texts=len(block),
-                )
-            )
+    if block.ndim == 4 and len(block) == 1:
         block = block[0]
     if block.ndim == 2:
         block = block[None]
@@ -167,39 +187,86 @@ def _one(values: Any, at: int) -> Array:
 
 
 def _array(values: Any, what: str) -> Array:
-    """Numbers of any library as float32."""
-    try:
-        if hasattr(values, "detach"):  # torch, told without importing it: numpy knows no bfloat16 and no other device
-            values = values.detach().cpu().float().numpy()
-        elif isinstance(values, list | tuple) and values and hasattr(values[0], "shape"):
-            values = np.stack([_array(value, what) for value in values])
-        with np.errstate(over="ignore"):  # what float32 cannot hold is refused as not finite
-            return np.asarray(values, dtype=np.float32)
-    except (TypeError, ValueError, AttributeError) as error:
+    """Return numbers of any library as float32."""
+    if getattr(values, "is_meta", False):
         raise NotMaps(
-            _("{what} is no block of numbers with rows of one length; give {ask}.", what=what, ask=ASK)
+            _("A tensor on the device “meta” came, which holds no numbers. Load the weights, and run the model again.")
+        )
+    try:
+        if hasattr(values, "detach"):  # torch, without importing it: numpy has no bfloat16 and no other device
+            values = values.detach().cpu()
+            for plain, needed in (("dequantize", "is_quantized"), ("to_dense", "is_sparse")):
+                values = getattr(values, plain)() if getattr(values, needed, False) else values
+            if getattr(values, "is_complex", bool)():
+                raise TypeError
+            values = values.float().numpy()
+        elif isinstance(values, list | tuple) and any(hasattr(value, "shape") for value in values):
+            values = np.stack([_array(value, what) for value in values])
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, and is refused below
+            found = np.asarray(values)
+            return found.astype(np.float32, casting="unsafe" if found.dtype == object else "same_kind", copy=False)
+    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise NotMaps(
+            _("{what} is no block of real numbers with rows of one length; give {ask}.", what=what, ask=ASK)
         ) from error
 
 
-def _stitched(layer: int, steps: Sequence[Array]) -> Array:
-    """One layer of a text written token by token: each step's rows below the earlier ones, as wide as the last."""
+def _steps(given: Any, names: Names) -> list[Array]:
+    """Return each layer's maps (head, query, key) of what ``generate`` gives: a tuple of layers for each step."""
+    steps = [_items(step) for step in _items(given)]
+    if len({len(step) for step in steps}) > 1:
+        raise NotMaps(_("The steps have different numbers of layers; give all layers of every step."))
+    if _streams(steps):
+        raise NotMaps(
+            _("Each layer holds two streams, as XLNet's do. Give the content stream: [h for h, g in attentions].")
+        )
+    layers = [_layers(step, names, at) for at, step in enumerate(steps)]
+    return [_stitched(at, list(blocks), names) for at, blocks in enumerate(zip(*layers, strict=True))]
+
+
+def _streams(steps: list[list[Any]]) -> bool:
+    """Whether each layer holds XLNet's two streams (h, g); steps of ``generate`` grow, and look back only."""
+    if any(len(step) != 2 or any(block is None for block in step) for step in steps):
+        return False
+    content, query = ([_array(step[at], _("The input")) for step in steps] for at in (0, 1))
+    if any(block.ndim != 4 for block in (*content, *query)):
+        return False
+    alike = len({block.shape for block in content}) == 1
+    square = content[0].shape[2] == content[0].shape[3] > 1
+    if len(steps) > 1 or content[0].shape != query[0].shape:
+        return alike and square
+    return square and not _looks_back([*content[0], *query[0]])
+
+
+def _stitched(layer: int, steps: Sequence[Array], names: Names) -> Array:
+    """Return one layer of a text written token by token, (head, query, key).
+
+    With a key–value cache, each step has the rows of its new tokens. Without it, each step has all rows again.
+    """
     width = steps[-1].shape[2]
     if any(step.shape[0] != steps[0].shape[0] or step.shape[2] > width for step in steps):
         raise NotMaps(
             _("In layer {layer}, the keys of a step do not go on from those of the step before.", layer=layer)
         )
+    if len(steps) > 1 and all(map(_repeats, steps, steps[1:])):
+        return steps[-1]
     rows = [np.pad(step, ((0, 0), (0, 0), (0, width - step.shape[2]))) for step in steps]
-    return np.concatenate(rows, axis=1)
+    whole = np.concatenate(rows, axis=1)
+    tokens = whole.shape[1]
+    reserved = not names.crossed and tokens < width and not whole[:, :, tokens:].any()  # a static cache's free places
+    return np.ascontiguousarray(whole[:, :, :tokens]) if reserved else whole
+
+
+def _repeats(before: Array, after: Array) -> bool:
+    """Whether a step begins with all rows of the step before, as without a key–value cache."""
+    _, rows, cols = before.shape
+    return after.shape[1] > rows and bool(np.allclose(after[:, :rows, :cols], before, atol=ROUNDED))
 
 
 def _check(block: Array, at: int, signed: bool) -> None:
+    """Refuse numbers that are not weights; with ``signed``, numbers beyond -1 to 1."""
     if not np.isfinite(block).all():
-        raise NotMaps(
-            _(
-                "Layer {layer} holds numbers that are not finite (NaN or infinity); a weight is between 0 and 1.",
-                layer=at,
-            )
-        )
+        raise _not_finite(block, at)
     least, most = float(block.min()), float(block.max())
     if signed:
         if (size := max(-least, most)) > 1 + ABOVE:
@@ -215,9 +282,8 @@ def _check(block: Array, at: int, signed: bool) -> None:
     if least < 0:
         raise NotMaps(
             _(
-                "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax? "
-                "Shares from 0 to 1 can be shown. Numbers with signs such as attributions, from -1 to 1, are shown "
-                "as such with signed=True.",
+                "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax, "
+                "hidden states or logits? Weights are from 0 to 1. Attributions from -1 to 1 need signed=True.",
                 layer=at,
                 least=least,
             )
@@ -225,45 +291,90 @@ def _check(block: Array, at: int, signed: bool) -> None:
     if most > 1 + ABOVE:
         raise NotMaps(
             _(
-                "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout makes "
-                "such: call model.eval() first. Else divide all by the largest.",
+                "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout does "
+                "that: call model.eval() first. Else divide all by the largest.",
                 layer=at,
                 most=most,
             )
         )
+    sums = block.sum(axis=2)
+    if sums.max() > 1 + ABOVE:
+        raise _too_much(block, sums, at)
 
 
-def _fit(maps: list[Array], queries: TokenRow, keys: TokenRow) -> None:
-    rows, cols = maps[0].shape[1:]
-    if (rows, cols) != (len(queries), len(keys)):
-        two = queries is not keys
-        came = (
-            _("{queries} tokens and {keys} keys", queries=len(queries), keys=len(keys))
-            if two
-            else _("{queries} tokens", queries=len(queries))
+def _not_finite(block: Array, at: int) -> NotMaps:
+    """Return the refusal of NaN or infinity, with the head and the rows."""
+    bad = ~np.isfinite(block)
+    heads = np.flatnonzero(bad.any(axis=(1, 2)))
+    head = int(heads[0])
+    rows = np.flatnonzero(bad[head].any(axis=1))
+    if np.isinf(block).any():
+        hint = _(" Are these scores before the softmax?")
+    else:
+        hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
+    return NotMaps(
+        _(
+            "Layer {layer} · head {head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
+            layer=at,
+            head=head,
+            value="NaN" if np.isnan(block[head]).any() else _("infinity"),
+            rows=_listed(rows),
+            more=_(", and {many} more heads have such rows", many=len(heads) - 1) if len(heads) > 1 else "",
+            hint=hint,
         )
-        hint = "" if two or rows == cols else _(" Tokens that look at another text need it: keys=[…].")
-        raise NotMaps(
-            _(
-                "The maps are {rows} × {cols} (query × key); {came} came with them.{hint}",
-                rows=rows,
-                cols=cols,
-                came=came,
-                hint=hint,
-            )
+    )
+
+
+def _too_much(block: Array, sums: Array, at: int) -> NotMaps:
+    """Return the refusal of a row that sums to more than one."""
+    head, row = np.unravel_index(int(sums.argmax()), sums.shape)
+    columns = block.sum(axis=1)
+    turned = bool((np.abs(columns - 1) <= EXACT).all())
+    way = (
+        _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
+        if turned
+        else _("Dropout does that: call model.eval() first. Divide sums over heads by the number of heads.")
+    )
+    return NotMaps(
+        _(
+            "Layer {layer} · head {head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
+            layer=at,
+            head=int(head),
+            row=int(row),
+            sum=float(sums.max()),
+            way=way,
         )
+    )
+
+
+def _listed(numbers: Sequence[int] | Any, most: int = 5) -> str:
+    """Return numbers as a text, the first few of many.
+
+    >>> _listed([3, 4]), _listed(range(9))
+    ('3, 4', '0, 1, 2, 3, 4 …')
+    """
+    return ", ".join(str(int(number)) for number in numbers[:most]) + (" …" if len(numbers) > most else "")
 
 
 def _looks_back(maps: list[Array]) -> bool:
-    return maps[0].shape[1] > 1 and not any(np.triu(block, 1).any() for block in maps)
+    """Whether no token attends to a later one; rows of padding on the left, to which no token attends, are left out."""
+    seen = np.any([block.any(axis=0) for block in maps], axis=0)
+    ahead = np.flatnonzero(np.triu(seen, 1).any(axis=1))
+    text = int(ahead[-1]) + 1 if len(ahead) else 0
+    return len(seen) - text > 1 and not seen[text:, :text].any()
 
 
 def _said(maps: list[Array], signed: bool) -> str:
-    """What was given, and what the rows sum to, where that is not one."""
+    """Return what was given, and what the rows sum to if that is less than one."""
     if signed:
         return _("A set of maps whose numbers have signs")
     sums = [block.sum(axis=2) for block in maps]
     least, most = min(float(s.min()) for s in sums), max(float(s.max()) for s in sums)
-    alike = abs(least - 1) <= EXACT and abs(most - 1) <= EXACT
-    said = "" if alike else _(" (rows sum to {least:.3g} to {most:.3g})", least=least, most=most)
-    return _("A set of maps{maps}", maps=said)
+    if least >= 1 - EXACT:
+        return _("A set of maps")
+    return _(
+        "A set of maps (rows sum to {least:.3g} to {most:.3g}; up to {missing:.3g} of a row is missing)",
+        least=least,
+        most=most,
+        missing=1 - least,
+    )
