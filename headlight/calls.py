@@ -8,6 +8,7 @@ from typing import Any
 from attention import given
 from headlight.naming import row
 from headlight.shown import Shown
+from inference.errors import Refusal
 from viz.components.standalone.standalone import Theme
 from wording import _
 
@@ -47,13 +48,15 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
     pair: str | None = None,
     focus: str | int | None = None,
     *,
+    target_text: str | None = None,
+    truncate: bool = False,
     theme: Theme = "auto",
 ) -> Shown:
     """What every head of a model in memory attends to in a text; the model itself is left as it is.
 
     Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
-    writes its target itself. ``focus`` is the word, or the token's number, that is asked about first;
-    ``theme`` is as in ``view``.
+    writes its target itself unless ``target_text`` is given. ``truncate`` reads the first tokens of a text that is too
+    long. ``focus`` is the word, or the token's number, that is asked about first; ``theme`` is as in ``view``.
 
     Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
     (row, column, 3) of uint8, or an image of PIL. Raises ValueError in one sentence.
@@ -61,8 +64,17 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
     from inference.in_memory import trace, trace_picture  # torch is waited for here
 
     if hasattr(text, "convert") or hasattr(text, "shape"):
+        if pair is not None or target_text is not None or truncate:
+            raise given.NotMaps(_("A picture is read alone; leave pair, target_text and truncate out."))
         return Shown(trace_picture(model, tokenizer, text), focus, theme=theme)
-    return Shown(trace(model, tokenizer, text, pair), focus, theme=theme)
+    try:
+        read = trace(model, tokenizer, text, pair, target_text, truncate=truncate)
+    except Refusal as refusal:
+        if refusal.way_out != "cut":
+            raise
+        said = _("{refusal} To read the beginning, pass truncate=True.", refusal=refusal.message)
+        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
+    return Shown(read, focus, theme=theme)
 
 
 def _names(special: Any) -> bool:

@@ -12,13 +12,19 @@ from typing import Any
 
 from attention.given import NotMaps
 from attention.tokens import TokenRow
-from inference.text.cut_characters import shown
-from inference.text.pieces import role
+from inference.text.cut_characters import Shown, shown
+from inference.text.pieces import JOINER, WORD_END, bytes_of, role
 from inference.text.words import Span, words_of_spans
 from wording import _
 
-SPECIAL = re.compile(r"\[(?:CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(?:pad|bos|eos)>|<\|[^|]*\|>")
-MARKS = {"Ġ": "bytes", "▁": "metaspace"}  # before a piece that begins a word, and whose way to write that is
+SPECIAL = re.compile(
+    r"\[(?:CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(?:pad|bos|eos|cls|sep|eod|eop)>|<(?:start|end)_of_turn>|<\|[^|]*\|>"
+)
+# Before or after a text: M2M100 and SeamlessM4T, NLLB, mBART, Marian, MADLAD, Speech2Text.
+LANGUAGE = re.compile(
+    r"__[a-z]{2,3}(?:_[A-Z]{2})?__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}|>>[A-Za-z_-]+<<|<2[A-Za-z_-]+>|<lang:\w+>"
+)
+MARKS = {"Ġ": "bytes", "▁": "metaspace"}  # before a piece that begins a word, by style
 
 Texts = tuple[str, str | None]
 
@@ -33,7 +39,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
     ((None, 0, 0, None), ('The cat.', None))
     """
     names = _names(tokens, what)
-    if second is not None and not 0 < _whole(second) < len(names):
+    if second is not None and not 0 < (whole_number(second) or 0) < len(names):
         raise NotMaps(
             _(
                 "second={second}: the second text begins at one of the {what} 1 to {many}, counted from 0.",
@@ -42,32 +48,73 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
                 many=len(names) - 1,
             )
         )
-    marked = _special(names, special)
-    style = next((style for mark, style in MARKS.items() if any(name.startswith(mark) for name in names)), "wordpiece")
     segments = [int(second is not None and at >= second) for at in range(len(names))]
-    read = shown([None if s else name for name, s in zip(names, marked, strict=True)], style)
+    marked = _special(names, special, segments)
+    how = _style([name for name, s in zip(names, marked, strict=True) if not s])
+    read = shown([None if s else name for name, s in zip(names, marked, strict=True)], how)
     pieces = [name if s else piece.text for name, s, piece in zip(names, marked, read, strict=True)]
     words: list[int | None] = [None] * len(names)
     spans: list[Span | None] = [None] * len(names)
     texts, base = ["", ""], 0
     for segment in (0, 1):
         mine = [at for at in range(len(names)) if segments[at] == segment and not marked[at]]
-        roles = [role(names[at], style) for at in mine]
-        texts[segment], places = _joined([pieces[at] for at in mine], roles)
-        numbers = words_of_spans(texts[segment], places, roles) if style != "wordpiece" else _numbers(roles)
+        roles = _roles([names[at] for at in mine], how)
+        texts[segment], places = _joined([read[at] for at in mine], roles)
+        by_place = how in ("bytes", "metaspace", "utf8")
+        numbers = words_of_spans(texts[segment], places, roles) if by_place else _numbers(roles)
         for at, number, place in zip(mine, numbers, places, strict=True):
             words[at], spans[at] = base + number, place
         base += max(numbers, default=-1) + 1
-    made = TokenRow(tuple(pieces), tuple(range(len(names))), tuple(words), tuple(segments), tuple(spans))
+    names_of_parts = tuple(piece.name for piece in read)
+    made = TokenRow(
+        tuple(pieces), tuple(range(len(names))), tuple(words), tuple(segments), tuple(spans), names_of_parts
+    )
     return made, (texts[0], None if second is None else texts[1])
 
 
-def _whole(number: Any) -> int:
-    """A whole number of whatever library; 0 for what is none."""
+def whole_number(value: Any) -> int | None:
+    """Return a whole number of any library as an int; None for anything else, truth values included.
+
+    >>> whole_number(3), whole_number(3.0), whole_number(True)
+    (3, None, None)
+    """
+    if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
+        return None
     try:
-        return operator.index(number)
-    except TypeError:
-        return 0
+        return operator.index(value)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def _style(names: Sequence[str]) -> str:
+    """Return how a vocabulary marks its pieces, told from some of them: inference.text.pieces.style."""
+    for mark, how in MARKS.items():
+        if any(name.startswith(mark) for name in names):
+            return how
+    ends = any(name.endswith(WORD_END) for name in names)
+    if all(len(name) == 1 for name in names) and (" " in names or _spell(names, "utf8")):
+        return "utf8"
+    if _spell(names, "byte suffix" if ends else "bytes"):
+        return "byte suffix" if ends else "bytes"
+    return "suffix" if ends else "joiner" if any(name.endswith(JOINER) for name in names) else "wordpiece"
+
+
+def _spell(names: Sequence[str], how: str) -> bool:
+    """Whether names, read as bytes, spell a text with letters beyond ASCII."""
+    raw = [bytes_of(name, how) for name in names]
+    whole = b"".join(part for part in raw if part is not None)
+    try:
+        return None not in raw and not whole.decode().isascii()
+    except UnicodeDecodeError:
+        return False
+
+
+def _roles(names: Sequence[str], how: str) -> list[str]:
+    """Return whether each piece begins a word, goes on with it, or is only a space."""
+    if how not in ("suffix", "byte suffix", "joiner"):
+        return [role(name, how) for name in names]
+    going = [name.endswith(JOINER) if how == "joiner" else not name.endswith(WORD_END) for name in names]
+    return ["inside" if at and going[at - 1] else "start" for at in range(len(names))]
 
 
 def _names(tokens: Any, what: str) -> list[str]:
@@ -86,10 +133,10 @@ def _names(tokens: Any, what: str) -> list[str]:
     return [name.encode("utf-8", "replace").decode() for name in names]  # half a character cannot be saved
 
 
-def _special(names: Sequence[str], special: Any) -> list[bool]:
-    """Whether each token stands for no word."""
+def _special(names: Sequence[str], special: Any, segments: Sequence[int]) -> list[bool]:
+    """Return whether each token stands for no word."""
     if special is None:
-        return [bool(SPECIAL.fullmatch(name)) for name in names]
+        return _usual(names, segments)
     told = list(special) if hasattr(special, "__iter__") else [special]
     if all(isinstance(one, str) for one in told):
         return [name in told for name in names]
@@ -104,18 +151,36 @@ def _special(names: Sequence[str], special: Any) -> list[bool]:
     return [bool(one) for one in told]
 
 
-def _joined(pieces: Sequence[str], roles: Sequence[str]) -> tuple[str, list[Span | None]]:
-    """Pieces as one text, a space before each that begins a word, and where each of them stands."""
-    text, spans = "", list[Span | None]()
+def _usual(names: Sequence[str], segments: Sequence[int]) -> list[bool]:
+    """Return whether each token has a special token's usual name; a language mark has it at a text's ends only."""
+    found = [bool(SPECIAL.fullmatch(name)) for name in names]
+    for segment in set(segments):
+        mine = [at for at, its in enumerate(segments) if its == segment]
+        for ordered in (mine, mine[::-1]):
+            for at in ordered:
+                if not found[at] and not LANGUAGE.fullmatch(names[at]):
+                    break
+                found[at] = True
+    return found if not all(found) else [bool(SPECIAL.fullmatch(name)) for name in names]
+
+
+def _joined(pieces: Sequence[Shown], roles: Sequence[str]) -> tuple[str, list[Span | None]]:
+    """Return pieces as one text, a space before each that begins a word, and where each of them stands.
+
+    Pieces that are parts of one character share its place.
+    """
+    text, spans, shared = "", list[Span | None](), False
     for piece, its in zip(pieces, roles, strict=True):
         text += " " if text and its == "start" else ""
-        spans.append((len(text), len(text) + len(piece)))
-        text += piece
+        start = len(text) - shared
+        text = text[:start] + (" " if its == "space" else piece.bare)
+        spans.append((start, len(text)))
+        shared = piece.goes_on
     return text, spans
 
 
 def _numbers(roles: Sequence[str]) -> list[int]:
-    """Word numbers where every piece but one "inside" begins a word."""
+    """Return word numbers; every piece but those "inside" begins a word."""
     numbers: list[int] = []
     for its in roles:
         numbers.append(0 if not numbers else numbers[-1] + (its != "inside"))

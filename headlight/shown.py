@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -15,6 +15,7 @@ from attention.survey import Survey, survey
 from attention.trace import Trace
 from attention.view import View
 from headlight import page
+from headlight.naming import whole_number
 from viz.components.explore.contract import choices
 from viz.components.standalone.standalone import Theme
 from wording import _
@@ -63,10 +64,15 @@ class Shown:
             ) from error
         return Widget(self.view, self._survey, self.selection, repr(self))
 
+    @property
+    def html(self) -> str:
+        """The page as a string, with as much room for maps as the file that ``save`` writes."""
+        return page.file(self.view, self._survey, self.selection, self.theme)
+
     def save(self, path: str | Path) -> Path:
         """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
         place = Path(path)
-        place.write_text(page.file(self.view, self._survey, self.selection, self.theme), encoding="utf-8")
+        place.write_text(self.html, encoding="utf-8")
         return place
 
     def __repr__(self) -> str:
@@ -116,15 +122,27 @@ class Shown:
             return None
         cells = self.view.queries
         if isinstance(self.focus, str):
-            asked = self.focus.strip().casefold()
-            found = next((at for at, cell in enumerate(cells) if cell.text.strip().casefold() == asked), None)
+            found = self._place(self.focus.strip().casefold())
         else:
-            found = self.focus if 0 <= self.focus < len(cells) else None
+            number = whole_number(self.focus)
+            found = number if number is not None and 0 <= number < len(cells) else None
         if found is None:
             raise NotMaps(
-                _("focus={focus!r} is no token of this text, which has {cells}.", focus=self.focus, cells=_some(cells))
+                _(
+                    "focus={focus!r} is no token of this text, which has {cells}. Give a word of it, or a "
+                    "number from 0 to {last}.",
+                    focus=self.focus,
+                    cells=_some(cells),
+                    last=len(cells) - 1,
+                )
             )
         return found
+
+    def _place(self, asked: str) -> int | None:
+        """Return the token that a word begins at, or the token with such a text or label if no word is like it."""
+        words = ((cell.text, cell.pieces[0]) for cell in replace(self.view, words=True).queries)
+        tokens = ((name, at) for at, cell in enumerate(self.view.queries) for name in (cell.text, cell.label))
+        return next((at for name, at in (*words, *tokens) if name.strip().casefold() == asked), None)
 
 
 def _some(cells: Any, most: int = 12) -> str:

@@ -17,6 +17,7 @@ from attention.given import NotMaps
 from attention.record import Unavailable
 from attention.survey import Survey
 from attention.view import View
+from headlight.naming import whole_number
 from viz.components.explore import answers
 from viz.components.explore.content import payload, script, style
 from viz.components.explore.contract import choices
@@ -67,7 +68,8 @@ class Widget(anywidget.AnyWidget):
             return None
         try:
             if name in ends:
-                return answers.number({name: str(value)}, name, ends[name])
+                number = whole_number(value)
+                return answers.number({name: str(value if number is None else number)}, name, ends[name])
         except answers.BadRequest as error:
             raise NotMaps(told(said_by(error))) from error
         names = choices(view)

@@ -36,8 +36,18 @@ prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]
 _lock = threading.Lock()
 
 
-def trace(model: Any, tokenizer: Any, text: str, pair: str | None = None, target: str | None = None) -> Trace:
+def trace(  # noqa: PLR0913  # the parts of one request
+    model: Any,
+    tokenizer: Any,
+    text: str,
+    pair: str | None = None,
+    target: str | None = None,
+    *,
+    truncate: bool = False,
+) -> Trace:
     """What every head attends to in a text; an encoder-decoder without ``target`` writes it itself.
+
+    ``truncate``: of a text with too many tokens, the first are read, special tokens included.
 
     The trace's id is a hash of what is in it, since nobody knows which weights those were. Raises Refusal in words.
     """
@@ -46,12 +56,15 @@ def trace(model: Any, tokenizer: Any, text: str, pair: str | None = None, target
     for name, value in (("text", text), ("pair", pair), ("target", target)):
         if not isinstance(value, str) and (name == "text" or value is not None):
             raise Refusal(sentence("{name} came as {which}; it is a text.", name=type(value).__name__, which=name))
+    if not isinstance(truncate, bool):
+        raise Refusal(sentence("truncate={value!r}: True or False is expected.", value=truncate))
     loaded = _loaded(model, tokenizer, settings)
     request = TraceRequest(
         model=loaded.id.name,
         text=check_text(text, longest=longest),
         pair=None if pair is None else check_text(pair, sentence("second text"), longest=longest),
         target=None if target is None else check_text(target, sentence("target text"), longest=longest),
+        cut=loaded.limit if truncate else None,
     )
     sample = samples.prepare(loaded, request, request.key, nullcontext())
     return named(batching.run(loaded, [sample])[0])

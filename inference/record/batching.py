@@ -69,7 +69,7 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
         sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
         if batch[0].seen is None
         else sentence(
-            "{name} failed while reading this picture. Have it read at another size, or pick another model.",
+            "{name} failed while reading this picture. Give it another size, or pick another model.",
             name=loaded.id.name,
         )
     )

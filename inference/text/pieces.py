@@ -10,20 +10,38 @@ from typing import Any
 _CONTROL = {chr(code): f"<0x{code:02X}>" for code in (*range(0x20), 0x7F)}  # no picture file may hold them
 _INVISIBLE = {**_CONTROL, " ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _MARK = "▁"
+WORD_END = "</w>"  # after the last piece of a word
+JOINER = "@@"  # after a piece whose word goes on
+_SAMPLE = 0.01  # share of a vocabulary that ends in a mark from which the mark is its way to write words
 _BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte that is no character by itself, as a vocabulary spells it
 
 
 def style(tokenizer: Any) -> str:
-    """How its pieces are marked: "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" or "suffix" ("</w>")."""
+    """Return how its pieces are marked.
+
+    "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte suffix" (CLIP: bytes and
+    "</w>"), "joiner" ("@@") or "utf8" (ByT5: a character for each byte).
+    """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
-        return "metaspace" if hasattr(tokenizer, "sp_model") or hasattr(tokenizer, "spm_source") else "wordpiece"
+        if hasattr(tokenizer, "sp_model") or hasattr(tokenizer, "spm_source"):
+            return "metaspace"
+        return "utf8" if hasattr(tokenizer, "_utf_vocab_size") else _style_of_ends(tokenizer)
     kinds = _kinds(backend.decoder) + _kinds(backend.pre_tokenizer)
     if "ByteLevel" in kinds:
-        return "bytes"
+        return "byte suffix" if getattr(backend.model, "end_of_word_suffix", None) else "bytes"
     if "Metaspace" in kinds or "ByteFallback" in kinds or type(backend.model).__name__ == "Unigram":
         return "metaspace"
     return "suffix" if getattr(backend.model, "end_of_word_suffix", None) else "wordpiece"
+
+
+def _style_of_ends(tokenizer: Any) -> str:
+    """Return the style of a tokenizer in Python, from the ends of the pieces in its vocabulary."""
+    pieces = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else ()
+    for mark, found in ((WORD_END, "suffix"), (JOINER, "joiner")):
+        if sum(piece.endswith(mark) for piece in pieces) > _SAMPLE * len(pieces):
+            return found
+    return "wordpiece"
 
 
 def _kinds(component: Any) -> list[str]:
@@ -46,8 +64,10 @@ def role(piece: str, how: str) -> str:
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')
     """
-    if how == "wordpiece":
-        return "inside" if piece.startswith("##") else "start"
+    if how in ("wordpiece", "joiner"):
+        return "inside" if piece.startswith("##") and how == "wordpiece" else "start"
+    if how == "utf8":
+        return "space" if piece in " \t\n\r\f\v" else "inside"
     mark = _MARK if how == "metaspace" else "Ġ"
     return "space" if piece == mark else "start" if piece.startswith(mark) else "inside"
 
@@ -60,17 +80,24 @@ def readable(piece: str, how: str) -> str:
     >>> readable("a\x1b", "metaspace")
     'a<0x1B>'
     """
-    if how == "bytes":
-        shown = decode_bytes(piece)
+    if how in ("bytes", "byte suffix"):
+        shown = decode_bytes(_bare(piece, how))
         shown = shown[1:] if shown.startswith(" ") and len(shown) > 1 else shown
     elif how == "metaspace":
         bare = piece[1:] if piece.startswith(_MARK) and len(piece) > 1 else piece
         shown = bare.replace(_MARK, " ")
-    elif how == "suffix":
-        shown = piece.removesuffix("</w>")
+    elif how == "utf8":
+        shown = f"<0x{ord(piece):02X}>" if len(piece) == 1 and 127 < ord(piece) < 256 else piece
+    elif how in ("suffix", "joiner"):
+        shown = _bare(piece, how)
     else:
         shown = piece.removeprefix("##") if len(piece) > 2 else piece
     return visible(shown)
+
+
+def _bare(piece: str, how: str) -> str:
+    """Return the piece without the mark at its end; a piece that is only a mark stays."""
+    return piece.removesuffix({"suffix": WORD_END, "byte suffix": WORD_END, "joiner": JOINER}.get(how, "")) or piece
 
 
 def visible(text: str) -> str:
@@ -109,11 +136,15 @@ def bytes_of(piece: str, how: str) -> bytes | None:
 
     >>> bytes_of("\u00f0\u0141", "bytes"), bytes_of("<0xE7>", "metaspace"), bytes_of("▁the", "metaspace")
     (b'\\xf0\\x9f', b'\\xe7', None)
+    >>> bytes_of("\u00c3", "utf8"), bytes_of("\u00f0\u0141</w>", "byte suffix")
+    (b'\\xc3', b'\\xf0\\x9f')
     """
-    if how != "bytes":
+    if how == "utf8":
+        return bytes([ord(piece)]) if len(piece) == 1 and ord(piece) < 256 else None
+    if how not in ("bytes", "byte suffix"):
         found = _BYTE.fullmatch(piece)
         return bytes.fromhex(found[1]) if found else None
-    table = _byte_of()
+    table, piece = _byte_of(), _bare(piece, how)
     return bytes(table[character] for character in piece) if all(map(table.__contains__, piece)) else None
 
 

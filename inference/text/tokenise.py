@@ -46,7 +46,7 @@ class Reader:
         """
         if pair is not None and not self.pairs:
             raise Refusal(
-                sentence("{name} reads one text, not a pair of texts. Leave the second text empty.", name=self.name),
+                sentence("{name} reads one text, not a pair of texts. Leave the second text out.", name=self.name),
                 way_out="pair",
             )
         reading = self._encode(text, pair)
@@ -56,8 +56,7 @@ class Reader:
         elif limit is not None and tokens > limit:
             raise Refusal(
                 sentence(
-                    "The text has {tokens:,} tokens; {name} reads at most {limit:,}. Shorten it, or let it read the"
-                    " first {limit:,} only.",
+                    "The text has {tokens:,} tokens; {name} reads at most {limit:,}. Shorten or truncate it.",
                     tokens=tokens,
                     name=self.name,
                     limit=limit,

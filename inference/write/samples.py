@@ -60,7 +60,7 @@ def _seeing(loaded: Loaded, request: TraceRequest, picture: Picture, key: str) -
         )
     if request.text and loaded.reads == PICTURES:
         raise Refusal(
-            sentence("{name} reads the picture alone. Leave the text empty.", name=name),
+            sentence("{name} reads the picture alone. Leave the text out.", name=name),
             way_out="text",
         )
     text = loaded.reader.read(request.text, None, loaded.limit, request.cut) if request.text else None
@@ -72,7 +72,7 @@ def _one_sided(loaded: Loaded, sample: Sample) -> Sample:
     """The sample with what was written after its text."""
     request, name = sample.request, loaded.id.name
     if request.target is not None:
-        raise Refusal(sentence("{name} writes no second text. Leave the target text empty.", name=name), way_out="text")
+        raise Refusal(sentence("{name} writes no second text. Leave the target text out.", name=name), way_out="text")
     if request.written is None:
         return sample
     if loaded.id.kind == "encoder":

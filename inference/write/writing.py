@@ -35,7 +35,7 @@ def given(loaded: Loaded, target: str) -> tuple[Reading, str]:
         )
     [start] = loaded.reader.spelled(ids[:1])
     with refusing(
-        sentence("The target tokens of {name} cannot be lined up. Leave the target text empty.", name=loaded.id.name)
+        sentence("The target tokens of {name} cannot be lined up. Leave the target text out.", name=loaded.id.name)
     ):
         return shift(reading, ids, start), target
 
@@ -47,13 +47,13 @@ def written(loaded: Loaded, source: Reading, edits: Sequence[Edit] = ()) -> tupl
     """
     if not loaded.writes:
         raise Refusal(
-            sentence("{name} has no head that writes text. Type the target text yourself.", name=loaded.id.name),
+            sentence("{name} has no head that writes text. Give the target text yourself.", name=loaded.id.name),
             way_out="text",
         )
     from inference.write.decoding import Writing, greedy
 
     room = max(1, min(MOST_WRITTEN, 2 * len(source.ids) + 20, loaded.limit - 2))
-    with refusing(sentence("{name} cannot write a text here. Type the target text yourself.", name=loaded.id.name)):
+    with refusing(sentence("{name} cannot write a text here. Give the target text yourself.", name=loaded.id.name)):
         tokens = greedy(loaded.model, Writing(source.ids, 1 + room, tuple(edits)))
     return target_of(loaded, _without_end(loaded.model, tokens))
 

@@ -49,3 +49,43 @@ def test_tokens_that_look_at_keys() -> None:
     assert (shown.trace.text, shown.trace.target_text) == ("the cat", "chat")
     with pytest.raises(ValueError, match="leave second out"):
         headlight.view(maps, ["<s>", "chat"], keys=["the", "cat", "</s>"], second=1)
+
+
+@pytest.mark.slow
+def test_a_long_text_is_truncated_if_asked(tmp_path: Path) -> None:
+    folder = tinymodels.save(tmp_path / "bert", "bert")  # 40 positions
+    model = transformers.AutoModel.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    with pytest.raises(ValueError, match=r"Shorten or truncate it\. To read the beginning, pass truncate=True\.$"):
+        headlight.explore(model, tokenizer, "cat " * 50)
+    shown = headlight.explore(model, tokenizer, "cat " * 50, truncate=True)
+    assert shown.trace.tokens == ("[CLS]", *["cat"] * 38, "[SEP]")
+    assert headlight.explore(model, tokenizer, "cat cat", truncate=True).trace.tokens == (
+        "[CLS]",
+        "cat",
+        "cat",
+        "[SEP]",
+    )
+    for wrong in (128, "yes", None):
+        with pytest.raises(ValueError, match="True or False"):
+            headlight.explore(model, tokenizer, "cat", truncate=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_a_translator_is_given_its_target_text(tmp_path: Path) -> None:
+    folder = tinymodels.save(tmp_path / "t5", "t5")
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    shown = headlight.explore(model, tokenizer, "The cat", target_text="Le chat dort")
+    assert shown.trace.target_text == "Le chat dort"
+    folder = tinymodels.save(tmp_path / "bert", "bert")
+    model = transformers.AutoModel.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    with pytest.raises(ValueError, match="Leave the target text out"):
+        headlight.explore(model, tokenizer, "The cat", target_text="Le chat dort")
+
+
+@pytest.mark.parametrize("also", [{"pair": "a"}, {"target_text": "a"}, {"truncate": True}])
+def test_a_picture_is_read_alone(also: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="A picture is read alone"):
+        headlight.explore(None, None, np.zeros((4, 4, 3), np.uint8), **also)  # type: ignore[arg-type]

@@ -50,3 +50,40 @@ def test_which_are_special_may_be_said() -> None:
 def test_what_names_no_tokens_is_refused(given: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         row(**given)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words", "pieces", "text"),
+    [
+        (["the</w>", "ca", "t</w>", ".</w>"], (0, 1, 1, 2), "the|ca|t|.", "the cat ."),
+        (["<s>", "the</w>", "ca", "t</w>", "</s>"], (None, 0, 1, 1, None), "<s>|the|ca|t|</s>", "the cat"),
+        (["<s>", "caf", "Ã©</w>", "</s>"], (None, 0, 0, None), "<s>|caf|é|</s>", "café"),
+        (["ca@@", "t", "sat@@", "s"], (0, 0, 1, 1), "ca|t|sat|s", "cat sats"),
+        (["c", "a", "Ã", "©", " ", "y"], (0, 0, 0, 0, 1, 1), "c|a|é 1/2|é 2/2|␣|y", "caé y"),
+        (["Ã", "\xa0", "</s>"], (0, 0, None), "à 1/2|à 2/2|</s>", "à"),
+        (["h", "i", " ", "y", "o"], (0, 0, 1, 1, 1), "h|i|␣|y|o", "hi yo"),
+        (["caf", "Ã©"], (0, 0), "caf|é", "café"),
+        (["caf", "é"], (0, 1), "caf|é", "caf é"),
+        (["Ġa", "ĠðŁ", "ĺ", "Ģ"], (0, 1, 1, 1), "a|😀 1–2/4|😀 3/4|😀 4/4", "a 😀"),
+    ],
+)  # fmt: skip
+def test_marks_of_other_vocabularies_join_words(tokens: list[str], words: Any, pieces: str, text: str) -> None:
+    made, texts = row(tokens)
+    assert (made.words, "|".join(made.pieces), texts) == (words, pieces, (text, None))
+
+
+@pytest.mark.parametrize(
+    "mark", ["__fr__", "eng_Latn", "en_XX", ">>fra<<", "<2fr>", "<lang:fr>", "__fra__", "__en_XX__"]
+)
+def test_a_language_mark_at_an_end_is_special(mark: str) -> None:
+    made, texts = row([mark, "▁the", "▁cat", "</s>"])
+    assert (made.words, made.pieces[0], texts[0]) == ((None, 0, 1, None), mark, "the cat")
+    assert row(["▁the", "▁cat", "</s>", mark])[0].words == (0, 1, None, None)
+    assert row(["</s>", mark, "▁the"])[0].words == (None, None, 0)
+    assert row([mark, "a", "</s>", mark, "b"], second=3)[0].words == (None, 0, None, None, 1)
+
+
+def test_a_word_like_a_language_mark_stays_a_word() -> None:
+    assert row(["the", "zh_CN", "locale"])[0].words == (0, 1, 2)
+    assert row(["__fr__"])[0].words == (0,)
+    assert row(["__init__", "runs"])[0].words == (0, 1)

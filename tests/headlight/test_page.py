@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import headlight
 from headlight import page
@@ -102,9 +103,29 @@ def test_the_focus_is_a_word_or_a_place() -> None:
     assert headlight.Shown(trace, "CAT").selection["focus"] == 2
     assert headlight.Shown(trace, "cat").selection["head"] == 1
     assert headlight.Shown(trace, 3).selection["focus"] == 3
-    for nowhere in ("dog", 11, -1):
+    for nowhere in ("dog", "", 11, -1, True, False, 2.0, np.float32(2), np.bool_(True), np.array([2, 3]), [2], b"cat"):
         with pytest.raises(ValueError, match=r"is no token of this text, which has .CLS., The, cat"):
             headlight.Shown(trace, nowhere)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int8, np.array, torch.tensor, int])
+def test_a_focus_of_every_whole_kind_is_drawn(kind: Any, tmp_path: Path) -> None:
+    made = headlight.Shown(shown(["The", "cat", "sat"]).trace, kind(1))
+    assert (made.selection["focus"], type(made.selection["focus"])) == (1, int)
+    assert embedded(made.save(tmp_path / "page.html").read_text(encoding="utf-8"))["payload"]["selection"]["focus"] == 1
+
+
+def test_a_focus_is_a_word_before_a_piece_of_another() -> None:
+    tokens = ["The", "em", "##bed", "##ding", "##s", "lie", "on", "my", "bed", "."]
+    trace = shown(tokens).trace
+    for asked, place in (("bed", 8), ("Embeddings", 1), ("##bed", 2), ("ding", 3), ("em", 1)):
+        assert headlight.Shown(trace, asked).selection["focus"] == place
+
+
+def test_the_page_is_a_string_too(tmp_path: Path) -> None:
+    made = shown(["The", "cat", "sat"])
+    assert type(made.html) is str
+    assert made.html == made.save(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_text_of_special_tokens_alone_is_shown() -> None:

@@ -236,3 +236,14 @@ def test_a_vocabulary_of_bytes_shows_the_readers_own_characters(readers: dict[st
     ]
     assert [row.unknown[at] for at in places][:3] == ["<0xE5>", "<0xA4>", "<0xA9>"]
     assert {text[slice(*present(row.spans[at]))] for at in places} == {"天", "👍"}
+
+
+def test_bytes_of_a_character_are_parts_of_it() -> None:
+    """ByT5 and Perceiver have a piece for each byte, which its vocabulary writes as the character of that number."""
+    import transformers
+
+    for tokenizer in (transformers.ByT5Tokenizer(), transformers.PerceiverTokenizer()):
+        row = Reader(tokenizer, "bytes", "encoder", 400).read("Caf\u00e9 yo", None, None).row
+        words = [at for at, special in enumerate(row.special) if not special]
+        assert [row.labels[at].removeprefix("##") for at in words] == [*"Caf", "\u00e9 1/2", "\u00e9 2/2", "␣", *"yo"]
+        assert [row.words[at] for at in words] == [0, 0, 0, 0, 0, 1, 1, 1]
