@@ -14,9 +14,9 @@ FONTS = "Helvetica, Arial, 'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Not
 RECTANGLES = 4096  # cells that are drawn one by one; more are an image
 
 
-def svg(picture: Picture) -> bytes:
-    """The file. What came from a text or a model is text in it, not markup."""
-    drawn = "\n".join(_written(shape) for shape in picture.shapes)
+def svg(picture: Picture, rectangles: int = RECTANGLES) -> bytes:
+    """The file. What came from a text or a model is text in it, not markup; more than ``rectangles`` are an image."""
+    drawn = "\n".join(_written(shape, rectangles) for shape in picture.shapes)
     size = f'width="{picture.width}" height="{picture.height}" viewBox="0 0 {picture.width} {picture.height}"'
     return f"""<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONTS}">
 <title>{html.escape(picture.about)}</title>
@@ -26,13 +26,13 @@ def svg(picture: Picture) -> bytes:
 """.encode()
 
 
-def _written(shape: Shape) -> str:
+def _written(shape: Shape, rectangles: int) -> str:
     if isinstance(shape, Box):
         return (
             f'<rect x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" height="{shape.height:g}" fill="none" '
             f'stroke="{shape.stroke}" stroke-width="{shape.thick:g}"/>'
         )
-    return _text(shape) if isinstance(shape, Text) else _cells(shape)
+    return _text(shape) if isinstance(shape, Text) else _cells(shape, rectangles)
 
 
 def _text(shape: Text) -> str:
@@ -44,9 +44,9 @@ def _text(shape: Text) -> str:
     )
 
 
-def _cells(shape: Cells) -> str:
+def _cells(shape: Cells, rectangles: int) -> str:
     rows, columns = shape.colours.shape[:2]
-    if rows * columns > RECTANGLES:
+    if rows * columns > rectangles:
         data = base64.b64encode(image(shape.colours)).decode()
         return (
             f'<image x="{shape.x:g}" y="{shape.y:g}" width="{shape.width:g}" height="{shape.height:g}" '

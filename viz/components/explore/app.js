@@ -14,6 +14,7 @@ import { wording } from "./words.js";
 
 /** @import { App, Payload, Report, SourceMaker, State } from "./types.js" */
 
+const UNSEEN = 300; // ms after which is drawn without a frame: below the fold a notebook's frame gets none
 const MOVING = 150; // ms after the last step of a zoom or scroll before tiles are fetched
 
 /** How one view begins; each has its own. @returns {State} */
@@ -37,7 +38,7 @@ export function createApp(root, makeSource) {
   const el = h("div", { class: "hl", onkeydown }, notice.el, body, live);
   root.append(el);
   const store = createStore(firstState());
-  let frame = 0;
+  let [frame, late] = [0, 0];
   let moved = -MOVING;
   let [moving, idle] = [0, 0]; // timers
 
@@ -77,10 +78,12 @@ export function createApp(root, makeSource) {
 
   function redraw() {
     frame ||= requestAnimationFrame(draw);
+    late ||= setTimeout(draw, UNSEEN);
   }
   function draw() {
     cancelAnimationFrame(frame);
-    frame = 0;
+    clearTimeout(late);
+    [frame, late] = [0, 0];
     if (!app.data || !el.isConnected || el.clientWidth === 0) return;
     app.waits = false;
     el.classList.toggle("wide", app.wide());
@@ -119,6 +122,18 @@ export function createApp(root, makeSource) {
     }
     if (event.key === "Escape") app.escape();
   }
+  /** Read the theme's colours; on paper the style sheet makes them light. @param {boolean} signed */
+  function dress(signed) {
+    app.theme = readTheme(el, signed);
+    el.classList.toggle("dark", app.theme.dark);
+  }
+  function onprint() {
+    if (!app.data) return;
+    dress(app.data.signed);
+    draw();
+  }
+  const paper = globalThis.matchMedia?.("print");
+  paper?.addEventListener("change", onprint);
   const stop = store.subscribe(redraw);
   const watch = new ResizeObserver(redraw);
   watch.observe(el);
@@ -129,13 +144,14 @@ export function createApp(root, makeSource) {
     /** @param {Payload} data @param {Report} [report] */
     update(data, report = app.report) {
       app.report = report;
-      app.theme = readTheme(el, data.signed);
-      el.classList.toggle("dark", app.theme.dark);
+      dress(data.signed);
       arrival.update(data);
     },
     destroy() {
       app.endChoosing();
       stop();
+      paper?.removeEventListener("change", onprint);
+      clearTimeout(late);
       watch.disconnect();
       globalThis.removeEventListener("resize", redraw);
       for (const timer of [moving, idle]) clearTimeout(timer);

@@ -14,6 +14,9 @@ import { speak } from "./words.js";
 export function mounting(name, create) {
   /** @type {WeakMap<object, {view: ReturnType<typeof create>, tongue: string}>} */
   const views = new WeakMap();
+  /** What draws each view again: on paper the style sheet makes its colours light. @type {WeakMap<object, () => void>} */
+  const papers = new WeakMap();
+  const paper = globalThis.matchMedia?.("print");
   /** @param {import("./elements.js").Component<Data>} component */
   return ({ data, parentElement, setTriggerValue }) => {
     const root = parentElement.querySelector(`#${name}`) ?? parentElement;
@@ -22,8 +25,13 @@ export function mounting(name, create) {
     if (known && known.tongue !== tongue) known.view.close?.();
     const view = known?.tongue === tongue ? known.view : create(root);
     views.set(root, { view, tongue });
-    view.update(data, (value) => setTriggerValue("picked", value));
+    const update = () => view.update(data, (value) => setTriggerValue("picked", value));
+    paper?.removeEventListener("change", papers.get(root) ?? update);
+    papers.set(root, update);
+    paper?.addEventListener("change", update);
+    update();
     return () => {
+      paper?.removeEventListener("change", papers.get(root) ?? update);
       view.close?.();
       views.delete(root);
     };

@@ -22,11 +22,14 @@ from attention.view import View
 from viz.components.script import own
 from viz.export import TooLong, caption
 from viz.inline import inline, quoted
+from viz.stills.head import picture
+from viz.stills.svg import svg
 from wording import _, language, sentence, together, told
 
 HERE = Path(__file__).parent
 Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
 HALVES = 4_000_000  # bytes of maps up to which all are float16
+LARGE_STILL, SMALL_STILL = 2000, 128  # most tokens of a picture without scripts: in a file, in a notebook's cell
 BYTES = 20_000_000  # bytes of maps in a file at most; base64 adds a third
 
 POLICY = (
@@ -90,7 +93,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "absent": told(together(inside, ELSEWHERE if most is None else IN_A_FILE)),
     }
     about = caption(view, base=payload["indexBase"])
-    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
+    made = _("Made with Headlight.")
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
@@ -100,13 +103,31 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 <title>{html.escape(title)}</title>
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
 <body><h1>{html.escape(title)}</h1>
-<main id="view"><noscript>{html.escape(drawn)}</noscript></main>
+<main id="view">{_still(view, selection, small=most is not None)}</main>
 <footer><dl>{_said(about)}</dl><p>{html.escape(told(together(inside, made)))}</p></footer>
 <script type="application/json" id="embedded">{quoted(embedded)}</script>
 <script type="module">
 {module}</script>
 </body></html>
 """
+
+
+def _still(view: View, selection: Mapping[str, Any], small: bool) -> str:
+    """Return the chosen head's map as SVG, and a sentence, for readers whose browser runs no script.
+
+    The style sheet hides it once the script has drawn. With ``small``, a longer text has the sentence alone.
+    """
+    said = _(
+        "Scripts do not run here, so this page shows one head as a picture. Open it in a browser that runs JavaScript "
+        "to see every head."
+    )
+    drawn = ""
+    if max(len(view.queries), len(view.keys)) <= (SMALL_STILL if small else LARGE_STILL):
+        asked = selection["focus"] if selection["facing"] == "out" else None
+        drawn = svg(picture(view, selection["layer"], selection["head"], asked), rectangles=0).decode()
+    else:
+        said = _("Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it.")
+    return f'<div class="still"><p>{html.escape(said)}</p>{drawn}</div>'
 
 
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
