@@ -144,3 +144,24 @@ def test_a_page_is_as_light_as_it_was_asked_to_be(theme: Any, tmp_path: Path) ->
 def test_another_theme_is_refused() -> None:
     with pytest.raises(ValueError, match="theme='blue': it is one of auto, light, dark"):
         headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme="blue")  # type: ignore[arg-type]
+
+
+def test_a_page_without_scripts_has_a_picture_and_the_reason(tmp_path: Path) -> None:
+    made = shown(["The", "<b>cat</b>", "sat"])
+    content = made.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    before = content[: content.index("<script")]
+    assert "Scripts do not run here" in before
+    assert "<svg" in before
+    assert "&lt;b&gt;cat&lt;/b&gt;</text>" in before
+    long = shown([f"w{at}" for at in range(200)])
+    assert "<svg" not in inside(long._repr_html_()).split("<script")[0]
+    assert "draws with JavaScript" in inside(long._repr_html_())
+    assert "<svg" in long.html.split("<script")[0]
+
+
+def test_the_page_states_which_share_of_a_row_is_missing() -> None:
+    maps = np.full((1, 1, 2, 2), 0.135)
+    made = headlight.view(maps, ["a", "cat"])
+    assert embedded(made.html)["payload"]["rest"] == "missing"
+    assert "rows sum to 0.27 to 0.27; up to 0.73 of a row is missing" in made.html
+    assert embedded(shown(["a", "cat"]).html)["payload"]["rest"] is None

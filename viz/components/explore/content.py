@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from attention.cells import Cell
+from attention.given import EXACT
 from attention.habits import REACH, Habits
 from attention.measures import Measure, measures_of
+from attention.record import MapRecord, Record
 from attention.survey import Survey
 from attention.view import View
 from viz.components.explore.contract import choices
@@ -47,6 +49,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "causal": view.causal,
         "direction": view.part or trace.part,
         "signed": view.signed,
+        "rest": _rest(view),
         "patches": view.grids is not None,
         "measures": [_measure(measure, survey) for measure in measures_of(view) if measure.name in survey.measures],
         "choices": {name: list(names) for name, names in choices(view).items()},
@@ -54,6 +57,17 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "sampled": survey.sampled,
         "selection": dict(selection),
     }
+
+
+def _rest(view: View) -> str | None:
+    """Return where the rest of a row goes that sums to less than one: to a head's "sink", or it is "missing"."""
+    records = view.trace.records(view.part)
+    if view.signed or view.renormalise or not view.special:
+        return None
+    if any(isinstance(record, Record) and record.sinks is not None for record in records):
+        return "sink"
+    short = any(isinstance(record, MapRecord) and record.maps.sum(axis=2).min() < 1 - EXACT for record in records)
+    return "missing" if short else None
 
 
 def script(name: str = "explore/explore") -> str:

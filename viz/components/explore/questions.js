@@ -167,6 +167,7 @@ export function questions(app) {
         head,
         facing,
         signed: app.data.signed,
+        rest: app.data.rest,
         pivot,
         picked: shown[answers],
         same: !cross(),

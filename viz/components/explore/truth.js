@@ -7,6 +7,7 @@ import { fill } from "../shared/words.js";
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */
 
+const SHORT = 0.01; // by which a row's sum may fall short of one unmentioned
 const TOLD = 0.2; // what a head gives a place in other texts from which the sentence says so
 
 /** @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or what is left of it */
@@ -63,7 +64,7 @@ const signedWords = (say) => ({
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts values: weights of this head;
+ *   rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts values: weights of this head;
  *   picked: the other end of the link that was asked about; without ``strength`` heads are compared by their weight
  */
 export function truth(facts) {
@@ -106,6 +107,10 @@ export function truth(facts) {
   }
   if (own) {
     text += fill(incoming ? say.butReceived : say.butMost, { focus, key: called(top), weight: short(values[top]) });
+  }
+  if (facts.rest && !incoming) {
+    const share = 1 - values.reduce((sum, weight) => sum + weight, 0);
+    if (share > SHORT) text += fill(facts.rest === "sink" ? say.toSink : say.missing, { share: short(share) });
   }
   return fill(say.bare, { text });
 }

@@ -50,6 +50,18 @@ describe("the sentence of truth", () => {
     );
   });
 
+  test("states the share of a row that goes to no token", () => {
+    const values = slice(ROWS, 1, 2).map((weight) => weight * 0.27);
+    const total = 1 - values.reduce((sum, weight) => sum + weight, 0);
+    assert.match(
+      say({ values, rest: "sink" }),
+      new RegExp(`; ${total.toFixed(2)} goes to the head's sink, not to a token\\.$`),
+    );
+    assert.match(say({ values, rest: "missing" }), /; 0\.\d\d of its attention is missing from the maps\.$/);
+    assert.doesNotMatch(say({ values, rest: "sink", facing: "in" }), /sink/);
+    assert.equal(say({ values: values.map(() => 1 / values.length), rest: null }).includes("sink"), false);
+  });
+
   test("turns round for what is looked at, and stays silent on what is not known", () => {
     assert.equal(say({ facing: "in", rows: null }), "Layer 2 · head 3: “was” is looked at most by “animal” (0.60).");
     assert.equal(say({ values: null }), "Layer 2 · head 3.");

@@ -66,6 +66,7 @@
  * @property {boolean} causal
  * @property {string} direction name of the part
  * @property {boolean} signed whether its numbers have signs, such as attributions, and are no weights
+ * @property {"sink"|"missing"|null} [rest] where the rest of a row goes that sums to less than one
  * @property {boolean} patches whether the tokens are those of a picture
  * @property {Measure[]} measures
  * @property {Choices} choices

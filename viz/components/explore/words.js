@@ -24,6 +24,8 @@ export const WORDS = {
   head: sentence("Layer {layer} · head {head}"),
   headShort: "{layer}·{head}",
   most: sentence("{head}: {focus} looks most at {key} ({weight})"),
+  toSink: sentence("; {share} goes to the head's sink, not to a token"),
+  missing: sentence("; {share} of its attention is missing from the maps"),
   mostly: sentence("{head}: {focus} looks mostly at {key} ({weight})"),
   itself: sentence("itself"),
   among: sentence("; among words most at {key} ({weight})"),
