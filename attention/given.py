@@ -22,6 +22,8 @@ from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from wording import _, any_of, sentence
 
+__all__ = ["EXACT", "NotMaps", "first", "named", "trace"]
+
 EXACT = 0.01  # by which a row's sum may fall short of one unmentioned
 ROUNDED = 0.02  # by which a weight may differ between two passes in half precision
 OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # of a model's output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from attention import given
 from headlight.naming import row
@@ -46,7 +46,7 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
     tokenizer: Any,
     text: Any,
     pair: str | None = None,
-    focus: str | int | None = None,
+    focus: str | SupportsIndex | None = None,
     *,
     target_text: str | None = None,
     truncate: bool = False,

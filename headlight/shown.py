@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
 from attention.given import NotMaps
 from attention.habits import Habits, habits
@@ -36,7 +36,7 @@ class Shown:
     """
 
     trace: Trace
-    focus: str | int | None = None
+    focus: str | SupportsIndex | None = None
     known: Habits | None = None
     theme: Theme = "auto"
 

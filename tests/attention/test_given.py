@@ -130,7 +130,7 @@ def test_they_are_saved_and_opened_and_have_no_queries() -> None:
         opened.query(0, 0)
 
 
-def changed(place: tuple[int, ...], value: float) -> Any:
+def changed(place: tuple[int | slice, ...], value: float) -> Any:
     found = maps().astype(np.float64)
     found[place] = value
     return found

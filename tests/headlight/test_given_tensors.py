@@ -121,7 +121,7 @@ def test_a_nested_tensor_is_refused_with_the_way(layout: Any) -> None:
 @pytest.mark.parametrize("kind", ["quantized", "sparse", "half", "brain", "grad", "double", "transposed", "parameter"])
 def test_tensors_of_every_kind_are_read(kind: str) -> None:
     plain = torch.tensor(WEIGHTS)
-    given = {
+    kinds: dict[str, Any] = {
         "quantized": lambda: torch.quantize_per_tensor(plain, 1 / 128, 0, torch.quint8),
         "sparse": plain.to_sparse,
         "half": plain.half,
@@ -130,7 +130,8 @@ def test_tensors_of_every_kind_are_read(kind: str) -> None:
         "double": plain.double,
         "transposed": lambda: plain.transpose(1, 2).contiguous().transpose(1, 2),
         "parameter": lambda: torch.nn.Parameter(plain),
-    }[kind]()
+    }
+    given = kinds[kind]()
     for maps in (given, [given]):
         np.testing.assert_array_equal(headlight.view(maps, NAMES).trace.weights(0, 0), WEIGHTS[0])
 

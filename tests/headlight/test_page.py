@@ -105,7 +105,7 @@ def test_the_focus_is_a_word_or_a_place() -> None:
     assert headlight.Shown(trace, 3).selection["focus"] == 3
     for nowhere in ("dog", "", 11, -1, True, False, 2.0, np.float32(2), np.bool_(True), np.array([2, 3]), [2], b"cat"):
         with pytest.raises(ValueError, match=r"is no token of this text, which has .CLS., The, cat"):
-            headlight.Shown(trace, nowhere)
+            headlight.Shown(trace, nowhere)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int8, np.array, torch.tensor, int])

@@ -64,8 +64,9 @@ const signedWords = (say) => ({
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts values: weights of this head;
- *   picked: the other end of the link that was asked about; without ``strength`` heads are compared by their weight
+ *   rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts
+ *   values: weights of this head; picked: the other end of the link that was asked about; without
+ *   ``strength`` heads are compared by their weight
  */
 export function truth(facts) {
   const say = facts.signed ? signedWords(facts.say) : facts.say;

@@ -15,9 +15,9 @@ from viz.components.picture.content import Look, part_of, payload, seen, style, 
 from viz.components.picture.photo import as_address, photo
 from viz.components.picture.whole_maps import head_map, in_every_head, rolled_out
 from viz.components.script import script
-from viz.components.standalone.standalone import HERE, POLICY
+from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 from viz.inline import inline, quoted
-from wording import _, language
+from wording import _, language, told
 
 ROOM = 1_000_000  # bytes of maps as they stand in the file; the photo, script and rows take the rest of 1.5 MB
 ROWS = 24  # tokens without a patch whose looks in every head go in; beside them only the chosen one's
@@ -40,7 +40,7 @@ def picture_html(trace: Trace, look: Look, title: str, about: Sequence[tuple[str
         "Weights to within 0.004.",
         maps=len(inside["maps"]) - ("rollout" in inside["maps"]),
     )
-    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
+    drawn, made = told(UNSCRIPTED), _("Made with Headlight.")
     return f"""<!doctype html>
 <html lang="{language()}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,7 +48,7 @@ def picture_html(trace: Trace, look: Look, title: str, about: Sequence[tuple[str
 <title>{html.escape(title)}</title>
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style()}</style></head>
 <body><h1>{html.escape(title)}</h1>
-<main id="view"><noscript>{html.escape(drawn)}</noscript></main>
+<main id="view"><div class="still"><p>{html.escape(drawn)}</p></div></main>
 <footer><dl>{said}</dl><p>{html.escape(f"{held} {made}")}</p></footer>
 <script type="application/json" id="embedded">{quoted(data)}</script>
 <script type="module">

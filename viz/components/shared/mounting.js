@@ -14,7 +14,7 @@ import { speak } from "./words.js";
 export function mounting(name, create) {
   /** @type {WeakMap<object, {view: ReturnType<typeof create>, tongue: string}>} */
   const views = new WeakMap();
-  /** What draws each view again: on paper the style sheet makes its colours light. @type {WeakMap<object, () => void>} */
+  /** Draws each view again: on paper its colours are light. @type {WeakMap<object, () => void>} */
   const papers = new WeakMap();
   const paper = globalThis.matchMedia?.("print");
   /** @param {import("./elements.js").Component<Data>} component */

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from viz.components.matrices.matrices import Sheet, payload
 from viz.components.script import script, stylesheet
-from viz.components.standalone.standalone import HERE, POLICY
+from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 from viz.inline import inline
-from wording import _, language
+from wording import _, language, told
 
 START = """
 const letters = atob(document.getElementById("embedded").textContent);
@@ -33,7 +33,7 @@ def matrices_html(
     data = base64.b64encode(payload(sheets, False, None, about)).decode()
     read = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
-    drawn, made = _("This page draws with JavaScript."), _("Made with Headlight.")
+    drawn, made = told(UNSCRIPTED), _("Made with Headlight.")
     style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
     return f"""<!doctype html>
 <html lang="{language()}"><head><meta charset="utf-8">
@@ -42,7 +42,7 @@ def matrices_html(
 <title>{html.escape(title)}</title>
 <style>{style}</style></head>
 <body><h1>{html.escape(title)}</h1>{read}
-<main id="matrices"><noscript>{html.escape(drawn)}</noscript></main>
+<main id="matrices"><div class="still"><p>{html.escape(drawn)}</p></div></main>
 <footer><dl>{said}</dl><p>{html.escape(made)}</p></footer>
 <script type="application/octet-stream" id="embedded">{data}</script>
 <script type="module">

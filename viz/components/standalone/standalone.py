@@ -36,6 +36,9 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+UNSCRIPTED = sentence(
+    "Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it."
+)
 ELSEWHERE = sentence("Open the text in Headlight to see the others.")
 IN_A_FILE = sentence("A file has room for more: .save(path) writes one.")  # of a page inside a notebook
 LABELS = {
@@ -126,7 +129,7 @@ def _still(view: View, selection: Mapping[str, Any], small: bool) -> str:
         asked = selection["focus"] if selection["facing"] == "out" else None
         drawn = svg(picture(view, selection["layer"], selection["head"], asked), rectangles=0).decode()
     else:
-        said = _("Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it.")
+        said = told(UNSCRIPTED)
     return f'<div class="still"><p>{html.escape(said)}</p>{drawn}</div>'
 
 
