@@ -15,8 +15,9 @@ from attention.given import named
 from attention.picture import Picture
 from attention.trace import ModelId, Trace
 from inference.errors import Refusal
+from inference.load.fingerprint import fingerprint
 from inference.load.limits import patch_limit, token_limit
-from inference.load.shell import shell, stamp
+from inference.load.shell import shell
 from inference.loaded import Loaded
 from inference.pictures.families import PICTURES, TEXT, reads
 from inference.pictures.processing import Eye
@@ -142,13 +143,14 @@ def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
 
 
 def _shell(model: Any) -> Any:
-    """What was made for the model; anew where its weights, modules or hooks are others since."""
+    """Return the traced copy of the model; prepare and check it again if the model's fingerprint changed."""
     with _lock:
         try:
             kept = prepared.get(model)
         except TypeError:  # no weak reference is possible, so it is no model; shell() says so
             kept = None
-        if kept is None or kept[0] != stamp(model):
+        now = fingerprint(model) if isinstance(model, torch.nn.Module) else ()
+        if kept is None or kept[0] != now:
             made = shell(model)
-            kept = prepared[model] = (stamp(model), made)
+            kept = prepared[model] = (now, made)
     return kept[1]

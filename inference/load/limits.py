@@ -6,6 +6,7 @@ from math import isqrt
 from typing import Any
 
 from inference.pictures.families import vision
+from inference.record.smallest_input import positions
 
 _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
 
@@ -21,18 +22,10 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
 
 
 def position_limit(model: Any, tokenizer: Any) -> int | None:
-    """Positions that the model's table has, or None where positions are relative and any length can be read.
-
-    RoBERTa-like tables waste their first rows on padding: 514 rows read 512 tokens.
-    """
-    config = model.config.get_text_config()
-    stated = getattr(config, "max_position_embeddings", None)
-    if not isinstance(stated, int) or stated <= 0:
+    """Positions that the model's table has, or None where positions are relative and any length can be read."""
+    stated = positions(model)
+    if stated is None:
         return None
-    for name, module in model.named_modules():
-        padding = getattr(module, "padding_idx", None)
-        if name.endswith("position_embeddings") and isinstance(padding, int):
-            stated = min(stated, int(module.num_embeddings) - padding - 1)
     trained = getattr(tokenizer, "model_max_length", None) or _NO_LIMIT
     return min(stated, int(trained)) if trained < _NO_LIMIT else stated
 

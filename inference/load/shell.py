@@ -11,42 +11,90 @@ from typing import Any
 
 import torch
 
-from inference.errors import Refusal, refusing
+from inference.errors import OUT_OF_MEMORY, Refusal, refusing
+from inference.load.rebinding import rebind
 from inference.record import capture
 from wording import sentence
 
+_KNOWN = ("config", "main_input_name", "get_input_embeddings")  # attributes of every model of transformers
 
 def shell(model: Any) -> Any:
     """The model's modules copied, its parameters and buffers shared; prepared for recording, on the same device.
 
     Hooks that were put on the model run in the shell too, as they are a part of what it computes. Raises Refusal.
     """
-    if not isinstance(model, torch.nn.Module) or not hasattr(model, "config"):
-        raise Refusal(
-            sentence(
-                "{name} came, but a model of the transformers library is expected, such as "
-                "AutoModel.from_pretrained(…) gives.",
-                name=type(model).__name__,
-            )
-        )
+    model = getattr(model, "_orig_mod", model)  # of torch.compile, whose compiled code is the model's own
+    _refuse_foreign(model)
     name = type(model).__name__
     with refusing(
         sentence("{name} cannot be read beside itself: something in it cannot be copied.", name=name), way_out=None
     ):
-        made = copy.deepcopy(model, _shared(model))
-    with refusing(sentence("{name} cannot be traced: a first, tiny text already fails.", name=name), way_out=None):
-        made.register_forward_pre_hook(_to_device, with_kwargs=True)
-        capture.install()
-        _record(made)
-        capture.prepare(made)
+        made = copy.deepcopy(model, rebind(model, _shared(model)))
+    made.register_forward_pre_hook(_to_device, with_kwargs=True)
+    capture.install()
+    try:
+        with refusing(sentence("{name} cannot be traced.", name=name), way_out=None):
+            capture.prepare(made)
+    except Refusal as refused:
+        if refused.__cause__ is None or refused.message == OUT_OF_MEMORY:
+            raise
+        raise _failed(model, refused.__cause__) from refused.__cause__
     return made
 
 
-def stamp(model: torch.nn.Module) -> tuple[Any, ...]:
-    """What a shell was made of: another stamp, and it is to be made anew. Numbers that change in place are shared."""
-    tensors = [*model.parameters(), *model.buffers()]
-    hooks = [id(h) for m in model.modules() for h in (*m._forward_hooks.values(), *m._forward_pre_hooks.values())]  # noqa: SLF001  # torch has no public way to list them
-    return (*((id(t), t.data_ptr(), t.device, t.dtype, t.shape) for t in tensors), *hooks)
+def _refuse_foreign(model: Any) -> None:
+    """Raise Refusal for anything but a model of transformers whose numbers are in memory."""
+    name = type(model).__name__
+    if not isinstance(model, torch.nn.Module) or not all(hasattr(model, known) for known in _KNOWN):
+        inside = _inside(model)
+        if inside:
+            raise Refusal(
+                sentence(
+                    "{name} came, but a model of the transformers library is expected. Pass the model inside it: "
+                    "model{path}.",
+                    name=name,
+                    path=inside,
+                )
+            )
+        raise Refusal(
+            sentence(
+                "{name} came, but a model of the transformers library is expected, such as "
+                "AutoModel.from_pretrained(…) gives.",
+                name=name,
+            )
+        )
+    if any(tensor.is_meta for tensor in (*model.parameters(), *model.buffers())):
+        raise Refusal(
+            sentence(
+                "{name} has weights on the meta device, which holds no numbers. "
+                "Load them with from_pretrained(…) onto a CPU or a GPU.",
+                name=name,
+            )
+        )
+
+
+def _inside(model: Any) -> str:
+    """Return the way to the first model of transformers inside another module, such as "[0].auto_model", or ""."""
+    for path, module in model.named_modules() if isinstance(model, torch.nn.Module) else ():
+        if path and all(hasattr(module, known) for known in _KNOWN):
+            return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path.split("."))
+    return ""
+
+
+def _failed(model: Any, error: BaseException) -> Refusal:
+    """Return the refusal of a model that fails on a short text, with the error and the model's base if it has one."""
+    reason = " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
+    base = getattr(model, "base_model_prefix", "")
+    if base and getattr(model, base, model) is not model:
+        return Refusal(
+            sentence(
+                "{name} cannot be traced: {reason}. Pass its base model instead: model.{base}.",
+                name=type(model).__name__,
+                reason=reason,
+                base=base,
+            )
+        )
+    return Refusal(sentence("{name} cannot be traced: {reason}.", name=type(model).__name__, reason=reason))
 
 
 def _shared(model: torch.nn.Module) -> dict[int, Any]:
@@ -57,14 +105,6 @@ def _shared(model: torch.nn.Module) -> dict[int, Any]:
         memo[id(parameter)] = torch.nn.Parameter(parameter.detach(), requires_grad=False) if plain else parameter
     memo.update((id(buffer), buffer.detach()) for buffer in model.buffers())
     return memo
-
-
-def _record(made: Any) -> None:
-    """Gives the shell the attention that is recorded, where its family takes one by name."""
-    try:
-        made.set_attn_implementation(capture.NAME)
-    except (ValueError, AttributeError, ImportError):
-        return  # its finished maps are asked for
 
 
 def _to_device(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

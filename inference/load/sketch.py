@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from threading import get_ident
 from typing import Any
 
@@ -23,8 +24,8 @@ def sketch(config: Any, auto: Any) -> tuple[int, str]:
         try:
             model, implementation = auto.from_config(config, attn_implementation=NAME, trust_remote_code=False), NAME
         except KeyError:  # its code knows a fixed list of names only
-            model = auto.from_config(config, attn_implementation="eager", trust_remote_code=False)
-            implementation = "eager"
+            model = auto.from_config(deepcopy(config), trust_remote_code=False)
+            implementation = model.config._attn_implementation  # noqa: SLF001  # no public way to ask
     return sum(tensor.numel() for group in (model.parameters(), model.buffers()) for tensor in group), implementation
 
 

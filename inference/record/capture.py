@@ -7,7 +7,9 @@ of threads with ``record``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +20,15 @@ from transformers.masking_utils import sdpa_mask
 
 from attention.edits import Edit
 from attention.record import AnyRecord
+from inference.errors import Refusal
 from inference.pictures.families import tower
-from inference.record import fallback, growing, records, smallest_input, spans
-from inference.record.call import part_names
+from inference.record import fallback, faithful, growing, records, smallest_input, spans
+from inference.record.call import Call, part_names
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, Tape, attend, recording
 from inference.record.layer_modules import note_layers
 from inference.stops import Stop, ending
+from wording import sentence
 
 __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_parts", "recording"]
 
@@ -48,7 +52,27 @@ class Recording:
 def install() -> None:
     """Make the attention function known to transformers; without the mask function padding would be ignored."""
     AttentionInterface.register(NAME, attend)
-    AttentionMaskInterface.register(NAME, sdpa_mask)
+    AttentionMaskInterface.register(NAME, _mask)
+
+
+_whole_masks: ContextVar[bool] = ContextVar("headlight_whole_masks", default=False)
+
+
+def _mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    """Return the mask that sdpa takes: None if a kernel needs none, unless whole masks are asked for."""
+    if _whole_masks.get():
+        kwargs |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    mask: Tensor | None = sdpa_mask(*args, **kwargs)
+    return mask
+
+
+@contextmanager
+def _asking_for_whole_masks() -> Iterator[None]:
+    token = _whole_masks.set(True)
+    try:
+        yield
+    finally:
+        _whole_masks.reset(token)
 
 
 def implementation(config: Any) -> str:
@@ -77,41 +101,127 @@ def prepare(model: Any) -> bool:
     model.config.use_cache = False  # a whole text needs none, and with one FSMT leaves out its causal mask
     for path, module in model.named_modules():
         setattr(module, PATH, path)
-    given = smallest_input.inputs(model)
     with ending(Stop()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
-        found = _recordable(model, given)
+        given = smallest_input.inputs(model)
+        own, setting = _own_pass(model, given)
+        found = _recordable(model, given, own)
         if not found:
-            _prepare_maps(model, given)
+            _prepare_maps(model, given, own, setting)
     setattr(model, RECORDS, found)
     return found
 
 
-def _recordable(model: Any, given: dict[str, Tensor]) -> bool:
-    """Whether a first forward pass hands over every part; raises ValueError when it hands over pieces of maps."""
+def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[faithful.Pass, str]:
+    """Run the model with the attention of its own, whose name is returned too; then set the recorded attention."""
+    setting = str(getattr(model.config, "_attn_implementation", None) or "eager")
+    if setting == NAME:
+        setting = "sdpa" if getattr(model, "_supports_sdpa", False) else "eager"
+        model.set_attn_implementation(setting)
+        model.config._attn_implementation = setting  # noqa: SLF001  # some families ignore the public way
     try:
-        with recording() as tape:
-            model(**given)
+        own = faithful.run(model, given)
+    except BROKEN as error:
+        raise ValueError(
+            f"{type(model).__name__} failed on a tiny input: {error}. Its weights and its configuration may not fit."
+        ) from error
+    try:
+        model.set_attn_implementation(NAME)
+    except (ValueError, AttributeError, ImportError) as error:  # its finished maps are asked for
+        log.info("%s takes no attention by name: %s", type(model).__name__, error)
+    return own, setting
+
+
+def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> bool:
+    """Whether a pass hands over every part and gives the model's own output.
+
+    Raises ValueError if it hands over pieces of maps, and Refusal if a layer computes its attention elsewhere.
+    """
+    try:
+        output, calls = _tried(model, given)
+        if _settle_causal(model, given, calls):
+            output, calls = _tried(model, given)
     except BROKEN as error:  # some count on the masks of eager attention, and work with these
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
-    parts = part_names(model, tape.calls)
+    parts = part_names(model, calls)
     names = set(parts)
     found = names >= WHOLE if getattr(model.config, "is_encoder_decoder", False) else bool(names)
-    if found:
-        heads = [call.query.shape[1] for call in tape.calls]
-        by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
-        setattr(model, HEADS, by_part)
-        note_layers(model, tape.calls, parts)
-        if len(by_part) == 1:
-            growing.prepare(model, [call.path for call in tape.calls], given)
-        records.parts(model, tape.calls, given, (None, None))
-    return found
+    if not found:
+        return False
+    _refuse_unseen(model, calls, own)
+    if not faithful.same(own, output):
+        log.info("%s gives another output with recorded attention", type(model).__name__)
+        return False
+    heads = [call.query.shape[1] for call in calls]
+    by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
+    setattr(model, HEADS, by_part)
+    note_layers(model, calls, parts)
+    if len(by_part) == 1:
+        growing.prepare(model, [call.path for call in calls], given)
+    records.parts(model, calls, given, (None, None))
+    return True
 
 
-def _prepare_maps(model: Any, given: dict[str, Tensor]) -> None:
+def _tried(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[Call]]:
+    """Record one pass: the output and the calls."""
+    with recording() as tape, faithful.same_noise():
+        output = model(**given)
+    return output, tape.calls
+
+
+def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[Call]) -> bool:
+    """Note on modules that do not state is_causal whether they are causal, as their masks say; whether any was noted.
+
+    Eager attention hides only the keys that its mask hides, and no key if there is no mask.
+    """
+    if all(hasattr(model.get_submodule(call.path), "is_causal") for call in calls):
+        return False
+    with _asking_for_whole_masks():
+        _output, whole = _tried(model, given)
+    for call in whole:
+        module = model.get_submodule(call.path)
+        if not hasattr(module, "is_causal"):
+            module.is_causal = call.mask is not None and _hides_later_keys(call.mask)
+    return True
+
+
+def _hides_later_keys(mask: Tensor) -> bool:
+    """Whether a mask hides every key after its query."""
+    hidden = ~mask if mask.dtype == torch.bool else mask <= torch.finfo(mask.dtype).min / 2
+    rows, columns = mask.shape[-2:]
+    later = torch.ones(rows, columns, dtype=torch.bool, device=mask.device).triu(1)
+    return rows == columns and bool(hidden[..., later].all())
+
+
+def _refuse_unseen(model: Any, calls: Sequence[Call], own: faithful.Pass) -> None:
+    """Raise Refusal if an attention ran that handed nothing over, though its class does elsewhere in the model."""
+    seen = {call.path for call in calls}
+    classes = {type(model.get_submodule(path)) for path in seen}
+    for path, module in model.named_modules():
+        if type(module) in classes and path not in seen and path in own.paths:
+            raise _replaced(model, path)
+
+
+def _replaced(model: Any, path: str) -> Refusal:
+    return Refusal(
+        sentence(
+            "{name} cannot be traced: the forward function of {module} was replaced, "
+            "and its attention cannot be seen. Restore it, or wrap it so that it calls the old one.",
+            name=type(model).__name__,
+            module=path or "the model",
+        )
+    )
+
+
+def _prepare_maps(model: Any, given: dict[str, Tensor], own: faithful.Pass, setting: str) -> None:
     try:
-        fallback.prepare(model, given)
+        fallback.prepare(model, given, own, setting)
     except fallback.NoMaps:
+        changed = [path for path, module in model.named_modules() if "forward" in vars(module)]
+        if changed:
+            raise _replaced(model, changed[0]) from None
+        raise
+    except Refusal:
         raise
     except BROKEN as error:
         raise ValueError(

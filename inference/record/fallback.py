@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from attention.record import MapRecord
 from attention.trace import PART_NAMES
 from inference import stops
 from inference.errors import Refusal
-from inference.record import bands
+from inference.record import bands, faithful
+from inference.record.call import Call
+from inference.record.interface import weigh
 from inference.record.records import numpy
 from inference.record.spans import Pair, Spans
 from inference.record.tensors import own
 from wording import sentence
 
 ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
+TAPPED = "_headlight_tapped"  # on a model whose maps come from its calls of torch's attention
 LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say
 LARGEST = 4 * 2**30  # bytes of finished maps of one text
 SIDES = {"encoder": (0, 0), "decoder": (1, 1), "cross": (1, 0)}  # of queries and of keys: 0 source, 1 target
@@ -31,19 +35,64 @@ class NoMaps(Refusal):
     """This architecture reports no attention, or none of whole texts."""
 
 
-def prepare(model: Any, given: dict[str, Tensor]) -> None:
+def prepare(model: Any, given: dict[str, Tensor], own: faithful.Pass, setting: str) -> None:
     """Have this model compute its maps, and find what part they are: "encoder", or "decoder" if it looks back only.
 
-    ``given`` is a tiny input. Raises NoMaps for an architecture that reports none of whole texts.
+    ``given`` is a tiny input, ``own`` the model's own pass over it, with the attention called ``setting``. Raises
+    NoMaps for an architecture that reports none of whole texts, Refusal if the maps are of another computation.
     """
     model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public way to ask for it
     _settle_bigbird(model)
     _ends_between_layers(model)
     setattr(model, ALONE, "encoder")
-    [found], _ = parts(model, given, (None, None))
+    [found], output = parts(model, given, (None, None))
+    if not faithful.same(own, output):
+        found = _tapped(model, given, own, setting)
     if set(found) == {"encoder"}:
         following = found["encoder"][0].maps.diagonal(1, 1, 2)  # from each token to the next one
         setattr(model, ALONE, "encoder" if following.any() else "decoder")
+
+
+def _tapped(model: Any, given: dict[str, Tensor], own: faithful.Pass, setting: str) -> Parts:
+    """The maps of the model's calls of torch's attention: Falcon's eager attention adds its ALiBi twice."""
+    failed = faithful.refusal(model, own, faithful.run(model, given, output_attentions=True))
+    if setting != "sdpa" or getattr(model.config, "is_encoder_decoder", False):
+        raise failed
+    model.config._attn_implementation = setting  # noqa: SLF001  # transformers has no public way to ask for it
+    setattr(model, TAPPED, True)
+    [found], output = parts(model, given, (None, None))
+    if not faithful.same(own, output):
+        raise failed
+    return found
+
+
+class _Tap(TorchFunctionMode):
+    """Computes the weights of every call of torch's attention inside the block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maps: list[Tensor] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.nn.functional.scaled_dot_product_attention:
+            self.maps.append(_weights(*args, **kwargs))
+        return func(*args, **kwargs)
+
+
+def _weights(  # noqa: PLR0913  # torch's own signature
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own signature
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,  # noqa: ARG001  # torch's own signature
+) -> Tensor:
+    """Attention weights (batch, head, query, key) of a call of torch's scaled_dot_product_attention."""
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    return weigh(Call("", query, key, value, attn_mask, None, scale, is_causal, None, None))
 
 
 def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
@@ -54,9 +103,15 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
     widths = _widths(inputs)
     _refuse_sparse(model, widths[0], spans[0])
     _refuse_large(model, max(width or 0 for width in widths), largest)
-    with torch.inference_mode():
-        output = model(**inputs, output_attentions=True)
-    reported = _reported(model, output)
+    reported: Mapping[str, Sequence[Tensor]]
+    if getattr(model, TAPPED, False):
+        with torch.inference_mode(), _Tap() as tap:
+            output = model(**inputs)
+        reported = {getattr(model, ALONE): tap.maps}
+    else:
+        with torch.inference_mode(), faithful.same_noise():
+            output = model(**inputs, output_attentions=True)
+        reported = _reported(model, output)
     batch = next(iter(inputs.values())).shape[0]
     samples: list[Parts] = [{} for _ in range(batch)]
     for part, layers in reported.items():

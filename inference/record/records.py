@@ -10,23 +10,29 @@ from torch import Tensor
 
 from attention.mask import Array, Mask
 from attention.record import Record
+from inference.errors import Refusal
 from inference.record.call import PICTURE, Call, part_names
 from inference.record.spans import Pair, Spans
 from inference.record.tensors import own, place
+from wording import sentence
 
 
 def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:
     """For each sample of the batch, its records by part, in the order of the calls, which are used up.
 
-    Raises ValueError for attention inside windows of a picture, whose maps are not maps of the whole.
+    Raises Refusal for attention inside windows of a picture, whose maps are not maps of the whole.
     """
     names = part_names(model, calls)
     batch = next(iter(inputs.values())).shape[0]
     odd = [call for call in calls if call.query.shape[0] != batch]
     if odd:
-        raise ValueError(
-            f"{type(model).__name__} attends inside {odd[0].query.shape[0] // batch} windows of each picture, which "
-            "give no map of the whole picture. Pick a model that attends to all of it, such as ViT."
+        raise Refusal(
+            sentence(
+                "{name} attends inside {windows} windows of each picture, which give no map of the whole picture. "
+                "Pick a model that attends to all of it, such as ViT.",
+                name=type(model).__name__,
+                windows=odd[0].query.shape[0] // batch,
+            )
         )
     crops = [_Crop(sample, *spans) for sample in range(batch)]
     found: list[dict[str, list[Record]]] = [{part: [] for part in dict.fromkeys(names)} for _ in crops]

@@ -22,19 +22,40 @@ def inputs(model: Any) -> dict[str, Any]:
     if name == "input_features":
         frames = 2 * config.max_source_positions
         sound = torch.zeros(1, config.num_mel_bins, frames)
-        return {name: sound, "decoder_input_ids": _ids(config)}
-    found = {"input_ids": _ids(config), "attention_mask": torch.ones(1, TOKENS, dtype=torch.long)}
+        return {name: sound, "decoder_input_ids": _ids(model)}
+    found = {"input_ids": _ids(model), "attention_mask": torch.ones(1, _tokens(model), dtype=torch.long)}
     if getattr(config, "is_encoder_decoder", False):
-        found["decoder_input_ids"] = _ids(config)
+        found["decoder_input_ids"] = _ids(model)
     if hasattr(config, "vision_config"):
         found |= _picture(config)
     return found
 
 
-def _ids(config: Any) -> Tensor:
+def _ids(model: Any) -> Tensor:
     """Ids that are neither padding nor missing from a small vocabulary."""
-    text = config.get_text_config()
-    return torch.arange(2, 2 + TOKENS).clamp(max=text.vocab_size - 1).unsqueeze(0)
+    text = model.config.get_text_config()
+    return torch.arange(2, 2 + _tokens(model)).clamp(max=text.vocab_size - 1).unsqueeze(0)
+
+
+def positions(model: Any) -> int | None:
+    """Return the number of positions in the model's table, or None if positions are relative.
+
+    RoBERTa-like tables waste their first rows on padding: 514 rows read 512 tokens.
+    """
+    stated = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    if not isinstance(stated, int) or stated <= 0:
+        return None
+    for name, module in model.named_modules():
+        padding = getattr(module, "padding_idx", None)
+        if name.endswith("position_embeddings") and isinstance(padding, int):
+            stated = min(stated, int(module.num_embeddings) - padding - 1)
+    return stated
+
+
+def _tokens(model: Any) -> int:
+    """Return the tokens of the text: fewer if the model has fewer positions."""
+    most = positions(model)
+    return TOKENS if most is None else max(1, min(TOKENS, most))
 
 
 def _picture(config: Any) -> dict[str, Any]:

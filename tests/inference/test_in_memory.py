@@ -98,8 +98,11 @@ def test_what_trains_on_is_read_as_it_is_now(folders: dict[str, Path]) -> None:
     with torch.no_grad():
         model.get_input_embeddings().weight.add_(torch.linspace(0, 1, 24))
     after = trace(model, tokenizer, TEXT)
-    assert in_memory.prepared[model][1] is kept
+    assert in_memory.prepared[model][1] is not kept  # and is checked again
     assert after.id != before.id
+    kept = in_memory.prepared[model][1]
+    assert trace(model, tokenizer, TEXT).id == after.id
+    assert in_memory.prepared[model][1] is kept
     model.double()
     trace(model, tokenizer, TEXT)
     assert in_memory.prepared[model][1] is not kept

@@ -1,0 +1,132 @@
+"""The comparison of a traced copy with the model itself, on a short text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from inference.errors import Refusal
+from wording import sentence
+
+TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2  # of the largest absolute value, in float32 and in half precision
+Place = tuple[str, int]  # a module's path, and the number of the call
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One forward pass: the output's tensors by name, and each module's output in the order of completion."""
+
+    output: Mapping[str, Tensor]
+    modules: Mapping[Place, Tensor]
+
+    @property
+    def paths(self) -> set[str]:
+        """The modules that took part in the pass."""
+        return {path for path, _number in self.modules}
+
+
+def run(model: Any, given: Mapping[str, Any], **options: Any) -> Pass:
+    """Run the model and keep the output of each of its modules."""
+    modules: dict[Place, Tensor] = {}
+    with _keep_outputs(model, modules), torch.inference_mode(), same_noise():
+        output = model(**given, **options)
+    return Pass(tensors(output), modules)
+
+
+@contextmanager
+def same_noise() -> Iterator[None]:
+    """Draw the same random numbers in each block, and leave the generator as it was."""
+    state = torch.get_rng_state()
+    torch.default_generator.manual_seed(0)  # the CPU's generator only
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
+
+
+def tensors(output: Any) -> dict[str, Tensor]:
+    """Return the floating-point tensors of a model's output by name; lists of maps and caches are left out."""
+    named = output.items() if hasattr(output, "items") else enumerate(output if isinstance(output, tuple) else [output])
+    return {str(name): value for name, value in named if isinstance(value, Tensor) and value.is_floating_point()}
+
+
+def differs(own: Tensor, traced: Tensor) -> float | None:
+    """Return the largest difference between two outputs, or None if it is within the tolerance.
+
+    >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
+    True
+    >>> differs(torch.tensor([1.0, -2.0]), torch.tensor([1.0, -2.5]))
+    0.5
+    """
+    if own.shape != traced.shape:
+        return float("inf")
+    if not own.numel():
+        return None
+    half = own.dtype in (torch.float16, torch.bfloat16) or traced.dtype in (torch.float16, torch.bfloat16)
+    own, traced = own.detach().to("cpu", torch.float64), traced.detach().to("cpu", torch.float64)
+    same = (own == traced) | (own.isnan() & traced.isnan())  # infinities too, which have no difference
+    off = (own - traced).masked_fill(same, 0).abs()
+    most = float(own[own.isfinite()].abs().max()) if bool(own.isfinite().any()) else 0.0
+    largest = float(off.max())
+    return None if largest <= (HALF_TOLERANCE if half else TOLERANCE) * most else largest
+
+
+def same(own: Pass, output: Any) -> bool:
+    """Whether an output equals that of the model itself, within the tolerance."""
+    traced = tensors(output)
+    return all(differs(value, traced[name]) is None for name, value in own.output.items() if name in traced)
+
+
+def refusal(model: Any, own: Pass, traced: Pass) -> Refusal:
+    """Return the refusal that names the first module of the traced copy that differs, and by how much."""
+    place, off, most = _first(own, traced)
+    return Refusal(
+        sentence(
+            "{name} cannot be traced: its copy gives another output than the model itself. "
+            "The first module that differs is {module}, by {off:.2g} where the largest value is {most:.2g}. "
+            'Use its standard attention, or pass maps from output_attentions=True to "headlight.view".',
+            name=type(model).__name__,
+            module=place,
+            off=off,
+            most=most,
+        )
+    )
+
+
+def _first(own: Pass, traced: Pass) -> tuple[str, float, float]:
+    """Return the path of the first module that differs, the difference, and the largest value of its output."""
+    outputs = [((name, 0), value) for name, value in own.output.items()]
+    later = {**traced.modules, **{(name, 0): value for name, value in traced.output.items()}}
+    for place, value in (*own.modules.items(), *outputs):
+        off = differs(value, later[place]) if place in later else None
+        if off is not None:
+            finite = value[value.isfinite()].float()
+            return place[0], off, float(finite.abs().max()) if finite.numel() else 0.0
+    return type(own).__name__, float("nan"), float("nan")
+
+
+@contextmanager
+def _keep_outputs(model: Any, kept: dict[Place, Tensor]) -> Iterator[None]:
+    """Keep a copy of the first tensor that each named module returns inside the block."""
+    calls: Counter[str] = Counter()
+    paths = {id(module): path for path, module in model.named_modules() if path}
+
+    def keep(module: Any, _args: Any, output: Any) -> None:
+        path = paths[id(module)]
+        found = output[0] if isinstance(output, tuple | list) and output else output
+        if isinstance(found, Tensor) and found.is_floating_point():
+            kept[path, calls[path]] = found.clone()  # some models change it in place
+            calls[path] += 1
+
+    handles = [module.register_forward_hook(keep) for path, module in model.named_modules() if path]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

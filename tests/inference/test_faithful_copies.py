@@ -1,0 +1,317 @@
+"""A traced copy computes what the model computes now, or is refused with the reason."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from transformers import AttentionInterface
+
+from inference.errors import Refusal
+from inference.in_memory import trace
+from tests.support import tinymodels
+from tests.support.architectures import BERT, CLIP_TEXT, GROUPED
+
+TEXT = "The cat was tired."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {kind: tinymodels.save(tmp_path_factory.mktemp(kind), kind) for kind in ("bert", "gpt2")}
+
+
+@pytest.fixture(scope="module")
+def wordpieces(folders: dict[str, Path]) -> Any:
+    return transformers.AutoTokenizer.from_pretrained(folders["bert"])
+
+
+def built(config: Any, setting: str | None = None, kind: Any = transformers.AutoModel) -> Any:
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = kind.from_config(config, **({} if setting is None else {"attn_implementation": setting}))
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.add_(torch.randn(parameter.shape) * 0.25)
+    return model.eval()
+
+
+def bert(setting: str = "sdpa", **changes: Any) -> Any:
+    return built(transformers.BertConfig(**{**BERT, "vocab_size": 120, **changes}), setting)
+
+
+def llama(**changes: Any) -> Any:
+    return built(transformers.LlamaConfig(**{**GROUPED, "vocab_size": 120, **changes}), "sdpa")
+
+
+def own_maps(model: Any, tokenizer: Any) -> Any:
+    """The maps of eager attention of a copy, (layer, head, query, key)."""
+    made = copy.deepcopy(model).eval()
+    made.set_attn_implementation("eager")
+    given = {name: tokenizer(TEXT, return_tensors="pt")[name] for name in ("input_ids", "attention_mask")}
+    with torch.inference_mode():
+        return torch.stack([layer[0] for layer in made(**given, output_attentions=True).attentions]).numpy()
+
+
+def maps(made: Any) -> Any:
+    return np.stack([[made.weights(layer, head) for head in range(made.heads)] for layer in range(made.layers)])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        transformers.SplinterConfig(**{**BERT, "vocab_size": 120}),
+        transformers.ClapTextConfig(**{**BERT, "vocab_size": 120, "max_position_embeddings": 64}),
+        transformers.AlignTextConfig(**{**BERT, "vocab_size": 120}),
+        transformers.LayoutLMConfig(**{**BERT, "vocab_size": 120}),
+        transformers.MarkupLMConfig(**{**BERT, "vocab_size": 120, "max_depth": 4, "pad_token_id": 0}),
+        transformers.CLIPTextConfig(**{**CLIP_TEXT, "vocab_size": 120}),
+    ],
+    ids=lambda config: config.model_type,
+)
+def test_models_without_is_causal_follow_their_masks(config: Any, wordpieces: Any) -> None:
+    model = built(config)
+    made = trace(model, wordpieces, TEXT)
+    assert made.part == "encoder"
+    np.testing.assert_allclose(maps(made), own_maps(model, wordpieces), atol=3e-6)
+
+
+@pytest.mark.parametrize("setting", ["eager", "sdpa"])
+def test_falcon_with_alibi_gives_its_own_computation(setting: str, wordpieces: Any) -> None:
+    config = transformers.FalconConfig(**{**BERT, "vocab_size": 120, "num_kv_heads": 3, "alibi": True})
+    model = built(config, setting)
+    made = trace(model, wordpieces, TEXT)
+    eager = own_maps(model, wordpieces)
+    off = np.abs(maps(made) - eager).max()
+    assert off < 3e-6 if setting == "eager" else off > 1e-3
+    assert np.triu(maps(made)[0, 0], 1).max() == 0
+    assert made.part == "decoder"
+
+
+def scaled(model: Any) -> None:
+    for layer in model.encoder.layer:
+        layer.attention.self.scaling *= 3
+
+
+def causal(model: Any) -> None:
+    model.config.is_decoder = True
+    for layer in model.encoder.layer:
+        layer.attention.self.is_causal = True
+
+
+def normed(model: Any) -> None:
+    for module in model.modules():
+        if isinstance(module, torch.nn.LayerNorm):
+            module.eps = 0.5
+
+
+def edited(model: Any) -> None:
+    model.encoder.layer[0].attention.self.query.weight.data *= 3
+
+
+def replaced(model: Any) -> None:
+    model.encoder.layer[0].attention.self.query = torch.nn.Linear(24, 24)
+
+
+def steered(model: Any) -> None:
+    model.embeddings.register_forward_hook(lambda _m, _i, out: 2 * out)
+
+
+@pytest.mark.parametrize("change", [scaled, causal, normed, edited, replaced, steered])
+def test_a_changed_bert_gets_new_maps(change: Callable[[Any], None], wordpieces: Any) -> None:
+    model = bert()
+    before = trace(model, wordpieces, TEXT)
+    change(model)
+    after = trace(model, wordpieces, TEXT)
+    assert after.id != before.id
+    np.testing.assert_allclose(maps(after), own_maps(model, wordpieces), atol=3e-6)
+
+
+def windowed(model: Any) -> None:
+    model.config.sliding_window = 2
+
+
+def turned(model: Any) -> None:
+    model.rotary_emb.inv_freq = model.rotary_emb.inv_freq / 8
+
+
+def stretched(model: Any) -> None:
+    model.rotary_emb.attention_scaling = 2.0
+
+
+@pytest.mark.parametrize("change", [windowed, turned, stretched])
+def test_a_changed_mistral_gets_new_maps(change: Callable[[Any], None], wordpieces: Any) -> None:
+    model = built(transformers.MistralConfig(**{**GROUPED, "vocab_size": 120, "sliding_window": 64}), "sdpa")
+    before = trace(model, wordpieces, TEXT)
+    change(model)
+    after = trace(model, wordpieces, TEXT)
+    assert after.id != before.id
+    np.testing.assert_allclose(maps(after), own_maps(model, wordpieces), atol=3e-6)
+
+
+def test_a_changed_softcap_gives_new_maps(wordpieces: Any) -> None:
+    sizes = {**GROUPED, "vocab_size": 120, "query_pre_attn_scalar": 6, "attn_logit_softcapping": 50.0}
+    model = built(transformers.Gemma2Config(**sizes), "eager")
+    before = trace(model, wordpieces, TEXT)
+    for layer in model.layers:
+        layer.self_attn.attn_logit_softcapping = 0.5
+    after = trace(model, wordpieces, TEXT)
+    assert after.id != before.id
+    np.testing.assert_allclose(maps(after), own_maps(model, wordpieces), atol=3e-6)
+
+
+@pytest.mark.slow
+def test_adapters_are_read_as_they_are_now(wordpieces: Any) -> None:
+    peft = pytest.importorskip("peft")
+    lora = peft.LoraConfig(r=2, target_modules=["query", "key"], init_lora_weights=False)
+    model = peft.get_peft_model(bert(), lora)
+    model.add_adapter("other", lora)
+    plain = bert()
+    found = {"first": trace(model, wordpieces, TEXT)}
+    model.set_adapter("other")
+    found["other"] = trace(model, wordpieces, TEXT)
+    np.testing.assert_allclose(maps(found["other"]), own_maps(model, wordpieces), atol=3e-6)
+    with model.disable_adapter():
+        found["none"] = trace(model, wordpieces, TEXT)
+    model.set_adapter("default")
+    assert trace(model, wordpieces, TEXT).id == found["first"].id
+    model.merge_adapter()
+    np.testing.assert_allclose(maps(trace(model, wordpieces, TEXT)), maps(found["first"]), atol=3e-6)
+    np.testing.assert_allclose(maps(found["none"]), maps(trace(plain, wordpieces, TEXT)), atol=3e-6)
+    assert len({made.id for made in found.values()}) == 3
+
+
+def by_lambda(module: Any) -> None:
+    old = module.forward
+    module.forward = lambda *a, **k: old(*a, **k)
+
+
+def by_default(module: Any) -> None:
+    module.forward = lambda *a, old=module.forward, **k: old(*a, **k)
+
+
+def by_partial(module: Any) -> None:
+    module.forward = functools.partial(module.forward)
+
+
+def by_method(module: Any) -> None:
+    module.forward = type(module).forward.__get__(module)
+
+
+def twice(module: Any) -> None:
+    by_lambda(module)
+    by_default(module)
+
+
+def by_accelerate(module: Any) -> None:
+    hooks = pytest.importorskip("accelerate.hooks")
+    hooks.add_hook_to_module(module, hooks.ModelHook())
+
+
+GLOBAL: dict[str, Any] = {}
+
+
+def by_global(module: Any) -> None:
+    names = {"old": module.forward}
+    exec("def forward(*a, **k):\n    return old(*a, **k)", names)
+    module.forward = names["forward"]
+
+
+WAYS = [by_lambda, by_default, by_partial, by_method, twice, by_accelerate, by_global]
+
+
+@pytest.mark.parametrize("wrap", WAYS)
+@pytest.mark.parametrize("at", ["first", "all", "model"])
+def test_a_wrapped_forward_keeps_every_layer(wrap: Callable[[Any], None], at: str, wordpieces: Any) -> None:
+    model, plain = bert(), bert()
+    layers = [layer.attention.self for layer in model.encoder.layer]
+    for module in {"first": layers[:1], "all": layers, "model": [model]}[at]:
+        wrap(module)
+    made = trace(model.train(), wordpieces, TEXT)
+    assert made.id == trace(plain, wordpieces, TEXT).id
+    assert made.layers == 2
+    assert made.has_qkv()
+    assert all(module.training for module in model.modules())
+
+
+@pytest.mark.parametrize("which", [(0,), (1,), (0, 1)])
+def test_a_forward_that_hides_its_attention_is_named(which: tuple[int, ...], wordpieces: Any) -> None:
+    model = bert()
+    for at in which:
+        model.encoder.layer[at].attention.self.forward = lambda hidden_states, *_a, **_k: (hidden_states, None)
+    with pytest.raises(Refusal, match=rf"forward function of encoder\.layer\.{which[0]}\.attention\.self was replaced"):
+        trace(model, wordpieces, TEXT)
+
+
+def test_another_attention_function_is_refused(wordpieces: Any) -> None:
+    def halved(module: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
+        return transformers.integrations.sdpa_attention.sdpa_attention_forward(module, 0.5 * query, *args, **kwargs)
+
+    AttentionInterface.register("halved", halved)
+    model = bert()
+    model.set_attn_implementation("halved")
+    with pytest.raises(Refusal, match=r"The first module that differs is encoder\.layer\.0\.attention\.\w+.*, by \d"):
+        trace(model, wordpieces, TEXT)
+
+
+class Holder(torch.nn.Module):
+    """A module with a configuration, around a model of transformers."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.config = model.config
+        self.body = torch.nn.ModuleList([model])
+
+
+def sentence_model(model: Any) -> Any:
+    """A module as SentenceTransformer builds it: modules in a row, the model in the first."""
+    inner = torch.nn.Module()
+    inner.auto_model = model
+    return torch.nn.Sequential(inner)
+
+
+def test_the_model_inside_another_module_is_named(wordpieces: Any) -> None:
+    with pytest.raises(Refusal, match=r"Pass the model inside it: model\.body\[0\]\."):
+        trace(Holder(bert()), wordpieces, TEXT)
+    with pytest.raises(Refusal, match=r"Pass the model inside it: model\[0\]\.auto_model\."):
+        trace(sentence_model(bert()), wordpieces, TEXT)
+    with pytest.raises(Refusal, match=r"Pass the model inside it: model\.module\."):
+        trace(torch.nn.DataParallel(bert()), wordpieces, TEXT)
+
+
+def test_a_model_without_numbers_is_named(wordpieces: Any) -> None:
+    with torch.device("meta"):
+        model = transformers.BertModel(transformers.BertConfig(**BERT))
+    with pytest.raises(Refusal, match="BertModel has weights on the meta device"):
+        trace(model, wordpieces, TEXT)
+
+
+@pytest.mark.parametrize("positions", [3, 5, 7])
+def test_a_model_of_few_positions_is_read(positions: int, wordpieces: Any) -> None:
+    model = bert(max_position_embeddings=positions)
+    assert len(trace(model, wordpieces, "a").tokens) == 3
+    with pytest.raises(Refusal, match=f"reads at most {positions}"):
+        trace(model, wordpieces, TEXT * 3)
+
+
+def test_the_reason_of_a_failing_model_is_said(wordpieces: Any) -> None:
+    sizes = {**BERT, "attention_window": 4, "max_position_embeddings": 64, "pad_token_id": 1, "sep_token_id": 2}
+    model = built(transformers.LongformerConfig(**sizes), None, transformers.AutoModelForQuestionAnswering)
+    with pytest.raises(Refusal, match=r"three.*separator|three.*sep") as refused:
+        trace(model, wordpieces, TEXT)
+    assert "Pass its base model instead: model.longformer." in str(refused.value)
+    broken = bert()
+    broken.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
+    with pytest.raises(Refusal, match=r"BertModel cannot be traced: .*shapes cannot be multiplied"):
+        trace(broken, wordpieces, TEXT)
+
+
+def test_half_precision_is_compared_by_its_own_tolerance(wordpieces: Any) -> None:
+    for dtype in (torch.bfloat16, torch.float16):
+        assert trace(bert().to(dtype), wordpieces, TEXT).layers == 2
