@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+_MOST = 1000  # items of a list or dict that is followed
 
 def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
     """Every plain Python function that was set on a module or hooked onto it."""
@@ -24,7 +25,7 @@ def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
     """Add to deepcopy's memo a copy of each function that refers to modules of the model.
 
     deepcopy shares functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the model's own module.
-    Methods, partial functions, closures, defaults and globals are followed; everything else stays shared.
+    Methods, partial functions, closures, defaults, globals and containers are followed; everything else stays shared.
     """
     own = {id(module) for module in model.modules()}
     found = [function for function in functions(model) if _reaches(function, own, {})]
@@ -60,7 +61,7 @@ def _is_full(cell: CellType) -> bool:
 def _inner(value: Any, seen: dict[int, Any]) -> Iterator[FunctionType]:
     """Every function that a function refers to, at any depth."""
     for part in _parts(value):
-        if isinstance(part, FunctionType | MethodType | partial) and id(part) not in seen:
+        if isinstance(part, FunctionType | MethodType | partial | list | tuple | dict) and id(part) not in seen:
             seen[id(part)] = part
             if isinstance(part, FunctionType):
                 yield part
@@ -68,11 +69,15 @@ def _inner(value: Any, seen: dict[int, Any]) -> Iterator[FunctionType]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """The values that a function, a method or a partial function refers to."""
+    """The values that a function, a method, a partial function or a container refers to."""
     if isinstance(value, FunctionType):
         return list(refers_to(value).values())
     if isinstance(value, MethodType):
         return [value.__self__]
+    if isinstance(value, list | tuple) and len(value) <= _MOST:
+        return list(value)
+    if isinstance(value, dict) and len(value) <= _MOST:
+        return list(value.values())
     return [value.func, *value.args, *value.keywords.values()] if isinstance(value, partial) else []
 
 
