@@ -52,7 +52,7 @@ def trace(  # noqa: PLR0913  # the parts of one request
 
     The trace's id is a hash of what is in it, since nobody knows which weights those were. Raises Refusal in words.
     """
-    settings = Settings.from_env()
+    settings, model = Settings.from_env(), _uncompiled(model)
     longest = settings.text_characters
     for name, value in (("text", text), ("pair", pair), ("target", target)):
         if not isinstance(value, str) and (name == "text" or value is not None):
@@ -76,6 +76,7 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
 
     ``processor`` is the model's own, such as AutoImageProcessor or AutoProcessor gives. Raises Refusal in words.
     """
+    model = _uncompiled(model)
     settings, made = Settings.from_env(), _shell(model)
     name = _name(model)
     if not getattr(made, capture.RECORDS) or reads(made.config.model_type) == TEXT:
@@ -97,6 +98,11 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
     )
     request = TraceRequest(model=name, picture=_picture(picture))
     return named(batching.run(loaded, [samples.prepare(loaded, request, request.key, nullcontext())])[0])
+
+
+def _uncompiled(model: Any) -> Any:
+    """Return the model inside the wrapper of torch.compile, which has the same weights; any other model itself."""
+    return getattr(model, "_orig_mod", model)
 
 
 def _picture(given: Any) -> Picture:

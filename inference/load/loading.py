@@ -152,6 +152,7 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
     import transformers
 
     from inference.load import untrained_twin
+    from inference.load.shell import prepare
     from inference.load.sketch import sketch
     from inference.record import capture
 
@@ -187,15 +188,7 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
         raise refusal(head, name, settings)
     head_weights.in_batches(head, model)
     refuse_misfit(name, shape.name, info["missing_keys"], info["mismatched_keys"])
-    with refusing(
-        sentence(
-            "{name} ({architecture}) cannot be traced: a first, tiny text already fails.",
-            name=name,
-            architecture=shape.name,
-        )
-    ):
-        records = bool(capture.prepare(model))
-    return model, records
+    return model, prepare(model, way_out="embedded")
 
 
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:

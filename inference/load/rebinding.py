@@ -12,6 +12,7 @@ import torch
 
 _MOST = 1000  # items of a list or dict that is followed
 
+
 def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
     """Every plain Python function that was set on a module or hooked onto it."""
     for module in model.modules():
@@ -93,7 +94,9 @@ def _reaches(value: Any, own: set[int], seen: dict[int, Any]) -> bool:
 
 def _empty(function: FunctionType, own: set[int]) -> FunctionType:
     """Return a copy whose names of the model's modules are still to be filled in."""
-    cells = tuple(CellType() if _is_full(cell) and _reaches(cell.cell_contents, own, {}) else cell for _, cell in _cells(function))
+    cells = tuple(
+        CellType() if _is_full(cell) and _reaches(cell.cell_contents, own, {}) else cell for _, cell in _cells(function)
+    )
     names = function.__globals__
     if any(name in names and _reaches(names[name], own, {}) for name in function.__code__.co_names):
         names = dict(names)

@@ -17,13 +17,14 @@ from inference.record import capture
 from wording import sentence
 
 _KNOWN = ("config", "main_input_name", "get_input_embeddings")  # attributes of every model of transformers
+_LONGEST = 300  # characters of an error that are shown
+
 
 def shell(model: Any) -> Any:
     """The model's modules copied, its parameters and buffers shared; prepared for recording, on the same device.
 
     Hooks that were put on the model run in the shell too, as they are a part of what it computes. Raises Refusal.
     """
-    model = getattr(model, "_orig_mod", model)  # of torch.compile, whose compiled code is the model's own
     _refuse_foreign(model)
     name = type(model).__name__
     with refusing(
@@ -32,14 +33,20 @@ def shell(model: Any) -> Any:
         made = copy.deepcopy(model, rebind(model, _shared(model)))
     made.register_forward_pre_hook(_to_device, with_kwargs=True)
     capture.install()
-    try:
-        with refusing(sentence("{name} cannot be traced.", name=name), way_out=None):
-            capture.prepare(made)
-    except Refusal as refused:
-        if refused.__cause__ is None or refused.message == OUT_OF_MEMORY:
-            raise
-        raise _failed(model, refused.__cause__) from refused.__cause__
+    prepare(made)
     return made
+
+
+def prepare(model: Any, way_out: str | None = None) -> bool:
+    """Ready a model for recording; raises Refusal with the reason if it fails on a short text."""
+    try:
+        with refusing(sentence("{name} cannot be traced.", name=type(model).__name__), way_out=way_out):
+            return capture.prepare(model)
+    except Refusal as refused:
+        error = refused.__cause__
+        if error is None or refused.message == OUT_OF_MEMORY:
+            raise
+        raise _failed(model, error.__cause__ or error, way_out) from error
 
 
 def _refuse_foreign(model: Any) -> None:
@@ -81,20 +88,20 @@ def _inside(model: Any) -> str:
     return ""
 
 
-def _failed(model: Any, error: BaseException) -> Refusal:
+def _failed(model: Any, error: BaseException, way_out: str | None) -> Refusal:
     """Return the refusal of a model that fails on a short text, with the error and the model's base if it has one."""
-    reason = " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__
+    name = type(model).__name__
+    reason = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
+    said = sentence("{name} cannot be traced, because a short text fails: {reason}.", name=name, reason=reason)
     base = getattr(model, "base_model_prefix", "")
-    if base and getattr(model, base, model) is not model:
-        return Refusal(
-            sentence(
-                "{name} cannot be traced: {reason}. Pass its base model instead: model.{base}.",
-                name=type(model).__name__,
-                reason=reason,
-                base=base,
-            )
+    if base and way_out is None and getattr(model, base, model) is not model:
+        said = sentence(
+            "{name} cannot be traced, because a short text fails: {reason}. Pass its base model instead: model.{base}.",
+            name=name,
+            reason=reason,
+            base=base,
         )
-    return Refusal(sentence("{name} cannot be traced: {reason}.", name=type(model).__name__, reason=reason))
+    return Refusal(said, way_out=way_out)
 
 
 def _shared(model: torch.nn.Module) -> dict[int, Any]:

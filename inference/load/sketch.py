@@ -22,7 +22,10 @@ def sketch(config: Any, auto: Any) -> tuple[int, str]:
     """
     with torch.device("meta"), few_modules():
         try:
-            model, implementation = auto.from_config(config, attn_implementation=NAME, trust_remote_code=False), NAME
+            model, implementation = (
+                auto.from_config(deepcopy(config), attn_implementation=NAME, trust_remote_code=False),
+                NAME,
+            )
         except KeyError:  # its code knows a fixed list of names only
             model = auto.from_config(deepcopy(config), trust_remote_code=False)
             implementation = model.config._attn_implementation  # noqa: SLF001  # no public way to ask

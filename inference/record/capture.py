@@ -22,7 +22,7 @@ from attention.edits import Edit
 from attention.record import AnyRecord
 from inference.errors import Refusal
 from inference.pictures.families import tower
-from inference.record import fallback, faithful, growing, records, smallest_input, spans
+from inference.record import faithful, fallback, growing, records, smallest_input, spans
 from inference.record.call import Call, part_names
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, Tape, attend, recording

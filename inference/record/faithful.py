@@ -89,8 +89,8 @@ def refusal(model: Any, own: Pass, traced: Pass) -> Refusal:
     return Refusal(
         sentence(
             "{name} cannot be traced: its copy gives another output than the model itself. "
-            "The first module that differs is {module}, by {off:.2g} where the largest value is {most:.2g}. "
-            'Use its standard attention, or pass maps from output_attentions=True to "headlight.view".',
+            "The first module that differs is {module}, by {off:.2g}; its largest value is {most:.2g}. "
+            "Set a standard attention implementation, such as sdpa or eager.",
             name=type(model).__name__,
             module=place,
             off=off,

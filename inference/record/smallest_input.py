@@ -33,8 +33,8 @@ def inputs(model: Any) -> dict[str, Any]:
 
 def _ids(model: Any) -> Tensor:
     """Ids that are neither padding nor missing from a small vocabulary."""
-    text = model.config.get_text_config()
-    return torch.arange(2, 2 + _tokens(model)).clamp(max=text.vocab_size - 1).unsqueeze(0)
+    words = getattr(model.config.get_text_config(), "vocab_size", None) or 2 + TOKENS  # CANINE reads any character
+    return torch.arange(2, 2 + _tokens(model)).clamp(max=words - 1).unsqueeze(0)
 
 
 def positions(model: Any) -> int | None:
@@ -48,7 +48,7 @@ def positions(model: Any) -> int | None:
     for name, module in model.named_modules():
         padding = getattr(module, "padding_idx", None)
         if name.endswith("position_embeddings") and isinstance(padding, int):
-            stated = min(stated, int(module.num_embeddings) - padding - 1)
+            stated = min(stated, int(module.weight.shape[0]) - padding - 1)
     return stated
 
 

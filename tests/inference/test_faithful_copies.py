@@ -292,6 +292,21 @@ def test_the_model_inside_another_module_is_named(wordpieces: Any) -> None:
         trace(torch.nn.DataParallel(bert()), wordpieces, TEXT)
 
 
+def test_a_compiled_model_is_read(wordpieces: Any) -> None:
+    assert trace(torch.compile(bert(), backend="eager"), wordpieces, TEXT).id == trace(bert(), wordpieces, TEXT).id
+
+
+def test_a_model_of_characters_says_why(wordpieces: Any) -> None:
+    sizes = {**{name: value for name, value in BERT.items() if name != "vocab_size"}, "max_position_embeddings": 64}
+    with pytest.raises(Refusal, match=r"CanineModel (reports the attention|cannot be traced)") as refused:
+        trace(
+            built(transformers.CanineConfig(**sizes, local_transformer_stride=16, downsampling_rate=4)),
+            wordpieces,
+            TEXT,
+        )
+    assert "vocab_size" not in str(refused.value)
+
+
 def test_a_model_without_numbers_is_named(wordpieces: Any) -> None:
     with torch.device("meta"):
         model = transformers.BertModel(transformers.BertConfig(**BERT))
@@ -315,7 +330,9 @@ def test_the_reason_of_a_failing_model_is_said(wordpieces: Any) -> None:
     assert "Pass its base model instead: model.longformer." in str(refused.value)
     broken = bert()
     broken.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
-    with pytest.raises(Refusal, match=r"BertModel cannot be traced: .*shapes cannot be multiplied"):
+    with pytest.raises(
+        Refusal, match=r"BertModel cannot be traced, because a short text fails: .*shapes cannot be multiplied"
+    ):
         trace(broken, wordpieces, TEXT)
 
 

@@ -8,8 +8,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+import transformers
 
 from inference import LocalBackend, TraceRequest
 from inference.errors import Refusal
@@ -17,7 +19,9 @@ from inference.files.checkpoint import inspect
 from inference.files.sources import Source
 from inference.load.loading import load
 from inference.loaded import Loaded
+from inference.record import capture
 from inference.settings import Settings
+from tests.support import tinymodels
 from tests.support.tinymodels import save
 
 LIMITS = {"bert": 40, "roberta": 40, "gpt2": 48, "llama": 64, "marian": 64}  # RoBERTa's table has 42 rows
@@ -166,3 +170,48 @@ def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) 
     t.LongT5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
     with pytest.raises(Refusal, match="in pieces, not as a map of all tokens"):
         LocalBackend(Settings(model_folders=(tmp_path,))).trace(TraceRequest(str(tmp_path / "t5"), "the cat sat"))
+
+
+def saved(folder: Path, model: Any) -> Path:
+    """A model with the word pieces of the tiny BERT."""
+    tinymodels.wordpiece(folder)
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_a_folder_gives_maps_of_its_own_computation(tmp_path: Path) -> None:
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "vocab_size": 120}
+    torch.manual_seed(0)
+    falcon = transformers.FalconForCausalLM(transformers.FalconConfig(**sizes, num_kv_heads=3, alibi=True))
+    splinter = transformers.SplinterModel(transformers.SplinterConfig(**sizes, intermediate_size=20))
+    loaded = opened(saved(tmp_path / "splinter", splinter))
+    assert loaded.id.kind == "encoder"
+    assert loaded.records
+    ids = torch.arange(5, 12)[None]
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    [parts] = capture.record_parts(loaded.model, given)
+    assert set(parts) == {"encoder"}
+    with torch.inference_mode():
+        own = falcon.eval().transformer(**given)[0]  # by sdpa; eager attention adds ALiBi twice
+    loaded = opened(saved(tmp_path / "falcon", falcon))
+    assert not loaded.records
+    found = capture.record(loaded.model, given)
+    assert set(found.parts[0]) == {"decoder"}
+    torch.testing.assert_close(found.output[0], own)
+    with torch.inference_mode():
+        eager = loaded.model(**given, output_attentions=True).attentions[0][0]
+    weights = np.stack([found.parts[0]["decoder"][0].weights(head) for head in range(3)])
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+    assert np.abs(weights - eager.numpy()).max() > 1e-4
+
+
+def test_a_folder_that_fails_gives_the_reason(tmp_path: Path) -> None:
+    sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20}
+    torch.manual_seed(0)
+    bros = transformers.BrosModel(transformers.BrosConfig(**sizes, vocab_size=120))
+    with pytest.raises(Refusal, match="a short text fails: You have to specify bbox"):
+        opened(saved(tmp_path / "bros", bros))
+
+
+def test_a_folder_of_few_positions_is_read(tmp_path: Path) -> None:
+    assert opened(save(tmp_path / "short", "bert", max_position_embeddings=5)).limit == 5
