@@ -45,6 +45,7 @@ def prepare(model: Any, way_out: str | None = None) -> bool:
     except Refusal as refused:
         error = refused.__cause__
         if error is None or refused.message == OUT_OF_MEMORY:
+            refused.way_out = refused.way_out or way_out
             raise
         raise _failed(model, error.__cause__ or error, way_out) from error
 
