@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import metadata
@@ -17,7 +18,7 @@ from attention.trace import Trace
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
-from inference.errors import Refusal
+from inference.errors import Refusal, unusable
 from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
 from probing.command import fetched, opener
@@ -45,6 +46,10 @@ What every layer and every head of a Transformer attends to.
 
 A text that is called like a command: headlight open serve.
 Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
+
+
+# A layer and a head, as the app and papers write them: 3-1, 3.1, 3/1, L3H1.
+HEAD = re.compile(r"\s*L?(?P<layer>\d+)\s*(?:[-./]|H)\s*(?P<head>\d+)\s*", re.ASCII | re.IGNORECASE)
 
 
 class Wrong(ValueError):
@@ -92,6 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SENTENCES as refusal:
         print(refusal, file=sys.stderr)
         return 2
+    except OSError as error:
+        print(unusable(error), file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -123,8 +131,7 @@ def export(asked: argparse.Namespace) -> int:
     if kind not in exports.FORMATS:
         known = ", ".join(f".{name}" for name in exports.FORMATS)
         raise Wrong(f"{asked.file} ends in none of {known}; say which is meant: --format.")
-    if (asked.layer is None) != (asked.head is None):
-        raise Wrong("A head has two numbers: give --layer and --head.")
+    layer, head = head_of(asked.layer, asked.head)
     _refuse_unwritable(asked.file)
     backend, model = opener(asked.model or EMBEDDED)
     fetched(backend, model, asked.revision, asked.download)
@@ -134,8 +141,8 @@ def export(asked: argparse.Namespace) -> int:
     trace = backend.trace(request)
     made = Shown(trace, _focus(asked.focus), _habits(backend, request, trace))
     chosen = dict(made.selection)
-    for what, of in (("layer", made.view.layers), ("head", made.view.heads)):
-        if (number := getattr(asked, what)) is not None:
+    for what, number, of in (("layer", layer, made.view.layers), ("head", head, made.view.heads)):
+        if number is not None:
             if not 0 <= number < of:
                 raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
             chosen[what] = number
@@ -180,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
     third.add_argument("--focus", metavar="WORD", help="the word, or the token's number, that is asked about")
     third.add_argument("--layer", type=int, metavar="N", help="of the head; without it, as the app chooses")
-    third.add_argument("--head", type=int, metavar="N", help="likewise")
+    third.add_argument("--head", metavar="N", help="likewise; or both numbers: 3-1")
     third.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     third.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
     third.set_defaults(run=export)
@@ -195,11 +202,43 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:
+    """Return the layer and head of the options --layer and --head, or None twice if neither is given.
+
+    >>> head_of(3, "1"), head_of(None, "3-1"), head_of(None, "L3H1"), head_of(None, None)
+    ((3, 1), (3, 1), (3, 1), (None, None))
+    """
+    if layer is None and head is None:
+        return None, None
+    both = HEAD.fullmatch(head or "")
+    if both is not None and layer in (None, int(both["layer"])):
+        return int(both["layer"]), int(both["head"])
+    if both is not None:
+        raise Wrong(f"--layer {layer} and --head {head} name two layers. Leave --layer out.")
+    if layer is None or head is None:
+        raise Wrong("A head has two numbers: give --layer 3 --head 1, or --head 3-1.")
+    try:
+        return layer, int(head)
+    except ValueError as error:
+        raise Wrong(f"--head {head} is not a head. Give its number, or layer and head: 3-1.") from error
+
+
 def text_of(given: str | None) -> str | None:
-    """A text as the command line gives it, or names it: "-" is what comes through a pipe."""
-    if given == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace").strip()
-    return None if given is None else given.encode("utf-8", "replace").decode()  # a shell may pass half a character
+    """Return the text that an argument gives; "-" reads standard input.
+
+    Raise Wrong if the bytes are not UTF-8: a shell passes other bytes as lone surrogates.
+    """
+    if given is None:
+        return None
+    source, raw = ("The piped text", sys.stdin.buffer.read()) if given == "-" else ("The text", os.fsencode(given))
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Wrong(
+            f"{source} is not UTF-8: byte {error.start + 1:,} is 0x{raw[error.start]:02X}."
+            " Convert it first, for example with: iconv -f latin1 -t utf-8"
+        ) from error
+    return text.strip() if given == "-" else text
 
 
 def _habits(backend: LocalBackend, request: TraceRequest, trace: Trace) -> Habits | None:

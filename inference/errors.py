@@ -41,6 +41,18 @@ class Refusal(ValueError):
         return Refusal(self.message, way_out=self.way_out, details=self.details)
 
 
+def unusable(error: OSError) -> str:
+    """Return the line that a command prints for an error of the operating system.
+
+    >>> unusable(PermissionError(13, "Permission denied", "scores.json"))
+    'scores.json cannot be used: Permission denied. Check the path and its permissions.'
+    """
+    if isinstance(error, BrokenPipeError):
+        return "The program that reads this output has ended. Write to a file instead."
+    name = "A file" if error.filename is None else str(error.filename)
+    return f"{name} cannot be used: {error.strerror or type(error).__name__}. Check the path and its permissions."
+
+
 @contextmanager
 def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
     """Turns everything that loading foreign files is known to raise into a Refusal with that sentence.

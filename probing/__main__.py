@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inference.errors import Refusal
+from inference.errors import Refusal, unusable
 from inference.request import EMBEDDED
 from probing import command, formats
 
@@ -24,6 +24,9 @@ def main(arguments: Sequence[str] | None = None, name: str = "python -m probing"
         print(command.run(asked))
     except Refusal as refusal:
         print(refusal.message, file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(unusable(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         kept = asked.json or asked.csv or asked.control

@@ -21,7 +21,16 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
         " Last: how many heads find more than the rule on all texts, corrected for all heads.",
     ]
     found = [chosen(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
-    for row in together([row for row in found if row is not None and row.n >= FEWEST]):
+    enough = [row for row in found if row is not None and row.n >= FEWEST]
+    if not enough:
+        lines = [
+            f"No table: no relation has {FEWEST} links in both halves. Give more sentences, or read the rows in a file:"
+            " --json or --csv."
+            if chooser is None
+            else f"No table: no relation has {FEWEST} links in the file and some in the split file. Give more sentences,"
+            " or read the rows in a file: --json or --csv."
+        ]
+    for row in together(enough):
         many = _above(state.tally, corpus, row.relation, chooser)
         beside = f"{row.baseline_name} {row.baseline:.1f}"
         twin = chosen(random, corpus, row.relation) if random else None

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.errors import Refusal
+from inference.errors import Refusal, unusable
 from training.finetune import command
 from training.rivals import command as rivals
 from training.tables import Amount, Count, checked
@@ -27,7 +27,7 @@ NUMBERS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs what the command line asks; a refusal is one sentence on the terminal and a 1."""
+    """Run the command and return its exit status: 2 with a line on standard error if it is refused."""
     asked = _parser().parse_args(arguments)
     try:
         for name, kind in NUMBERS.items():
@@ -47,7 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
             _translator(asked)
     except Refusal as refusal:
         print(refusal.message, file=sys.stderr)
-        return 1
+        return 2
+    except OSError as error:
+        print(unusable(error), file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -133,8 +133,7 @@ def _whole(view: View, layer: int, head: int) -> Array:
     if cells > MOST_CELLS:
         raise TooLong(
             sentence(
-                "A file of one head holds at most {most:,} weights; this map has {cells:,}. Export the strongest links "
-                "instead, or shorten the text.",
+                "A file of one head holds at most {most:,} weights; this map has {cells:,}. Shorten the text.",
                 most=MOST_CELLS,
                 cells=cells,
             )

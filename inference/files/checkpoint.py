@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -29,6 +30,9 @@ TOKENIZERS = (
     "tekken.json",
 )
 PROCESSOR = "preprocessor_config.json"  # what a vision model has in a tokenizer's place, or beside it
+_BASE = re.compile(r"^base_model:\s*(?:-\s*)?[\"']?([^\s\"']+)", re.MULTILINE)  # in a model card
+_HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,95}/)?[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_CARD_CHARACTERS = 100_000
 _CONFIG_BYTES = 8_000_000
 _HEADER_BYTES = 100_000_000
 
@@ -63,23 +67,48 @@ def inspect(folder: Path, name: str) -> Checkpoint:
     gguf = sorted(folder.glob("*.gguf"))
     if gguf and not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
         return _gguf(folder, gguf[0], name)
-    config = read_config(folder / "config.json", name)
     if (folder / "adapter_config.json").exists():
         # It may name another model, anywhere, that the loader would then open in its place.
         raise Refusal(
-            sentence("{name} is an adapter for another model, not a whole one. Pick a whole model.", name=name)
+            sentence(
+                "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
+                " model.merge_and_unload() and save the result with save_pretrained.",
+                name=name,
+            )
         )
+    config = read_config(folder / "config.json", name)
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
     sees = reads(str(config.get("model_type"))) == PICTURES
     if not sees and not any((folder / file).is_file() for file in TOKENIZERS):
-        raise Refusal(
-            sentence(
-                "{name} comes without a tokenizer, so no text can be read with it. Add its tokenizer.json.", name=name
-            ),
-            way_out="embedded",
-        )
+        raise Refusal(no_tokenizer(name, base_model(folder, config)), way_out="embedded")
     return Checkpoint(folder, config, weights, None, parameters)
+
+
+def no_tokenizer(name: str, base: str | None) -> str:
+    """Return the message about a model folder without a tokenizer; ``base`` is the model that it was trained from."""
+    if base is None:
+        return sentence(
+            "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
+            " it was trained from.",
+            name=name,
+        )
+    return sentence(
+        "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from {base}.",
+        name=name,
+        base=base,
+    )
+
+
+def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
+    """Return the hub id of the model that a folder's model was trained from, by its model card or configuration."""
+    stated = [config.get("_name_or_path")]
+    card = folder / "README.md"
+    if card.is_file():
+        with card.open(encoding="utf-8", errors="replace") as stream:
+            found = _BASE.search(stream.read(_CARD_CHARACTERS))
+        stated.insert(0, found[1] if found else None)
+    return next((name for name in stated if isinstance(name, str) and _HUB_ID.fullmatch(name)), None)
 
 
 def read_config(file: Path, name: str) -> dict[str, Any]:
@@ -132,7 +161,9 @@ def pickle_only(name: str) -> str:
     """The sentence about weights that are a program."""
     return sentence(
         "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
-        " with safetensors weights.",
+        " with safetensors weights. If you trust its author, load it in Python and call"
+        " model.save_pretrained(folder): that writes {weights}.",
+        weights=WEIGHTS,
         name=name,
     )
 

@@ -11,6 +11,7 @@ from inference.errors import Refusal
 from wording import sentence
 
 HALF = re.compile("[\ud800-\udfff]")  # half a character, which no name on a disk has
+CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
 _OUTSIDE = sentence(
     "Local models can be opened only inside the folders that the operator of this app allows. Pick one from the list,"
     ' or a hub id such as "google-bert/bert-base-uncased".'
@@ -56,7 +57,31 @@ def resolve(path: str, allowed: Sequence[Path]) -> Path:
             sentence('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
             way_out="embedded",
         )
-    return real
+    inside = real if (real / "config.json").exists() else _last_checkpoint(real)
+    return real if inside is None else inside
+
+
+def _last_checkpoint(folder: Path) -> Path | None:
+    """Return the folder ``checkpoint-N`` of the most steps N with a configuration, as trainers write them."""
+    try:
+        found = [(int(match[1]), entry) for entry in folder.iterdir() if (match := CHECKPOINT.fullmatch(entry.name))]
+    except OSError:
+        return None
+    usable = [
+        (steps, entry)
+        for steps, entry in found
+        if not entry.is_symlink() and ((entry / "config.json").is_file() or (entry / "adapter_config.json").is_file())
+    ]
+    return max(usable)[1] if usable else None
+
+
+def title(folder: Path) -> str:
+    """Return the name of a model folder; for a trainer's checkpoint it contains the name of the run.
+
+    >>> title(Path("/models/run/checkpoint-500")), title(Path("/models/mine"))
+    ('run/checkpoint-500', 'mine')
+    """
+    return f"{folder.parent.name}/{folder.name}" if CHECKPOINT.fullmatch(folder.name) else folder.name
 
 
 def listed(allowed: Sequence[Path]) -> Iterator[Path]:

@@ -41,7 +41,9 @@ def find(name: str, revision: str | None, settings: Settings) -> Source:
         return Source(taught.title(name, settings), None, taught.resolve(name, settings))
     if folders.is_path(name):
         folder = folders.resolve(name, settings.model_folders)
-        return Source(folder.name, None, folder)  # a path says more about the machine than anyone needs to read
+        return Source(
+            folders.title(folder), None, folder
+        )  # a path says more about the machine than anyone needs to read
     check_id(name)
     check_revision(revision)
     check_listed(name, revision, settings)

@@ -16,7 +16,8 @@ import pytest
 
 from attention.view import View
 from headlight import opening_app
-from headlight.command import main, text_of
+from headlight.command import Wrong, head_of, main, text_of
+from headlight.shown import Shown
 from inference import LocalBackend, TraceRequest
 from inference.files import embedded
 from inference.settings import Settings
@@ -69,7 +70,7 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
     [
         (["cat.gif"], "cat.gif ends in none of .html, .svg, .png, .csv, .json; say which is meant: --format."),
         (["no/cat.svg"], "no/cat.svg cannot be written. Give a file in a folder that exists and may be written to."),
-        (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer and --head."),
+        (["cat.svg", "--layer", "1"], "A head has two numbers: give --layer 3 --head 1, or --head 3-1."),
         (["cat.svg", "--layer", "9", "--head", "0"], "There is no layer 9: this model's are 0 to 1."),
         (["cat.svg", "--head", "-1", "--layer", "0"], "There is no head -1: this model's are 0 to 2."),
         (["cat.svg", "--focus", "dog"], "focus='dog' is no token of this text, which has "),
@@ -100,7 +101,46 @@ def status(arguments: list[str]) -> int:
 def test_a_text_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("黑猫睡了。\n".encode())))
     assert text_of("-") == "黑猫睡了。"
-    assert text_of("half \udcff") == "half ?"
+
+
+def test_text_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"caf\xe9 noir")))
+    with pytest.raises(Wrong, match="piped text is not UTF-8: byte 4 is 0xE9"):
+        text_of("-")
+    with pytest.raises(Wrong, match="The text is not UTF-8: byte 6 is 0xFF"):
+        text_of("half \udcff")
+
+
+@pytest.mark.parametrize("given", ["3-1", "3.1", "3/1", "L3H1", " l3h1 "])
+def test_a_head_is_read_in_every_notation(given: str) -> None:
+    assert head_of(None, given) == head_of(3, given) == head_of(3, "1") == (3, 1)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(2, "3-1"), (None, "1"), (3, None), (3, "one"), (3, "1-2-3")])
+def test_half_a_head_is_refused(layer: int | None, head: str | None) -> None:
+    with pytest.raises(Wrong):
+        head_of(layer, head)
+
+
+def test_errors_of_the_system_are_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: Any) -> None:
+        raise PermissionError(13, "Permission denied", "cat.json")
+
+    monkeypatch.setattr("headlight.command.opener", broken)
+    assert main(["export", TEXT, "cat.json"]) == 2
+    said = capsys.readouterr().err
+    assert said == "cat.json cannot be used: Permission denied. Check the path and its permissions.\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("word", "label"), [("bed", "bed"), ("embeddings", "em"), ("##bed", "##bed")])
+def test_focus_is_a_word_before_it_is_a_piece(word: str, label: str, folder: Path) -> None:
+    text = "The embeddings lie on my bed."
+    trace = LocalBackend(Settings(offline=True)).trace(TraceRequest(text=text))
+    shown = Shown(trace, word)
+    assert shown.view.queries[shown.selection["focus"]].label == label
 
 
 def test_scores_are_those_of_probing(capsys: pytest.CaptureFixture[str]) -> None:

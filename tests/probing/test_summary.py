@@ -38,3 +38,10 @@ def test_a_head_above_the_rule_is_said_to_find_more_and_counted_beside_the_untra
 def test_a_head_like_the_rule_is_not_clearly_more_and_a_worse_one_less() -> None:
     assert "not clearly more than always the next word" in told(11)
     assert "n = 30     less than always the next word" in told(1)
+
+
+def test_no_table_has_its_reason() -> None:
+    few = Tally({(half, "det"): Counts.of([(half, 0)], [1], np.ones((1, *SHAPE), bool)) for half in (0, 1)})
+    said = summary(CORPUS, State("", tally=few), None, None)
+    assert said.startswith("No table: no relation has 20 links in both halves.")
+    assert "Best head" not in said

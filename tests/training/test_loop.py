@@ -190,5 +190,5 @@ def test_a_wrong_configuration_is_refused(tmp_path: Path, line: str, message: st
 
 
 def test_a_refusal_is_one_sentence_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pretrain", str(tmp_path / "missing.toml")]) == 1
+    assert main(["pretrain", str(tmp_path / "missing.toml")]) == 2
     assert capsys.readouterr().err.startswith("missing.toml cannot be read as TOML")

@@ -102,7 +102,7 @@ def test_a_last_evaluation_that_was_cut_off_is_made_again(
 def test_a_finished_run_has_nothing_to_finish(setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
     file = setting(steps=5)
     bert.pretrain(config.read(file))
-    assert main(["pretrain", str(file), "--finish-in", "3"]) == 1
+    assert main(["pretrain", str(file), "--finish-in", "3"]) == 2
     assert capsys.readouterr().err == "The run ended at step 5, so --finish-in asks nothing: add --raise-to SHARE.\n"
 
 
@@ -131,7 +131,7 @@ def test_another_text_is_refused(setting: Setting, old: str, new: str, message: 
     change(file, old, new)
     with pytest.raises(Refusal, match=message):
         bert.ready(config.read(file))
-    assert main(["export", str(file), str(file.with_name("model"))]) == 1
+    assert main(["export", str(file), str(file.with_name("model"))]) == 2
     assert not file.with_name("model").exists()
     assert sorted((file.with_suffix("") / "corpus").iterdir()) == written
 
@@ -169,7 +169,7 @@ def test_other_pairs_are_refused(pair_setting: translationtexts.Setting, old: st
     change(file, old, new)
     with pytest.raises(Refusal, match=message):
         run.ready(translation.read(file))
-    assert main(["export-translator", str(file), str(file.with_name("model"))]) == 1
+    assert main(["export-translator", str(file), str(file.with_name("model"))]) == 2
     (file.with_suffix("") / "text.json").unlink()  # as before it was written
     assert run.ready(translation.read(file)).progress.step == 1
 
@@ -188,11 +188,11 @@ def test_a_damaged_checkpoint_is_refused(setting: Setting, capsys: pytest.Captur
     whole, others = saved.read_bytes(), [3, {}, {**state(file), "progress": None}, {**state(file), "optimiser": {}}]
     for content in (b"", b"junk", whole[: len(whole) // 2], whole.replace(b"optimiser", b"optimizer")):
         saved.write_bytes(content)
-        assert main(["pretrain", str(file)]) == 1
+        assert main(["pretrain", str(file)]) == 2
         assert capsys.readouterr().err.startswith(f"{saved} is damaged. Put a copy in its place, or remove it")
     for other in others:
         torch.save(other, saved)
-        assert main(["pretrain", str(file)]) == 1
+        assert main(["pretrain", str(file)]) == 2
         assert "checkpoint.pt is damaged" in capsys.readouterr().err
 
 
@@ -205,5 +205,5 @@ def test_a_checkpoint_of_another_size_is_refused(
     run.train(translation.read(file), ONE_STEP)
     change(file, "inner = 40", "inner = 41")
     for command in (["translate", str(file)], ["export-translator", str(file), str(file.with_name("model"))]):
-        assert main(command) == 1
+        assert main(command) == 2
         assert "holds a model of another size than the configuration asks for" in capsys.readouterr().err

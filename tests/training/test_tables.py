@@ -141,13 +141,13 @@ def test_sentences_that_make_no_pair_are_refused(setting: Setting) -> None:  # n
 @pytest.mark.parametrize("number", ["nan", "inf", "-1"])
 @pytest.mark.parametrize("command", ["pretrain", "translate"])
 def test_minutes_are_finite(command: str, option: str, number: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "none.toml", f"{option}={number}"]) == 1
+    assert main([command, "none.toml", f"{option}={number}"]) == 2
     assert capsys.readouterr().err.endswith(f" will not do: it takes a {AMOUNT}.\n")
 
 
 @pytest.mark.parametrize(("command", "option"), [("export", "--pairs"), ("export-translator", "--sentences")])
 def test_nothing_cannot_be_scored(command: str, option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([command, "none.toml", "folder", option, "0"]) == 1
+    assert main([command, "none.toml", "folder", option, "0"]) == 2
     assert capsys.readouterr().err == f"{option} = 0 will not do: it takes a {COUNT}.\n"
 
 
@@ -173,6 +173,6 @@ def test_further_scores_are_read_before_anything_is_scored(
     if text is not None:
         file.with_name("more.json").write_text(text, encoding="utf-8")
     folder = file.with_name("model")
-    assert main(["export", str(file), str(folder), "--further", str(file.with_name("more.json"))]) == 1
+    assert main(["export", str(file), str(folder), "--further", str(file.with_name("more.json"))]) == 2
     assert message in capsys.readouterr().err
     assert not folder.exists()

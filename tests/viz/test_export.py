@@ -115,7 +115,7 @@ def test_too_large_a_file_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(standalone, "BYTES", 63)
     monkeypatch.setattr(standalone, "HALVES", 63)
     for make in (weights_csv, weights_json):
-        with pytest.raises(TooLong, match=r"at most 63 weights; this map has 64\. Export the strongest"):
+        with pytest.raises(TooLong, match=r"at most 63 weights; this map has 64\. Shorten the text"):
             make(view, 0, 0)
     with pytest.raises(TooLong, match=r"at most 100 weights; this text has 384"):
         links_csv(view)

@@ -156,3 +156,36 @@ def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         inspect(folder, "mine")
     (folder / "q4.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     assert inspect(folder, "mine").gguf == folder / "q4.gguf"
+
+
+@pytest.mark.parametrize(
+    ("card", "config", "said"),
+    [
+        ("---\nbase_model: google/electra-small\n---", {}, "Copy tokenizer.json from google/electra-small."),
+        ("---\nbase_model:\n- gpt2\n---", {}, "Copy tokenizer.json from gpt2."),
+        (None, {"_name_or_path": "bert-base-cased"}, "Copy tokenizer.json from bert-base-cased."),
+        (None, {"_name_or_path": "/home/me/secret"}, "from the model that it was trained from."),
+    ],
+)
+def test_a_missing_tokenizer_is_named_by_its_base(
+    card: str | None, config: dict[str, str], said: str, folder: Path
+) -> None:
+    mute(folder)
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **config}))
+    if card is not None:
+        (folder / "README.md").write_text(card)
+    with pytest.raises(Refusal, match=said):
+        inspect(folder, "mine")
+
+
+def test_an_adapter_alone_is_to_be_merged_first(tmp_path: Path) -> None:
+    adapter(tmp_path)
+    with pytest.raises(Refusal, match="Merge first"):
+        inspect(tmp_path, "mine")
+
+
+def test_a_pickle_says_how_to_convert_it(folder: Path) -> None:
+    pickled(folder)
+    with pytest.raises(Refusal, match="model.save_pretrained"):
+        inspect(folder, "mine")

@@ -76,3 +76,15 @@ def test_paths(name: str) -> None:
 @pytest.mark.parametrize("name", ["bert-base-uncased", "google-bert/bert-base-uncased", "tests", "a..b"])
 def test_ids(name: str) -> None:
     assert not is_path(name)
+
+
+def test_the_last_checkpoint_of_a_run_is_opened(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    for steps in (90, 1000, 500):
+        (run / f"checkpoint-{steps}").mkdir(parents=True)
+        (run / f"checkpoint-{steps}" / "config.json").write_text("{}")
+    (run / "checkpoint-2000").mkdir()  # nothing is in it yet
+    (run / "checkpoint-3000").symlink_to("/")
+    assert resolve(str(run), [tmp_path]) == run / "checkpoint-1000"
+    (run / "config.json").write_text("{}")
+    assert resolve(str(run), [tmp_path]) == run

@@ -56,3 +56,18 @@ def test_bytes_that_make_no_character_stay_bytes() -> None:
     assert [piece.text for piece in shown(cut("天", [1])[:1], "bytes")] == ["<0xE5>"]
     apart = shown(["<0xE5>", None, "<0xA4>", "<0xA9>"], "metaspace")
     assert [piece.text for piece in apart] == ["<0xE5>", "", "<0xA4>", "<0xA9>"], "a special token stands between"
+
+
+def test_byte_tokens_of_whole_characters_are_read_as_them() -> None:
+    tokens = ["▁a", "<0x3C>", "<0x23>", "<0x40>", "<0x0A>", "<0xE5>", "<0xA4>", "<0xA9>"]
+    assert [piece.text for piece in shown(tokens, "metaspace")] == [
+        "a",
+        "<",
+        "#",
+        "@",
+        "⏎",
+        "天 1/3",
+        "天 2/3",
+        "天 3/3",
+    ]
+    assert shown(["<0x3C>"], "metaspace") == [Shown("<", "<")]

@@ -117,7 +117,7 @@ def test_what_is_refused_is_told_in_the_folder_and_on_the_terminal(
         raise Refusal("This will not do.")
 
     take(monkeypatch, teach=lambda: True, twin=refused)
-    assert main(["job", str(folder)]) == 1
+    assert main(["job", str(folder)]) == 2
     assert jobs.status(folder) == Status("failed", "twin", "This will not do.", pid=os.getpid())
     assert capsys.readouterr().err == "This will not do.\n"
 
@@ -125,12 +125,12 @@ def test_what_is_refused_is_told_in_the_folder_and_on_the_terminal(
 def test_rows_that_cannot_be_read_fail(tmp_path: Path) -> None:
     folder = begun(tmp_path)
     (folder / jobs.ROWS).write_bytes(b"")
-    assert main(["job", str(folder)]) == 1
+    assert main(["job", str(folder)]) == 2
     assert jobs.status(folder).said == rows.BROKEN
 
 
 def test_a_folder_without_a_job_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["job", str(tmp_path)]) == 1
+    assert main(["job", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"{jobs.UNREADABLE}\n"
     assert list(tmp_path.iterdir()) == []
 

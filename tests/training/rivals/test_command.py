@@ -49,7 +49,7 @@ def test_a_run_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pyte
 
 def test_what_cannot_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
-    assert main(["rivals", "--out", str(tmp_path / "file")]) == 1
+    assert main(["rivals", "--out", str(tmp_path / "file")]) == 2
     assert "Name a folder that can be written" in capsys.readouterr().err
-    assert main(["rivals", "--steps", "0", "--out", str(tmp_path)]) == 1
+    assert main(["rivals", "--steps", "0", "--out", str(tmp_path)]) == 2
     assert "--steps" in capsys.readouterr().err

@@ -154,5 +154,5 @@ def test_without_a_checkpoint_there_is_nothing_to_export(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["export-translator", str(setting(steps=9)), str(tmp_path / "model")]) == 1
+    assert main(["export-translator", str(setting(steps=9)), str(tmp_path / "model")]) == 2
     assert "Train first: python -m training translate CONFIG" in capsys.readouterr().err

@@ -114,7 +114,7 @@ def test_without_sacrebleu_it_says_what_to_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    assert main(["translate", str(setting(steps=9))]) == 1
+    assert main(["translate", str(setting(steps=9))]) == 2
     assert "Install it: pip install -r requirements-test.txt" in capsys.readouterr().err
 
 

@@ -96,7 +96,7 @@ export function truth(facts) {
   const known = facts.doubts?.(said, values[said]) ?? null;
   text += doubtsInWords(
     say,
-    incoming ? focus : called(said),
+    incoming ? focus : quote(others, said, base), // other words do not give it “itself”
     known,
     incoming ? pivot - said : said - pivot,
   );

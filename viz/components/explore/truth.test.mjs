@@ -37,6 +37,11 @@ describe("the sentence of truth", () => {
     assert.match(say({ pivot: 2, same: false }), /looks most at “animal”/);
   });
 
+  test("names the word that other words give weight, also where it is the focus", () => {
+    const doubts = () => ({ usual: 0.39, placed: null });
+    assert.match(say({ pivot: 2, doubts }), /most at itself .*; other words give “animal” 0\.39 on average/);
+  });
+
   test("answers the target that was picked, and says what the strongest is", () => {
     assert.equal(
       say({ picked: 4 }),
