@@ -53,7 +53,7 @@ def dump(trace: Trace) -> bytes:
         return {**arrays, "scale": record.scale, "softcap": record.softcap, "mask": rule}
 
     seen = trace.picture is not None or any(row is not None and row.grid for row in (trace.source, trace.target))
-    header = {
+    header: dict[str, Any] = {
         "format": WITH_PICTURE if seen else FORMAT,
         "id": trace.id,
         "model": vars(trace.model),
@@ -64,6 +64,8 @@ def dump(trace: Trace) -> bytes:
         "target": None if trace.target is None else _fields(trace.target),
         "parts": {name: [describe(record) for record in records] for name, records in trace.parts.items()},
     }
+    if trace.whole is not None:
+        header["whole"] = trace.whole
     if trace.picture is not None:
         header["picture"] = keep(trace.picture.pixels)
     # ASCII escapes keep the metadata valid whatever the text holds.
@@ -136,6 +138,7 @@ def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> 
         target=None if header["target"] is None else _row(header["target"]),
         parts=parts,
         picture=_picture(tensors[header["picture"]]) if "picture" in header else None,
+        whole=_int(header.get("whole")),
     )
 
 

@@ -56,6 +56,15 @@ class Trace:
     target_text: str | None = None
     picture: Picture | None = None  # as it was given; source.grid says where its patches are
 
+    whole: int | None = None  # number of tokens of the text before it was cut; None if it was not cut
+
+    @property
+    def truncated(self) -> str:
+        """How much of a cut text was read, such as "512 of 3,002 tokens"; "" if all of it was read."""
+        if self.whole is None:
+            return ""
+        return sentence("{read:,} of {whole:,} tokens", read=len(self.source), whole=self.whole)
+
     @property
     def tokens(self) -> tuple[str, ...]:
         """The pieces of the text, as the model reads it."""

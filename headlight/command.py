@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NoReturn
@@ -136,9 +137,13 @@ def export(asked: argparse.Namespace) -> int:
     backend, model = opener(asked.model or EMBEDDED)
     fetched(backend, model, asked.revision, asked.download)
     request = TraceRequest(
-        model=model, revision=asked.revision, text=text_of(asked.text) or "", pair=text_of(asked.pair)
+        model=model,
+        revision=asked.revision,
+        text=text_of(asked.text) or "",
+        pair=text_of(asked.pair),
+        target=text_of(asked.target_text),
     )
-    trace = backend.trace(request)
+    trace = _read(backend, request, asked.truncate)
     made = Shown(trace, _focus(asked.focus), _habits(backend, request, trace))
     chosen = dict(made.selection)
     for what, number, of in (("layer", layer, made.view.layers), ("head", head, made.view.heads)):
@@ -156,8 +161,23 @@ def export(asked: argparse.Namespace) -> int:
         "layer": chosen["layer"], "head": chosen["head"], "tokens": [cell.label for cell in made.view.queries],
     }  # fmt: skip
     which = "all heads" if kind == "html" else f"layer {chosen['layer']}, head {chosen['head']}"
+    if trace.truncated:
+        done["truncated"] = which_tokens = str(trace.truncated)
+        which = f"{which}, {which_tokens}"
     print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes")
     return 0
+
+
+def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
+    """Return the trace of a text; with ``truncate``, of as many of its tokens as the model reads."""
+    try:
+        return backend.trace(request)
+    except Refusal as refusal:
+        if refusal.way_out != "cut":
+            raise
+        if not truncate:
+            raise Wrong(f"{refusal.message} To read the beginning, add --truncate.") from refusal
+        return backend.trace(replace(request, cut=int(refusal.details["limit"])))
 
 
 def fetch(asked: argparse.Namespace) -> int:
@@ -180,11 +200,18 @@ def _parser() -> argparse.ArgumentParser:
     second.set_defaults(run=open_at, text=None, pair=None, no_browser=True)
     for app in (first, second):
         app.add_argument("--port", type=int, metavar="N", help="8501 or the next free one without it")
-    third = commands.add_parser("export", help="a file of a text's attention", epilog="Layers and heads count from 0.")
+    third = commands.add_parser(
+        "export",
+        help="a file of a text's attention",
+        usage="headlight export TEXT FILE [OPTION …]",
+        epilog="Layers and heads count from 0.",
+    )
     third.add_argument("text", metavar="TEXT", help="what the model reads; - for a pipe")
     third.add_argument("file", type=Path, metavar="FILE", help="where to write; its ending says the format")
     third.add_argument("--format", choices=list(exports.FORMATS), help="html is every head; the others are one")
     third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
+    third.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
+    third.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
     third.add_argument("--focus", metavar="WORD", help="the word, or the token's number, that is asked about")
     third.add_argument("--layer", type=int, metavar="N", help="of the head; without it, as the app chooses")
     third.add_argument("--head", metavar="N", help="likewise; or both numbers: 3-1")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
-from attention.cells import Cell
 from attention.given import NotMaps
 from attention.habits import Habits, habits
 from attention.mask import Bools
@@ -124,7 +122,7 @@ class Shown:
             return None
         cells = self.view.queries
         if isinstance(self.focus, str):
-            found = _place(self.focus.strip(), replace(self.view, words=True).queries, cells)
+            found = self._place(self.focus.strip().casefold())
         else:
             number = whole_number(self.focus)
             found = number if number is not None and 0 <= number < len(cells) else None
@@ -140,23 +138,11 @@ class Shown:
             )
         return found
 
-
-def _place(name: str, words: Sequence[Cell], cells: Sequence[Cell]) -> int | None:
-    """Return the first token of the word called ``name``, or else the token of that name; None if there is neither.
-
-    A word goes before a piece of another word, and the same letters go before letters of another case.
-    """
-    for same in (str, str.casefold):
-        asked = same(name)
-        for cell in words:
-            if same(cell.text.strip()) == asked:
-                return cell.pieces[0]
-    for same in (str, str.casefold):
-        asked = same(name)
-        for at, cell in enumerate(cells):
-            if asked in (same(cell.text.strip()), same(cell.label.strip())):
-                return at
-    return None
+    def _place(self, asked: str) -> int | None:
+        """Return the token that a word begins at, or the token with such a text or label if no word is like it."""
+        words = ((cell.text, cell.pieces[0]) for cell in replace(self.view, words=True).queries)
+        tokens = ((name, at) for at, cell in enumerate(self.view.queries) for name in (cell.text, cell.label))
+        return next((at for name, at in (*words, *tokens) if name.strip().casefold() == asked), None)
 
 
 def _some(cells: Any, most: int = 12) -> str:

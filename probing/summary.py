@@ -27,8 +27,8 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
             f"No table: no relation has {FEWEST} links in both halves. Give more sentences, or read the rows in a file:"
             " --json or --csv."
             if chooser is None
-            else f"No table: no relation has {FEWEST} links in the file and some in the split file. Give more sentences,"
-            " or read the rows in a file: --json or --csv."
+            else f"No table: no relation has {FEWEST} links in the file and some in the split file. Give more"
+            " sentences, or read the rows in a file: --json or --csv."
         ]
     for row in together(enough):
         many = _above(state.tally, corpus, row.relation, chooser)

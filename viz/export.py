@@ -18,7 +18,7 @@ from attention.cells import Cell
 from attention.mask import Array
 from attention.spreadsheet import safe_cell
 from attention.view import View
-from wording import _, sentence
+from wording import _, sentence, told
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
@@ -43,6 +43,7 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
         "pair": trace.pair,
         "target": trace.target_text,
         "tokens_read": len(trace.source),
+        **({"truncated": told(trace.truncated)} if trace.truncated else {}),
         "part": part,
         **where,
         "index_base": base,

@@ -90,6 +90,7 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
             parts=recorded,
             target_text=sample.target_text,
             picture=sample.request.picture,
+            whole=sample.source.whole,
         )
         for sample, recorded in zip(batch, parts, strict=True)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.tokens import TokenRow
 
@@ -14,6 +14,7 @@ class Reading:
 
     row: TokenRow
     types: tuple[int, ...]
+    whole: int | None = None  # number of tokens of the text before it was cut; None if it was not cut
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -53,7 +54,7 @@ def shorten(reading: Reading, size: int) -> Reading:
         if len(content[longest]) <= 1:
             break
         dropped.add(content[longest].pop())
-    return reading.pick([at for at in range(len(row)) if at not in dropped])
+    return replace(reading.pick([at for at in range(len(row)) if at not in dropped]), whole=len(row))
 
 
 def shift(reading: Reading, ids: Sequence[int], start: str) -> Reading:

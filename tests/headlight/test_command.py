@@ -123,22 +123,21 @@ def test_half_a_head_is_refused(layer: int | None, head: str | None) -> None:
 
 
 def test_errors_of_the_system_are_one_line(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: Any) -> None:
         raise PermissionError(13, "Permission denied", "cat.json")
 
     monkeypatch.setattr("headlight.command.opener", broken)
-    assert main(["export", TEXT, "cat.json"]) == 2
+    assert main(["export", TEXT, str(tmp_path / "cat.json")]) == 2
     said = capsys.readouterr().err
     assert said == "cat.json cannot be used: Permission denied. Check the path and its permissions.\n"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("word", "label"), [("bed", "bed"), ("embeddings", "em"), ("##bed", "##bed")])
-def test_focus_is_a_word_before_it_is_a_piece(word: str, label: str, folder: Path) -> None:
-    text = "The embeddings lie on my bed."
-    trace = LocalBackend(Settings(offline=True)).trace(TraceRequest(text=text))
+def test_focus_is_a_word_before_it_is_a_piece(word: str, label: str) -> None:
+    trace = LocalBackend(Settings(offline=True)).trace(TraceRequest(text="The embeddings lie on my bed."))
     shown = Shown(trace, word)
     assert shown.view.queries[shown.selection["focus"]].label == label
 
@@ -238,3 +237,24 @@ def test_from_the_repository_it_is_a_module_and_no_command_waits_for_torch() -> 
         [sys.executable, "-m", "headlight", "--version"], cwd=ROOT, check=True, capture_output=True, text=True
     )
     assert answer.stdout.startswith("headlight")
+
+
+@pytest.mark.slow
+def test_a_long_text_is_refused_or_truncated(model: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    long = "cat " * 300
+    assert main(["export", long, "cat.csv", "--model", model]) == 2
+    assert "To read the beginning, add --truncate." in capsys.readouterr().err
+    note = "40 of 302 tokens"
+    for kind in BEGINNINGS:
+        assert main(["export", long, f"cat.{kind}", "--model", model, "--truncate"]) == 0
+        assert note in capsys.readouterr().out
+    for kind in ("csv", "json", "svg", "html"):
+        assert note in (folder / f"cat.{kind}").read_text(encoding="utf-8"), kind
+
+
+def test_a_target_text_needs_a_model_that_writes(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", TEXT, str(tmp_path / "cat.csv"), "--model", model, "--target-text", "Le chat."]) == 2
+    assert "writes no second text" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -14,6 +14,7 @@ from attention.view import View
 from viz.colours import Colours, around, ramp
 from viz.export import MOST_CELLS, TooLong
 from viz.stills.shapes import Anchor, Box, Cells, Picture, Shape, Text, elided, shown, width, wrapped
+from wording import told
 
 MAP, CELL = 780, 40  # pixels: of the map's longer side, and of a cell at most
 LABEL, SMALL = 12, 11  # pixels of letters: beside the map, and under it
@@ -64,9 +65,10 @@ def caption(view: View, layer: int, head: int) -> tuple[str, str]:
     which = (model.revision or "")[:12] or (f"sha256:{model.weights[:12]}" if model.weights else "")
     text = " ".join((trace.text if trace.pair is None else f"{trace.text} | {trace.pair}").split())
     cut = text if len(text) <= 240 else f"{text[:239]}…"
+    truncated = f" · {told(trace.truncated)}" if trace.truncated else ""
     return (
         f"layer {layer} · head {head} · square-root colour scale · layers, heads and positions counted from 0",
-        shown(f"{model.name}{f' @ {which}' if which else ''} · “{cut}”"),
+        shown(f"{model.name}{f' @ {which}' if which else ''} · “{cut}”{truncated}"),
     )
 
 

@@ -187,5 +187,5 @@ def test_an_adapter_alone_is_to_be_merged_first(tmp_path: Path) -> None:
 
 def test_a_pickle_says_how_to_convert_it(folder: Path) -> None:
     pickled(folder)
-    with pytest.raises(Refusal, match="model.save_pretrained"):
+    with pytest.raises(Refusal, match=r"model\.save_pretrained"):
         inspect(folder, "mine")

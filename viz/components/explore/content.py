@@ -42,6 +42,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "model": {name: getattr(trace.model, name) for name in ("name", "revision", "weights", "kind")},
         "text": trace.text,
         "pair": trace.pair,
+        **({"truncated": told(trace.truncated)} if trace.truncated else {}),
         "layers": view.layers,
         "heads": view.heads,
         "queries": queries,

@@ -34,7 +34,9 @@ export function caption(data, selection, say = WORDS) {
       selection.filter === "all" ? "" : say[FILTERS[selection.filter].label],
       fill(say.captionBase, { base: indexBase }),
     ].filter(Boolean).join(" · "),
-    `${model.name}${which ? ` @ ${which}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”`,
+    `${model.name}${which ? ` @ ${which}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”${
+      data.truncated ? ` · ${data.truncated}` : ""
+    }`,
   ];
 }
 

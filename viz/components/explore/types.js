@@ -59,6 +59,7 @@
  *   where there is no revision
  * @property {string} text
  * @property {string|null} pair
+ * @property {string} [truncated] how much of a cut text was read, such as "512 of 3,002 tokens"
  * @property {number} layers
  * @property {number} heads
  * @property {Cell[]} queries

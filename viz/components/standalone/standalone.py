@@ -50,6 +50,7 @@ LABELS = {
     "pair": sentence("Second text"),
     "target": sentence("Target text"),
     "tokens_read": sentence("Tokens of the text that were read"),
+    "truncated": sentence("Truncated"),
     "part": sentence("Attention"),
     "index_base": sentence("Layers, heads and positions count from"),
     "words_merged": sentence("Pieces merged to words"),
