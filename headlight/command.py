@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from attention.given import NotMaps
 from attention.habits import Habits
@@ -19,7 +19,7 @@ from attention.trace import Trace
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
-from inference.errors import Refusal, unusable
+from inference.errors import Parser, Refusal, report
 from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
 from probing.command import fetched, opener
@@ -68,30 +68,22 @@ SENTENCES = (
 )  # errors that are for the reader
 
 
-class _Parser(argparse.ArgumentParser):
-    """One that says what is wrong in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{message[:1].upper()}{message[1:]}. See {self.prog} -h.\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given in (["-h"], ["--help"]):
-        print(HELP)
-        return 0
-    if given == ["--version"]:
-        print(_version())
-        return 0
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     try:
+        if given in (["-h"], ["--help"], ["--version"]):
+            print(_version() if given == ["--version"] else HELP, flush=True)
+            return 0
         if given[:1] == ["score"]:
             from probing.__main__ import main as score
 
             return score(given, "headlight")
         asked = _parser().parse_args(given if given[:1] and given[0] in COMMANDS else ["open", *given])
-        return int(asked.run(asked))
+        status = int(asked.run(asked))
+        sys.stdout.flush()  # a broken pipe or a full disk is reported here, not while Python ends
+        return status
     except ModuleNotFoundError as missing:
         print(_how_to_have(missing), file=sys.stderr)
         return 2
@@ -99,8 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(refusal, file=sys.stderr)
         return 2
     except OSError as error:
-        print(unusable(error), file=sys.stderr)
-        return 2
+        return report(error)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -188,7 +179,7 @@ def fetch(asked: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="headlight", add_help=False)
+    parser = Parser(prog="headlight", add_help=False)
     commands = parser.add_subparsers(required=True)
     first = commands.add_parser("open", help="the app, opened at a text")
     first.add_argument("text", nargs="?", metavar="TEXT", help="what the model reads; - for a pipe")

@@ -44,6 +44,8 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
 def port_for(asked: int | None) -> int:
     """The port that was asked for, or the first free one from FIRST on; raises CannotServe where it is taken."""
     if asked is not None:
+        if not 0 < asked < 2**16:
+            raise CannotServe(f"Port {asked} is not a port. Choose a number from 1 to 65535: --port.")
         if not free(asked):
             raise CannotServe(f"Port {asked} cannot be used; something else listens there. Choose another: --port.")
         return asked

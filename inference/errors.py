@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from wording import sentence
 
@@ -51,6 +54,22 @@ def unusable(error: OSError) -> str:
         return "The program that reads this output has ended. Write to a file instead."
     name = "A file" if error.filename is None else str(error.filename)
     return f"{name} cannot be used: {error.strerror or type(error).__name__}. Check the path and its permissions."
+
+
+def report(error: OSError) -> int:
+    """Print the line about an error of the operating system and return the exit status of the command."""
+    print(unusable(error), file=sys.stderr)
+    if isinstance(error, BrokenPipeError):  # Python would try to write the rest when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 2
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of a command's arguments that refuses in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and the message in one line."""
+        self.exit(2, f"{message[:1].upper()}{message[1:]}. See {self.prog} -h.\n")
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inference.errors import Refusal, unusable
+from inference.errors import Parser, Refusal, report
 from inference.request import EMBEDDED
 from probing import command, formats
 
@@ -26,8 +26,7 @@ def main(arguments: Sequence[str] | None = None, name: str = "python -m probing"
         print(refusal.message, file=sys.stderr)
         return 2
     except OSError as error:
-        print(unusable(error), file=sys.stderr)
-        return 2
+        return report(error)
     except KeyboardInterrupt:
         kept = asked.json or asked.csv or asked.control
         print("Stopped." + " The same command continues where this one was." * bool(kept), file=sys.stderr)
@@ -36,7 +35,7 @@ def main(arguments: Sequence[str] | None = None, name: str = "python -m probing"
 
 
 def _parser(name: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=name, description=__doc__, epilog=STATUS)
+    parser = Parser(prog=name, description=__doc__, epilog=STATUS)
     commands = parser.add_subparsers(required=True)
     score = commands.add_parser("score", help="score every head of a model on annotated sentences", epilog=STATUS)
     score.add_argument("file", type=Path, metavar="FILE", help="annotated sentences")

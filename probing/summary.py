@@ -23,7 +23,7 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
     found = [chosen(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
     enough = [row for row in found if row is not None and row.n >= FEWEST]
     if not enough:
-        lines = [
+        lines[1:] = [
             f"No table: no relation has {FEWEST} links in both halves. Give more sentences, or read the rows in a file:"
             " --json or --csv."
             if chooser is None

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from inference.errors import Parser
 from serving import haproxy
 from serving.apart import GuardedBackend
 from serving.frames import MODEL, PORT, TOKEN
@@ -113,7 +114,7 @@ def application(given: Mapping[str, Any] | None = None) -> Any:
 
 def main() -> int:
     """Serves on this machine until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m serving.cluster", description=__doc__)
+    parser = Parser(prog="python -m serving.cluster", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--replicas", type=int, default=2, help="at most")

@@ -5,7 +5,6 @@ Plain ASGI: it runs under uvicorn on one machine (``python -m serving.service``)
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import hmac
@@ -22,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from inference.backend import LocalBackend
-from inference.errors import OUT_OF_MEMORY, Refusal
+from inference.errors import OUT_OF_MEMORY, Parser, Refusal
 from inference.questions.question import InspectRequest, PredictRequest
 from inference.request import EMBEDDED, TraceRequest
 from serving import about
@@ -232,7 +231,7 @@ def main() -> int:
 
     from serving.apart import GuardedBackend
 
-    parser = argparse.ArgumentParser(prog="python -m serving.service", description="The backend over HTTP, by itself.")
+    parser = Parser(prog="python -m serving.service", description="The backend over HTTP, by itself.")
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--batch", type=int, default=1, help="texts that go through a model together")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.errors import Refusal, unusable
+from inference.errors import Parser, Refusal, report
 from training.finetune import command
 from training.rivals import command as rivals
 from training.tables import Amount, Count, checked
@@ -49,8 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(refusal.message, file=sys.stderr)
         return 2
     except OSError as error:
-        print(unusable(error), file=sys.stderr)
-        return 2
+        return report(error)
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130
@@ -84,7 +83,7 @@ def _stint(asked: argparse.Namespace) -> Stint:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m training",
         description="Trains a BERT with both heads, a Transformer that translates, or a model for a task.",
     )

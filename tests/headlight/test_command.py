@@ -228,6 +228,30 @@ def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("module", ["headlight", "probing", "training"])
+def test_wrong_arguments_are_refused_in_one_line(module: str) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", module, *(["score"] if module == "probing" else []), "--unknown", "x"],
+        cwd=ROOT, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert answer.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_broken_pipe_is_one_line() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    answer = subprocess.run(
+        [sys.executable, "-m", "headlight", "-h"], cwd=ROOT, check=False, stdout=writing, stderr=subprocess.PIPE
+    )
+    os.close(writing)
+    assert answer.returncode == 2
+    assert answer.stderr == b"The program that reads this output has ended. Write to a file instead.\n"
+
+
+@pytest.mark.slow
 def test_from_the_repository_it_is_a_module_and_no_command_waits_for_torch() -> None:
     heavy = "{'torch', 'transformers', 'streamlit', 'PIL', 'plotly'}"
     probe = f"import sys, headlight.command; print(*sorted({heavy} & set(sys.modules)))"
