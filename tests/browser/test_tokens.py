@@ -122,3 +122,14 @@ def test_two_tokenizers_side_by_side_of_which_one_reads_two_texts(page: Page, tw
     expect(page.get_by_text("“cafe” is in the vocabulary whole.")).to_be_visible()
     if folder := os.environ.get("HEADLIGHT_SCREENSHOTS"):
         page.screenshot(path=f"{folder}/tokens-two.png")
+
+
+def test_a_piece_has_only_the_marks_of_its_vocabulary(page: Page, app_url: str) -> None:
+    open_page(page, app_url, "/tokens", text=TEXT)
+    piece = row(page, "3. Cut into pieces").filter(has_text="##bed")
+    expect(piece).to_be_visible(timeout=PATIENCE)
+    expect(piece).to_have_class(re.compile(r"\bjoined\b"))
+    marks = piece.evaluate(
+        "piece => [piece, ...piece.querySelectorAll('*')].map(part => getComputedStyle(part, '::before').content)"
+    )
+    assert set(marks) == {"none"}

@@ -164,7 +164,7 @@ def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("---\nbase_model: google/electra-small\n---", {}, "Copy tokenizer.json from google/electra-small."),
         ("---\nbase_model:\n- gpt2\n---", {}, "Copy tokenizer.json from gpt2."),
         (None, {"_name_or_path": "bert-base-cased"}, "Copy tokenizer.json from bert-base-cased."),
-        (None, {"_name_or_path": "/home/me/secret"}, "from the model that it was trained from."),
+        (None, {"_name_or_path": "/data/secret"}, "from the model that it was trained from."),
     ],
 )
 def test_a_missing_tokenizer_is_named_by_its_base(
