@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from probing.labelled.rows import OUTSIDE
 from training.finetune.batches import NOTHING, Batch, batch
-from training.finetune.encoding import GOES_ON, Encoded
+from training.finetune.encoding import GOES_ON, UNREAD, Encoded
 from training.precision import Precision
 from training.translation.batches import Texts
 
@@ -81,8 +81,8 @@ def classes(said: Answers, labels: Sequence[str]) -> list[str]:
 def tags(said: Answers, places: Texts, labels: Sequence[str]) -> list[Told]:
     """The likeliest tag of each word of each text, with its probability.
 
-    A word that begins inside a piece of the word before goes on with what that one is; one that was cut off is
-    outside, and nothing is known about it.
+    A word that begins inside a piece of the word before continues the tag of that word. A word without any piece is
+    outside, with unknown probability, unless the words around it continue a span across it.
     """
     return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
 
@@ -93,6 +93,9 @@ def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequen
     >>> shares = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
     >>> _tags(shares, np.array([1, GOES_ON, 2, -2]), ("O", "B-PER"))
     (('B-PER', 'I-PER', 'O', 'O'), (0.75, 0.75, 1.0, None))
+    >>> shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]], np.float32)
+    >>> _tags(shares, np.array([1, -2, 2]), ("O", "B-PER", "I-PER"))[0]
+    ('B-PER', 'I-PER', 'I-PER')
     """
     own = iter(zip(shares.argmax(axis=-1), shares.max(axis=-1, initial=0.0), strict=True))
     said: list[str] = []
@@ -108,7 +111,18 @@ def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequen
         else:
             said.append(OUTSIDE)
             sure.append(None)
+    _bridge(said, places)
     return tuple(said), tuple(sure)
+
+
+def _bridge(said: list[str], places: NDArray[np.int32]) -> None:
+    """Give words without pieces the tag of a span that continues across them, in place."""
+    for at in range(len(said) - 2, 0, -1):
+        after = said[at + 1]
+        if places[at] == UNREAD and after.startswith("I-"):
+            before = next((said[left] for left in range(at - 1, -1, -1) if places[left] != UNREAD), OUTSIDE)
+            if before != OUTSIDE and before[2:] == after[2:]:
+                said[at] = after
 
 
 def _own(places: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -101,10 +101,13 @@ def _standing(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator[tupl
 
 
 def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, int]]) -> Numbers:
-    """For every word the place of the first piece that begins in it, (word,); GOES_ON or UNREAD where none does.
+    """Return the place of the first piece that begins in each word, shape (word,).
 
-    Pieces are (place, first letter, end). Of "ab cd"; of "abcd" in words of 2, 1 and 1 letters, read as "abc" and "d";
-    and of three words that were cut off behind the second:
+    Pieces are (place, first letter, end). A word in which no piece begins is GOES_ON if a piece of an earlier word
+    reaches into it, else UNREAD: it was cut off, or the tokenizer drops all its characters (a soft hyphen).
+
+    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters, read as "abc" and "d"; three words, cut off after the
+    second; three words of which the tokenizer drops the second.
 
     >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
     [1, 2]
@@ -112,12 +115,14 @@ def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, 
     [1, -1, 2]
     >>> carriers([(0, 2), (2, 4), (4, 6)], [(1, 0, 2), (2, 2, 4)]).tolist()
     [1, 2, -2]
+    >>> carriers([(0, 1), (2, 3), (4, 7)], [(1, 0, 1), (2, 4, 7)]).tolist()
+    [1, -2, 2]
     """
     standing = list(pieces)
-    reach = max((end for _, _, end in standing), default=0)
-    found, at = [], 0
+    found, at, reach = [], 0, 0
     for start, end in words:
         while at < len(standing) and standing[at][1] < start:
+            reach = max(reach, standing[at][2])
             at += 1
         inside = at < len(standing) and standing[at][1] < end
         found.append(standing[at][0] if inside else GOES_ON if start < reach else UNREAD)

@@ -73,3 +73,14 @@ def test_a_text_of_which_nothing_is_read_has_a_piece_all_the_same(tmp_path: Path
     read = encoded([Classified("", "a"), Classified("cat", "b")], ("a", "b"), tokenizer, 8)
     assert read.pieces[0].tolist() == [tokenizer.pad_token_id]
     assert batch(read, [0, 1], 0).labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("invisible", ["\u00ad", "\u200b", "\u200e", "\ufe0f", "\x96", "\u2060"])
+def test_a_word_without_pieces_keeps_no_tag(invisible: str, tmp_path: Path) -> None:
+    """BERT's tokenizer drops these characters: the word between two names is not part of the first."""
+    tinymodels.wordpiece(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    words = ("cat", invisible, "mat")
+    read = encoded([Tagged(" ".join(words), spaced(words), ("B-PER", "O", "O"))], LABELS, tokenizer, 64)
+    assert read.places is not None
+    assert read.places[0].tolist() == [1, UNREAD, 2]
