@@ -10,14 +10,25 @@ from typing import Any
 from safetensors import safe_open
 from safetensors.torch import load_model, save_model
 
+NEAR_ZERO = 0.05  # scores below it are luck: the loss then decides
+
 
 @dataclass(frozen=True)
 class Mark:
-    """How good weights are: by their score, and where that is the same by their loss."""
+    """Quality of weights on the dev rows."""
 
     score: float
     gain: float  # minus the loss
     step: int
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        """The sort key: trained before untrained, then the score unless it is near zero, then the loss.
+
+        >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
+        True
+        """
+        return self.step > 0, self.score if self.score >= NEAR_ZERO else 0.0, self.gain
 
 
 def file(folder: Path) -> Path:
@@ -37,7 +48,7 @@ def mark(folder: Path) -> Mark | None:
 def keep(folder: Path, model: Any, reached: Mark) -> bool:
     """Keeps the model's weights if they are better than what is there, and says whether they were."""
     before = mark(folder)
-    if before is not None and (reached.score, reached.gain) <= (before.score, before.gain):
+    if before is not None and reached.rank <= before.rank:
         return False
     partial = file(folder).with_suffix(".partial")
     save_model(model, str(partial), {name: repr(value) for name, value in vars(reached).items()})

@@ -22,7 +22,7 @@ def layer(value: float) -> torch.nn.Linear:
 def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
     assert best.mark(tmp_path) is None
     tried = [
-        (Mark(0.5, -1.0, 0), True),
+        (Mark(0.5, -1.0, 1), True),
         (Mark(0.4, -0.1, 1), False),  # a smaller score, whatever its loss
         (Mark(0.5, -1.0, 2), False),  # the same is not better
         (Mark(0.5, -0.9, 3), True),  # nor is a score alone: the loss tells
@@ -35,3 +35,11 @@ def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
     best.take(tmp_path, found)
     assert {value for each in found.state_dict().values() for value in each.flatten().tolist()} == {4.0}
     assert [file.name for file in tmp_path.iterdir()] == ["best.safetensors"]
+
+
+def test_trained_weights_replace_untrained(tmp_path: Path) -> None:
+    assert best.keep(tmp_path, layer(0.0), Mark(0.0016, -2.5, 0))
+    assert best.keep(tmp_path, layer(1.0), Mark(0.0, -0.4, 10))  # every word is called O
+    assert not best.keep(tmp_path, layer(2.0), Mark(0.01, -0.5, 20))  # near zero the loss decides
+    assert best.keep(tmp_path, layer(3.0), Mark(0.1, -0.6, 30))
+    assert best.mark(tmp_path) == Mark(0.1, -0.6, 30)
