@@ -32,6 +32,13 @@ def parse(text: str) -> Parsed:
     words: list[Word] = []
     for number, raw in enumerate([*text.split("\n"), ""], start=1):
         line = raw.rstrip("\r")
+        if line.startswith("\ufeff"):
+            raise Refusal(
+                sentence(
+                    "Line {line} begins with a byte order mark (U+FEFF), as if two files were joined there. Remove it.",
+                    line=number,
+                )
+            )
         if line.startswith("#"):
             continue
         if line.strip():
@@ -93,7 +100,15 @@ def _item(words: list[Word]) -> Item:
         start += len(form) + 1
     links = []
     for at, (line, _, head, label) in enumerate(words):
-        if head > len(words) or head == at + 1:
+        if head == at + 1:
+            raise Refusal(
+                sentence(
+                    "Line {line} names word {head} as its head, which is that word itself. Give another, or 0.",
+                    line=line,
+                    head=head,
+                )
+            )
+        if head > len(words):
             raise Refusal(
                 sentence(
                     "Line {line} names word {head} as its head; the sentence has {words} words.",
@@ -104,4 +119,26 @@ def _item(words: list[Word]) -> Item:
             )
         if head:
             links.append(Link(label, at, head - 1))
+    _refuse_cycle(words)
     return Item(" ".join(form for _, form, _, _ in words), tuple(units), tuple(links), words[0][0])
+
+
+def _refuse_cycle(words: list[Word]) -> None:
+    """Raise Refusal with the first line from which the heads never lead to the root."""
+    reached = {0}
+    for start, (line, *_) in enumerate(words, start=1):
+        path: dict[int, None] = {}  # in order
+        at = start
+        while at not in reached:
+            if at in path:
+                circle = list(path)[list(path).index(at) :]
+                raise Refusal(
+                    sentence(
+                        "Line {line}: the heads form a cycle ({cycle}) and never reach the root. Correct one of them.",
+                        line=line,
+                        cycle=" → ".join(map(str, [*circle[:8], at])),
+                    )
+                )
+            path[at] = None
+            at = words[at - 1][2]
+        reached |= path.keys()

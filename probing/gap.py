@@ -49,6 +49,7 @@ def parse(text: str) -> Parsed:
             left_out += 1
             continue
         units = tuple(_unit(row, name, number) for name in ("Pronoun", "A", "B"))
+        _refuse_overlap(units, number)
         target, other = (1, 2) if right[0] else (2, 1)
         items.append(Item(row["Text"], units, (Link(RELATION, 0, target, (other,)),), number))
     return Parsed(tuple(items), left_out)
@@ -81,3 +82,19 @@ def _unit(row: dict[str, str], name: str, line: int) -> Span:
             )
         )
     return start, start + len(written)
+
+
+def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
+    """Raise Refusal if two of the pronoun, A and B share characters."""
+    names = ("Pronoun", "A", "B")
+    for one in range(3):
+        for other in range(one):
+            if units[one][0] < units[other][1] and units[other][0] < units[one][1]:
+                raise Refusal(
+                    sentence(
+                        "Line {line}: {first} and {second} are the same place in its text, or overlap.",
+                        line=line,
+                        first=names[other],
+                        second=names[one],
+                    )
+                )

@@ -167,3 +167,35 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_the_digest_is_of_format_and_content() -> None:
     assert read(TREE, "conllu").digest == read(TREE, "conllu").digest != read(TREE + "\n", "conllu").digest
+
+
+def heads(*numbers: int) -> str:
+    """A CoNLL-U sentence whose words have these heads."""
+    return "".join(f"{at}\tw{at}\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for at, head in enumerate(numbers, start=1))
+
+
+def test_a_word_that_is_its_own_head_is_named() -> None:
+    with pytest.raises(Refusal, match="Line 2 names word 2 as its head, which is that word itself"):
+        read(heads(0, 2, 1), "conllu")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "line", "cycle"),
+    [((0, 3, 2), 2, "2 → 3 → 2"), ((2, 3, 1), 1, "1 → 2 → 3 → 1"), ((0, 1, 5, 3, 4), 3, "3 → 5 → 4 → 3")],
+)
+def test_a_cycle_of_heads_is_refused(numbers: tuple[int, ...], line: int, cycle: str) -> None:
+    with pytest.raises(Refusal, match=f"Line {line}: the heads form a cycle \\({cycle}\\)"):
+        read(heads(*numbers), "conllu")
+
+
+def test_two_joined_files_are_named_by_their_second_mark() -> None:
+    one = "\ufeff" + heads(0, 1) + "\n"
+    with pytest.raises(Refusal, match="Line 4 begins with a byte order mark"):
+        read(one + one, "conllu")
+
+
+@pytest.mark.parametrize(("name", "at"), [("Ann", 0), ("Ann saw", 0), ("she", 17)])
+def test_gap_rows_of_one_place_twice_are_refused(name: str, at: int) -> None:
+    header = "Text\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\n"
+    with pytest.raises(Refusal, match=r"Line 2: .* are the same place in its text, or overlap"):
+        read(f"{header}Ann saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\t{name}\t{at}\tFALSE\n", "gap")
