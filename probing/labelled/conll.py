@@ -132,8 +132,7 @@ def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
             )
     even = [fields for block in sample for _, fields in block.words if len(fields) == width]
     free = [at for at in range(width, 0, -1) if at != wanted.word]
-    # The last with most tags: if one is wrong, it is then named with its line.
-    tag = wanted.tag or max(free, key=lambda at: sum(is_tag(fields[at - 1]) for fields in even))
+    tag = wanted.tag or _tag_column(even, free)
     others = [at for at in range(1, width + 1) if at != tag]
     counted = all(block.words[0][1][0] == "1" for block in sample) and len(others) > 1
     word = wanted.word or others[1 if counted and others[0] == 1 else 0]
@@ -141,6 +140,21 @@ def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
         raise Refusal(sentence("Column {tag} cannot hold both words and tags. Name two columns.", tag=tag))
     spaces = apart(fields[word - 1] for fields in even) if wanted.apart is None else wanted.apart
     return WordColumns(word, tag, spaces)
+
+
+def _tag_column(even: Sequence[Sequence[str]], free: Sequence[int]) -> int:
+    """Return the last column with most tags, from 1; GermEval's outer spans rather than those nested in them.
+
+    A column that is O throughout, or whose kinds of spans an earlier column has more often, holds nested spans. The
+    chunks of CoNLL-2003 have kinds of their own, so that its last column is read.
+    """
+    tags = {at: sum(is_tag(fields[at - 1]) for fields in even) for at in free}
+    kept, *others = sorted((at for at in free if tags[at] == max(tags.values())), reverse=True)
+    for at in others:
+        ours, theirs = ([f[c - 1] for f in even if f[c - 1] != OUTSIDE and is_tag(f[c - 1])] for c in (kept, at))
+        if len(theirs) > len(ours) and (not ours or {tag[2:] for tag in ours} & {tag[2:] for tag in theirs}):
+            kept = at
+    return kept
 
 
 def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[str], list[str]]:

@@ -158,3 +158,15 @@ def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
         parse("\n" + "a\tO\n" * 4, ANY)
     with pytest.raises(Refusal, match="The file has over 1 kinds of spans by line 5"):
         parse(TWO, ANY)
+
+
+def test_outer_spans_of_germeval_are_read() -> None:
+    lines = "".join(f"1\tAnn\tB-PER\tO\n2\tsings\tO\tO\n3\t{at}\tB-ORG\tO\n\n" for at in range(3))
+    assert parse(lines, WordColumns()).columns == WordColumns(2, 3, True)
+    nested = lines + "1\tBonn\tB-ORG\tB-LOC\n2\tUni\tI-ORG\tO\n3\tEva\tB-PER\tB-PER\n"
+    assert parse(nested, WordColumns()).columns.tag == 3
+
+
+def test_last_column_is_read_beside_chunks() -> None:
+    lines = "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\ncalls NNS B-NP O\n"
+    assert parse(lines, WordColumns()).columns.tag == 4
