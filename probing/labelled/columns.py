@@ -6,6 +6,7 @@ field may hold tabs and line ends, are known by lines that have not all the same
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title",
 LABELS = ("label", "labels", "class", "category", "intent", "sentiment", "topic", "polarity", "target", "y", "tag",
           "标签", "类别", "分类", "情感")  # fmt: skip
 DELIMITERS = {"\t": sentence("tabs"), ",": sentence("commas"), ";": sentence("semicolons")}
+JSON_LINES = ""  # in place of a delimiter
 SAMPLE = 1_000  # rows that are looked at to find the columns
 MOST_CLASSES = 200
 
@@ -47,7 +49,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     sample = list(islice(_records(text, delimiter), SAMPLE))
     if not sample:
         raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
-    header = _header(sample, wanted)
+    header = sample[0][1] if delimiter == JSON_LINES else _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
     rows: list[Classified] = []
     first: dict[str, int] = {}
@@ -83,11 +85,15 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
         raise Refusal(sentence("The file has no row below its header. Add rows with a text and a label."))
     names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
     text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
-    told = sentence(
-        "The columns are parted by {delimiter}; texts are in column {texts}, labels in {labels}.",
-        delimiter=DELIMITERS[delimiter],
-        texts=text_name,
-        labels=label_name,
+    told = (
+        sentence("Read as JSON Lines; texts are in {texts}, labels in {labels}.", texts=text_name, labels=label_name)
+        if delimiter == JSON_LINES
+        else sentence(
+            "The columns are parted by {delimiter}; texts are in column {texts}, labels in {labels}.",
+            delimiter=DELIMITERS[delimiter],
+            texts=text_name,
+            labels=label_name,
+        )
     )
     return Parsed(rows, first, Columns(*(names[column] for column in at)), names, (told,))
 
@@ -153,6 +159,11 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
 
 def _delimiter(text: str) -> str:
     """What parts the columns: the first that gives all rows looked at the same number of them."""
+    first = next((line for line in lines(text) if line.strip()), "")
+    if first.lstrip().startswith("{") and _is_json(first):
+        return JSON_LINES
+    if first.lstrip().startswith(("[", "{")) and _is_json(text):
+        raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
     for delimiter in DELIMITERS:
         try:
             widths = {len(fields) for _, fields in islice(_records(text, delimiter), SAMPLE)}
@@ -171,12 +182,58 @@ def _delimiter(text: str) -> str:
 
 def _records(text: str, delimiter: str) -> Iterator[Record]:
     """Every row that is not blank, with its line."""
+    if delimiter == JSON_LINES:
+        return _json_records(text)
     if delimiter != "\t" or ('"' in text and _uneven(text)):
         found = records(lines(text), delimiter)
     else:
         numbered = enumerate(lines(text), start=1)
         found = ((at, [_unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
     return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
+
+
+def _json_records(text: str) -> Iterator[Record]:
+    """Yield the names in the first object of a JSON Lines file, then the values of each object, with its line.
+
+    >>> list(_json_records('{"text": "a", "label": 0}\\n{"label": 1, "text": "b"}\\n'))
+    [(1, ['text', 'label']), (1, ['a', '0']), (2, ['b', '1'])]
+    """
+    names: list[str] = []
+    for line, written in enumerate(lines(text), start=1):
+        if not written.strip():
+            continue
+        try:
+            found = json.loads(written)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict) or not found:
+            raise Refusal(
+                sentence(
+                    "Line {line} is not a JSON object. JSON Lines has one on each line, such as {example}.",
+                    line=line,
+                    example='{"text": "…", "label": "…"}',
+                )
+            )
+        if not names:
+            names = list(found)
+            yield line, names
+        yield line, [_cell(found.get(name)) for name in names]
+
+
+def _cell(value: object) -> str:
+    """Return a JSON value as the field of a table."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _is_json(text: str) -> bool:
+    """Return whether the whole text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _uneven(text: str) -> bool:

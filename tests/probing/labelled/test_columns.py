@@ -170,3 +170,27 @@ def test_a_number_beyond_the_list_is_said(label: str) -> None:
 def test_a_list_that_is_none_is_said(text: str, said: str) -> None:
     with pytest.raises(Refusal, match=f"The list of classes has {said}; 2 to 200 different names were expected, one a"):
         class_list(text)
+
+
+def test_json_lines_are_read() -> None:
+    text = "".join(f'{{"text": "a, \\"b\\"\\n{at}", "label": {at % 2}}}\n' for at in range(80))
+    read = parse(text, ANY)
+    assert read.rows[:2] == [Classified('a, "b"\n0', "0"), Classified('a, "b"\n1', "1")]
+    assert len(read.rows) == 80
+    assert read.columns == Columns("text", "label")
+    assert rows('{"mood": "x", "said": "Yes."}\n{"said": "No.", "mood": "y"}\n')[1] == Classified("No.", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"text": "a", "label": 0}\n{"text": "b"\n', "Line 2 is not a JSON object"),
+        ('{"text": "a", "label": 0}\n[1, 2]\n', "Line 2 is not a JSON object"),
+        ('{"text": "a", "label": 0}\n{"text": "b"}\n', "Line 2 has no label"),
+        ('[{"text": "a", "label": 0}]', "The file is one JSON value. Save it as JSON Lines"),
+        ('{\n"text": ["a"]\n}', "The file is one JSON value"),
+    ],
+)
+def test_json_that_does_not_fit_is_named(text: str, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        parse(text, ANY)
