@@ -1,19 +1,88 @@
-"""What a reader's file says, as text."""
+"""The text in a file, or the kind of file that came instead of text."""
 
 from __future__ import annotations
+
+import codecs
+import io
+import zipfile
 
 from inference.errors import Refusal
 from wording import sentence
 
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+UNPACK = sentence("Unpack it and choose the file inside.")
+SAVE = sentence("Save the texts as CSV in UTF-8.")
+TABLE = sentence("Save it as CSV, for instance with pandas.")
+KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, the fix
+    (b"\x1f\x8b", sentence("a gzip archive"), UNPACK),
+    (b"BZh", sentence("a bzip2 archive"), UNPACK),
+    (b"\xfd7zXZ\0", sentence("an xz archive"), UNPACK),
+    (b"\x28\xb5\x2f\xfd", sentence("a Zstandard archive"), UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", sentence("a 7z archive"), UNPACK),
+    (b"Rar!\x1a\x07", sentence("a RAR archive"), UNPACK),
+    (b"PAR1", sentence("a Parquet file"), TABLE),
+    (b"ARROW1", sentence("an Arrow or Feather file"), TABLE),
+    (b"FEA1", sentence("an Arrow or Feather file"), TABLE),
+    (b"\xff\xff\xff\xff", sentence("an Arrow or Feather file"), TABLE),
+    (b"SQLite format 3\0", sentence("an SQLite database"), TABLE),
+    (b"\x89HDF\r\n\x1a\n", sentence("an HDF5 file"), TABLE),
+    (b"\x93NUMPY", sentence("a NumPy array"), TABLE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", sentence("an old Excel or Word file"), SAVE),
+    (b"%PDF-", sentence("a PDF document"), SAVE),
+    (b"{\\rtf", sentence("an RTF document"), SAVE),
+    (b"\x89PNG", sentence("a picture"), SAVE),
+    (b"\xff\xd8\xff", sentence("a picture"), SAVE),
+    (b"GIF8", sentence("a picture"), SAVE),
+    (b"<!DOCTYPE html", sentence("a web page"), sentence("Download the raw file.")),
+    (b"<html", sentence("a web page"), sentence("Download the raw file.")),
+    (b"version https://git-lfs", sentence("a Git LFS pointer"), sentence("Fetch the file itself with git lfs pull.")),
+)
+IN_ZIP = (  # a file inside, the kind, the fix
+    ("xl/workbook.xml", sentence("an Excel workbook"), sentence("Save the sheet as CSV in UTF-8.")),
+    ("word/document.xml", sentence("a Word document"), SAVE),
+    ("ppt/presentation.xml", sentence("a PowerPoint file"), SAVE),
+    ("content.xml", sentence("an OpenDocument file"), SAVE),
+)
+
 
 def decoded(content: bytes) -> str:
-    """The text of a file in UTF-8, with or without its mark; raises Refusal with the first line that is not.
+    """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
 
-    >>> decoded(b"\\xef\\xbb\\xbfIl fait froid.")
-    'Il fait froid.'
+    >>> decoded(b"\\xef\\xbb\\xbfIl fait froid."), decoded("déjà".encode("utf-16"))
+    ('Il fait froid.', 'déjà')
     """
+    _refuse_kind(content)
+    coding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(coding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+
+
+def _refuse_kind(content: bytes) -> None:
+    """Raise Refusal if the first bytes are those of a known kind of file that is not text."""
+    found = next(((kind, fix) for start, kind, fix in KINDS if content[:32].lower().startswith(start.lower())), None)
+    if content.startswith(b"PK\x03\x04"):
+        found = _in_zip(content)
+    elif content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
+        found = sentence("a Python pickle, which is never opened here"), TABLE
+    if found is not None:
+        kind, fix = found
+        raise Refusal(sentence("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
+
+
+def _in_zip(content: bytes) -> tuple[str, str]:
+    """Return the kind of a file that is a zip archive, and the fix."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        names = set()
+    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (sentence("a zip archive"), UNPACK))

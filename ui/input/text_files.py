@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
-
 from inference import Refusal
+from probing.utf8 import decoded
 from wording import sentence
 
 MOST_BYTES = 64_000_000
-MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
 def decode(data: bytes) -> str:
@@ -27,16 +25,7 @@ def decode(data: bytes) -> str:
                 most=MOST_BYTES / 1e6,
             )
         )
-    coding = next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
-    try:
-        text = data.decode(coding)
-    except UnicodeDecodeError as error:
-        raise Refusal(
-            sentence(
-                "The file is not text in UTF-8: byte {byte:,} does not fit. Save it as a text or CSV file in UTF-8.",
-                byte=error.start + 1,
-            )
-        ) from error
+    text = decoded(data)
     if "\0" in text:
         raise Refusal(
             sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")

@@ -17,7 +17,7 @@ from probing.labelled.files import File, about, check_length, check_rows, lines
         (b"a\xffb", "Line 1 is not UTF-8 text. Save the file as UTF-8."),
         ("文本\t标签\n".encode("gb18030"), "Line 1 is not UTF-8 text."),
         (b"one\n\xff\xfe", "Line 2 is not UTF-8 text."),
-        (b"PK\x03\x04\0\0", "The file is binary, not text"),
+        (b"PK\x03\x04\0\0", "The file is a zip archive, not text"),
     ],
 )
 def test_what_is_no_text_is_refused(content: bytes, said: str) -> None:

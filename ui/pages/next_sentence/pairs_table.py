@@ -51,10 +51,18 @@ def parse(data: bytes) -> list[tuple[str, str]]:
     """
     text = decode(data)
     mark = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
+    plain = mark == "\t" and len({line.count("\t") for line in text.split("\n") if line.strip()}) == 1
+    quoting = csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True, quoting=quoting)
+    line, rows = 1, []
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row))]
+        for row in reader:
+            rows += [row] if any(map(str.strip, row)) else []
+            line = reader.line_num + 1
     except csv.Error as error:
-        raise Refusal(sentence("The file is no CSV table: a cell of it is far too long or not closed.")) from error
+        raise Refusal(
+            sentence("The file is no CSV table: a cell in line {line} is far too long or not closed.", line=line)
+        ) from error
     short = next(
         (at for at, row in enumerate(rows, start=1) if len(row) < 2 or not (row[0].strip() and row[1].strip())), 0
     )

@@ -54,7 +54,12 @@ def table(text: str) -> Table:
     """
     delimiter = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
     csv.field_size_limit(10 * LONGEST)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        strict=True,
+        quoting=csv.QUOTE_NONE if _plain(text, delimiter) else csv.QUOTE_MINIMAL,
+    )
     try:
         rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
     except csv.Error as error:
@@ -81,6 +86,11 @@ def table(text: str) -> Table:
             )
         )
     return Table(names, tuple(rows[1:]), found)
+
+
+def _plain(text: str, delimiter: str) -> bool:
+    """Return whether tabs separate every line into the same number of fields, so that quotation marks are text."""
+    return delimiter == "\t" and len({line.count("\t") for line in re.split(r"\r\n|\r|\n", text) if line.strip()}) == 1
 
 
 def column(found: Table, at: int) -> tuple[str, ...]:

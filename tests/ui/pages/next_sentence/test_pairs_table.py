@@ -34,7 +34,7 @@ def test_commas_and_lines_inside_a_cell() -> None:
     ("data", "said"),
     [
         (b"", "The file is empty"),
-        (b"\xff\x00\x81", "not text in UTF-8|binary"),
+        (b"\xff\x00\x81", "not UTF-8 text"),
         (b"only one\n", "Row 1 of the file has no two texts"),
         (b"a,b\nc,\n", "Row 2 of the file has no two texts"),
         (b"first,second\n", "The file holds no pairs"),
@@ -70,3 +70,9 @@ def test_our_own_bert_tells_the_examples_apart() -> None:
     backend = LocalBackend(Settings(offline=True))
     questions = [NextSentence(model=embedded.BERT, text=first, pair=second) for first, second in STARTERS]
     assert [backend.predict(question).probability > 0.5 for question in questions] == [True, False] * 3
+
+
+def test_lone_quotation_mark_loses_no_pairs() -> None:
+    assert parse(b'a\tb\n"c\td\ne\tf\n') == [("a", "b"), ('"c', "d"), ("e", "f")][1:]
+    with pytest.raises(Refusal, match="a cell in line 2 is far too long or not closed"):
+        parse(b'g,h\n"c,d\ne,f\n')

@@ -11,7 +11,7 @@ from tests.support.asking import asked, says
     ("name", "data", "said"),
     [
         ("empty.txt", b"\n\n", "The file is empty"),
-        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "not text in UTF-8"),
+        ("photo.txt", b"\x89PNG\r\n\x1a\n\0\0", "The file is a picture, not text"),
         ("numbers.csv", b"a,b\n1,2\n", "None of the columns"),
         ("long.txt", b"x" * 20_001, "Line 1 has 20,001 characters"),
         ("many.txt", b"a\n" * 100_001, "There are 100,001 sentences"),

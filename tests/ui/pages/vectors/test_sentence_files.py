@@ -21,9 +21,9 @@ def test_text_in_unicode_is_read(coding: str) -> None:
     [
         (b"", "The file is empty"),
         (b" \n\t\n", "The file is empty"),
-        (b"\x89PNG\r\n\x1a\n", "not text in UTF-8: byte 1 does not fit"),
+        (b"\x89PNG\r\n\x1a\n", "The file is a picture, not text"),
         (b"plain\0text", "binary, not text"),
-        ("caf\u00e9".encode("latin-1"), "not text in UTF-8: byte 4 does not fit"),
+        ("caf\u00e9".encode("latin-1"), "Line 1 is not UTF-8 text"),
     ],
 )
 def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
@@ -88,3 +88,10 @@ def test_an_open_quote_is_said() -> None:
 def test_nothing_but_white_space_is_said() -> None:
     with pytest.raises(Refusal, match="no sentences here"):
         lines("\n \n")
+
+
+def test_lone_quotation_mark_loses_no_rows() -> None:
+    found = table('label\ttext\na\tOne here.\nb\t"Two here.\na\tThree here.\nb\tFour here.\n')
+    assert column(found, 1) == ("One here.", '"Two here.', "Three here.", "Four here.")
+    with pytest.raises(Refusal, match="Line 3 cannot be read as CSV"):
+        table('label,text\na,One here.\nb,"Two here.\n')

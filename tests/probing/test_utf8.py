@@ -1,0 +1,69 @@
+"""Files that are not text are named, with the fix."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import pickle
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from inference.errors import Refusal
+from probing import alignments, formats, text_pairs
+from probing.labelled.files import File
+from probing.labelled.reading import Files, classified, tagged
+from probing.utf8 import decoded
+from ui.pages.next_sentence import pairs_table
+
+
+def zipped(name: str) -> bytes:
+    """A zip archive that contains a file of this name."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(name, "text")
+    return out.getvalue()
+
+
+KINDS = (
+    (gzip.compress(b"text"), "a gzip archive, not text. Unpack it"),
+    (bz2.compress(b"text"), "a bzip2 archive, not text. Unpack it"),
+    (lzma.compress(b"text"), "an xz archive, not text. Unpack it"),
+    (zipped("a.csv"), "a zip archive, not text. Unpack it"),
+    (b"PK\x03\x04broken", "a zip archive"),
+    (zipped("xl/workbook.xml"), "an Excel workbook, not text. Save the sheet as CSV"),
+    (zipped("word/document.xml"), "a Word document"),
+    (zipped("content.xml"), "an OpenDocument file"),
+    (b"PAR1\x15\x04", "a Parquet file, not text. Save it as CSV"),
+    (b"ARROW1\0\0", "an Arrow or Feather file"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (pickle.dumps({"text": "a"}), "a Python pickle, which is never opened here"),
+    (b"%PDF-1.7\n", "a PDF document"),
+    (b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
+    (b"<!doctype html><title>x</title>", "a web page, not text. Download the raw file"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+)
+READERS: tuple[Callable[[bytes], object], ...] = (
+    decoded,
+    alignments.parse,
+    text_pairs.parse,
+    pairs_table.parse,
+    *(lambda content, name=name: formats.parse(content, name) for name in formats.FORMATS),
+    lambda content: classified(Files(File("a.csv", content))),
+    lambda content: tagged(Files(File("a.conll", content))),
+)
+
+
+@pytest.mark.parametrize(("content", "said"), KINDS, ids=[said[:20] for _, said in KINDS])
+def test_each_reader_names_the_kind_of_file(content: bytes, said: str) -> None:
+    for reader in READERS:
+        with pytest.raises(Refusal, match=said):
+            reader(content)
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_unicode_with_a_mark_is_read(coding: str) -> None:
+    assert decoded("文本 déjà\n".encode(coding)) == "文本 déjà\n"
