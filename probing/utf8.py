@@ -33,7 +33,7 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, 
     (b"SQLite format 3\0", sentence("an SQLite database"), TABLE),
     (b"\x89HDF\r\n\x1a\n", sentence("an HDF5 file"), TABLE),
     (b"\x93NUMPY", sentence("a NumPy array"), TABLE),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", sentence("an old Excel or Word file"), SAVE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", sentence("an old Office file (XLS or DOC)"), SAVE),
     (b"%PDF-", sentence("a PDF document"), SAVE),
     (b"{\\rtf", sentence("an RTF document"), SAVE),
     (b"\x89PNG", sentence("a picture"), SAVE),
@@ -45,7 +45,7 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, 
 )
 IN_ZIP = (  # a file inside, the kind, the fix
     ("xl/workbook.xml", sentence("an Excel workbook"), sentence("Save the sheet as CSV in UTF-8.")),
-    ("word/document.xml", sentence("a Word document"), SAVE),
+    ("word/document.xml", sentence("a DOCX document"), SAVE),
     ("ppt/presentation.xml", sentence("a PowerPoint file"), SAVE),
     ("content.xml", sentence("an OpenDocument file"), SAVE),
 )

@@ -184,7 +184,7 @@ def test_a_word_that_is_its_own_head_is_named() -> None:
     [((0, 3, 2), 2, "2 → 3 → 2"), ((2, 3, 1), 1, "1 → 2 → 3 → 1"), ((0, 1, 5, 3, 4), 3, "3 → 5 → 4 → 3")],
 )
 def test_a_cycle_of_heads_is_refused(numbers: tuple[int, ...], line: int, cycle: str) -> None:
-    with pytest.raises(Refusal, match=f"Line {line}: the heads form a cycle \\({cycle}\\)"):
+    with pytest.raises(Refusal, match=f"Line {line}: the dependencies form a cycle \\({cycle}\\)"):
         read(heads(*numbers), "conllu")
 
 

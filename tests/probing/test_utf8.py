@@ -35,7 +35,7 @@ KINDS = (
     (zipped("a.csv"), "a zip archive, not text. Unpack it"),
     (b"PK\x03\x04broken", "a zip archive"),
     (zipped("xl/workbook.xml"), "an Excel workbook, not text. Save the sheet as CSV"),
-    (zipped("word/document.xml"), "a Word document"),
+    (zipped("word/document.xml"), "a DOCX document"),
     (zipped("content.xml"), "an OpenDocument file"),
     (b"PAR1\x15\x04", "a Parquet file, not text. Save it as CSV"),
     (b"ARROW1\0\0", "an Arrow or Feather file"),

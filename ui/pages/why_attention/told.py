@@ -174,7 +174,8 @@ def ablated(recorded: Recorded, task: str, layers: int = LAYERS) -> str:
     )
     for at, begin in enumerate(begins):
         shown = {
-            off: _("{part} {share:.2f}", part=told(WITHOUT[off]), share=share[at]) for off, share in others.items()
+            off: share_without(off, share[at], parted(runs[off])[at] - parted(runs[""])[at])
+            for off, share in others.items()
         }
         worse = sorted((off for off in PARTS if others[off][at] <= whole[at] - SAME), key=lambda off: others[off][at])
         better = [shown[off] for off in PARTS if others[off][at] >= whole[at] + SAME]
@@ -188,6 +189,14 @@ def ablated(recorded: Recorded, task: str, layers: int = LAYERS) -> str:
         else:
             said.append(_("{clause}, and no part that is switched off changes that.", clause=begin))
     return together(*said)
+
+
+def share_without(off: str, share: float, differences: Array) -> str:
+    """Return the share without a part; state if the differences to the whole, shape (seed,), vary in sign."""
+    part = told(WITHOUT[off])
+    if (differences > 0).all() or (differences < 0).all():
+        return _("{part} {share:.2f}", part=part, share=share)
+    return _("{part} {share:.2f} (not with every seed)", part=part, share=share)
 
 
 def _back(place: int) -> str:

@@ -109,3 +109,8 @@ def test_a_run_here_is_held_against_the_recorded_ones() -> None:
 
 def test_every_seed_is_a_row() -> None:
     np.testing.assert_allclose(told.shares(recorded(SAME).of("order", "lstm")), [[0.9, 0.8], [0.88, 0.78]])
+
+
+def test_a_part_that_helps_some_seeds_only_is_marked() -> None:
+    assert told.share_without("norm", 0.5, np.array([0.1, 0.2, -0.05])) == "no norm 0.50 (not with every seed)"
+    assert told.share_without("norm", 0.5, np.array([0.1, 0.2, 0.05])) == "no norm 0.50"
