@@ -51,6 +51,9 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
         raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
     header = sample[0][1] if delimiter == JSON_LINES else _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
+    if header is None and wanted == Columns() and _names_only(sample, at):
+        header = [name.strip() or str(number) for number, name in enumerate(sample[0][1], start=1)]
+        at = _found(sample[1:], header, len(header), wanted)
     rows: list[Classified] = []
     first: dict[str, int] = {}
     labels: dict[str, str] = {}  # each written label once, however many rows have it
@@ -265,6 +268,13 @@ def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:
     return names if labels and not again else None
 
 
+def _names_only(sample: Sequence[Record], at: tuple[int, int]) -> bool:
+    """Return whether the first row has a name in the column of texts, and a label that no other row has."""
+    text, label = (sample[0][1][column].strip() for column in at)
+    others = {fields[at[1]].strip() for _, fields in sample[1:] if at[1] < len(fields)}
+    return text.isidentifier() and label.isidentifier() and len(others) > 1 and label not in others
+
+
 def _found(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:
     """The columns of texts and labels, from 0."""
     names = [name.lower() for name in header or ()]
@@ -281,7 +291,8 @@ def _found(sample: Sequence[Record], header: list[str] | None, width: int, wante
         text = max(free, key=lambda column: (kinds[column] if width == 2 else 0, sizes[column]), default=None)
         free = [column for column in free if column != text]
     if label is None:
-        few = [column for column in free if len(free) == 1 or 2 <= kinds[column] <= MOST_CLASSES]
+        filled = [column for column in free if all(fields[column].strip() for fields in even)] or free
+        few = [column for column in filled if len(free) == 1 or 2 <= kinds[column] <= MOST_CLASSES]
         label = min(few, key=lambda column: kinds[column], default=None)
     if text is None or label is None or text == label:
         raise Refusal(

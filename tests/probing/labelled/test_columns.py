@@ -194,3 +194,14 @@ def test_json_lines_are_read() -> None:
 def test_json_that_does_not_fit_is_named(text: str, said: str) -> None:
     with pytest.raises(Refusal, match=said):
         parse(text, ANY)
+
+
+def test_names_in_no_list_are_a_header() -> None:
+    """The form of Kaggle's file of short messages."""
+    text = "v1,v2,,,\n" + "".join(
+        f'{"ham" if at % 3 else "spam"},"Go, number {at}",{"more" if at == 3 else ""},,\n' for at in range(9)
+    )
+    read = parse(text, ANY)
+    assert read.columns == Columns("v2", "v1")
+    assert read.rows[0] == Classified("Go, number 0", "spam")
+    assert len(read.rows) == 9
