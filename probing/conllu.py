@@ -134,7 +134,7 @@ def _refuse_cycle(words: list[Word]) -> None:
                 circle = list(path)[list(path).index(at) :]
                 raise Refusal(
                     sentence(
-                        "Line {line}: the dependencies form a cycle ({cycle}) and never reach the root. Correct one of them.",
+                        "Line {line}: the dependencies form a cycle ({cycle}) and never reach the root. Correct one.",
                         line=line,
                         cycle=" → ".join(map(str, [*circle[:8], at])),
                     )

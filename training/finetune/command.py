@@ -12,6 +12,7 @@ from inference.errors import Refusal
 from inference.request import EMBEDDED
 from inference.settings import cores
 from probing.command import fetched, opener
+from probing.labelled.columns import Columns
 from training.finetune.settings import CHARACTERS, Settings
 from training.tables import Amount, Count, Positive, Range, Whole
 
@@ -47,6 +48,12 @@ def add(commands: Any) -> None:
             "--model", default=EMBEDDED, metavar="ID",
             help="a model by its name, a folder, or characters: a small one from nothing (%(default)s)",
         )  # fmt: skip
+        for part in ("text", "label"):
+            command.add_argument(
+                f"--{part}-column",
+                metavar="NAME",
+                help=f"that holds the {part}s, or its number from 1; found if left out",
+            )
         command.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
         command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the model is saved")
         command.add_argument("--minutes", type=float, default=3.0, help="of training at most (%(default)s)")
@@ -69,7 +76,8 @@ def run(asked: argparse.Namespace) -> None:
     _check_places(asked)
     backend, model = opener(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
-    labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed)
+    columns = Columns(asked.text_column, asked.label_column)
+    labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed, columns)
     for sentence in labelled.told:
         print(sentence)
     if model != CHARACTERS:

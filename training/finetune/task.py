@@ -7,8 +7,10 @@ from pathlib import Path
 
 from inference.errors import Refusal
 from probing.labelled import cards
+from probing.labelled.columns import Columns
+from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
-from probing.labelled.reading import Files, classified, tagged
+from probing.labelled.reading import ANY, Files, classified, tagged
 from probing.labelled.rows import Kind, Labels
 
 
@@ -24,7 +26,9 @@ class Task:
     called: str = ""  # what the taught model is called on its card; "" is the name of its folder
 
 
-def task(kind: Kind, train: str, dev: Path | None, test: Path | None, seed: int) -> Task:
+def task(  # noqa: PLR0913  # the parts, and how to read them
+    kind: Kind, train: str, dev: Path | None, test: Path | None, seed: int, columns: Columns = ANY
+) -> Task:
     """The texts that a command names; parts that are not given are divided from ``train`` by the seed. Raises Refusal.
 
     A name with a file behind it is that file, any other is a ready set's.
@@ -33,7 +37,10 @@ def task(kind: Kind, train: str, dev: Path | None, test: Path | None, seed: int)
         return _ready(kind, train, dev, test)
     others = (None if path is None else File.opened(path) for path in (dev, test))
     files = Files(File.opened(Path(train)), *others)
-    read = classified(files, seed=seed) if kind == "classify" else tagged(files, seed=seed)
+    if kind == "classify":
+        read = classified(files, columns, seed=seed)
+    else:
+        read = tagged(files, WordColumns(_number(columns.text), _number(columns.label)), seed=seed)
     return Task(read.labels, files.train.name, told=read.told)
 
 
@@ -44,3 +51,12 @@ def _ready(kind: Kind, name: str, dev: Path | None, test: Path | None) -> Task:
     if dev is not None or test is not None:
         raise Refusal(f"{name} has its own dev and test rows. Leave out --dev and --test.")
     return Task(cards.load(name), card.title, card.licence, f"{card.attribution} {card.citation}")
+
+
+def _number(column: str | None) -> int | None:
+    """Return the number of a column of words or tags, which have no names; raise Refusal for anything else."""
+    if column is None:
+        return None
+    if not (column.isascii() and column.isdigit() and len(column) < 6):
+        raise Refusal(f"Columns of words have no names: expected a number from 1, got {column[:40]}.")
+    return int(column)

@@ -52,8 +52,11 @@ def parse(data: bytes) -> list[tuple[str, str]]:
     text = decode(data)
     mark = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
     plain = mark == "\t" and len({line.count("\t") for line in text.split("\n") if line.strip()}) == 1
-    quoting = csv.QUOTE_NONE if plain else csv.QUOTE_MINIMAL
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True, quoting=quoting)
+    stream = io.StringIO(text, newline="")
+    if plain:
+        reader = csv.reader(stream, delimiter=mark, quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(stream, delimiter=mark, strict=True)
     line, rows = 1, []
     try:
         for row in reader:
