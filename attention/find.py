@@ -12,6 +12,7 @@ from attention.mask import Array
 from attention.view import View
 
 Flags = npt.NDArray[np.bool_]
+LEAST = 0.01  # difference of two links from which a head prefers one of them
 
 
 def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = False) -> Array:
@@ -52,22 +53,28 @@ def preference(found: Array) -> Array:
 
 
 def flips(before: Array, after: Array) -> Flags:
-    """Which heads prefer one candidate before and the other after, (layer, head), whatever the size.
+    """Return which heads prefer one candidate before and the other after, each by more than LEAST, (layer, head).
 
-    >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
+    >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
     """
-    turned: Flags = before * after < 0
+    turned: Flags = prefers(before) & prefers(-after) | prefers(-before) & prefers(after)
     return turned
 
 
+def prefers(preference: Array) -> Flags:
+    """Return which heads prefer the first candidate by more than LEAST, (layer, head)."""
+    more: Flags = preference > LEAST
+    return more
+
+
 def follows(before: Array, after: Array) -> Flags:
-    """Which heads go with the meaning: the first candidate before, the second after, (layer, head).
+    """Return which heads prefer the first candidate before and the second after, by more than LEAST, (layer, head).
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]
     """
-    turned: Flags = (before > 0) & (after < 0)
+    turned: Flags = prefers(before) & prefers(-after)
     return turned
 
 

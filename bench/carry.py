@@ -14,7 +14,7 @@ from bench.report import Row, most
 LIMIT = 5.0  # seconds
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
-ROUNDS, DRAWS, AT_ONCE = 5, 3, 500  # repeats; random changes for each place; sets of one question
+ROUNDS, AT_ONCE = 5, 500  # repeats; sets of one question
 
 
 def measure() -> Iterator[Row]:
@@ -36,13 +36,16 @@ def _row(model: str, what: str, here: Any, there: Any) -> Row:
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from inference.answers import effects
+    from ui.pages.compare.carrying_measured import draws
 
     backend = LocalBackend()
     left, right = (View(trace, words=True) for trace in backend.traces(
         [TraceRequest(model, text=text) for text in (TIRED, WIDE)]))  # fmt: skip
     pairs = tokens_beside(left, right, align(left, right)[0])
     sets = [*states(left.layers, pairs), *heads([*product(range(left.layers), range(left.heads))], pairs)]
-    sets += list(at_random(sets, DRAWS))
+    places, width = len(sets), left.heads
+    states_of, heads_of = sets[: -left.layers * width], sets[-left.layers * width :]
+    sets = [*sets, *at_random(states_of, draws(len(pairs))), *at_random(heads_of, draws(width))]
     loaded = backend.loaded(model, None, here.HEAD)
     wall, processor = [], []
     for _ in range(ROUNDS):
@@ -53,6 +56,6 @@ def _row(model: str, what: str, here: Any, there: Any) -> Row:
         wall.append(time.perf_counter() - began)
         processor.append(time.process_time() - used)
     told = f"{median(wall):.1f} s (processor {median(processor):.1f} s)"
-    note = f"median of {ROUNDS}; {len(sets)} readings, of which {len(sets) * DRAWS // (DRAWS + 1)} are random changes"
+    note = f"median of {ROUNDS}; {len(sets)} readings, of which {len(sets) - places} are random changes"
     return most(f"tired | wide, {what} of {model}: every vector and head taken from the other text", LIMIT,
                 median(wall), told, note)  # fmt: skip

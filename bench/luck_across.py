@@ -63,7 +63,7 @@ def measure() -> Iterator[Row]:
             most(what, limit, wrong, f"{wrong:.3f}", note) if world.bar else Row(what, TOLD, f"{wrong:.3f}", None, note)
         )
     random = np.random.default_rng(1)
-    found = np.mean([0 in moved(random).told().those(more=True) for _ in range(TIMES)])
+    found = np.mean([0 in moved(random).told().more_heads for _ in range(TIMES)])
     what = f"the one head that changes {LARGER:g} times as much with the meaning is said to"
     yield Row(what, TOLD, f"{found:.2f}", None, _note())
 
@@ -168,7 +168,7 @@ def again(random: Random, values: Numbers, groups: Integers) -> Set:
 
 def _any_more(told: Across) -> tuple[float, float]:
     """Whether any head is said to change more; and by its own interval alone, no number where it has none."""
-    return float(told.those(more=True).size > 0), float((told.more.low > 0).any()) if told.within else np.nan
+    return float(told.more_heads.size > 0), float((told.more.low > 0).any()) if told.within else np.nan
 
 
 def _note(before: float = np.nan) -> str:

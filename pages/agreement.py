@@ -93,7 +93,7 @@ def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
     """What a word's vector owes to each word."""
     view = View(trace, words=True)
     focus, notes = focus_of(choice, view)
-    words = words_of(view, focus, options, choice.special)
+    words = words_of(view, focus, options)
     for note in notes:
         say(note, role="status")
     if len(words) < 3:

@@ -5,14 +5,17 @@ over its changes, and the mean over its controls. A mean over groups has a 95 % 
 groups drawn again (B. Efron, R. Tibshirani, 1993, An Introduction to the Bootstrap, chapter 12.5): divergences have a
 long tail upwards, and of twenty the plain percentiles would cover too seldom.
 
-Whether a head changes more with the meaning is asked by a permutation test: if meaning made no difference, any pair of
-a group could as well have been the one that is called a change. Flips of signs (probing/paired.py) would ask nearly the
-same; but one change beside the mean of three controls is no even coin when both have a long tail. The p of all heads
-are corrected by Holm's method. All that is drawn is drawn from one seed, so that an answer is always the same; where
-there are no more ways than would be drawn, all are counted, since one seed may miss just those that matter.
+Whether a head changes more with the meaning is tested by permutation: if meaning made no difference, any pair of a
+group could as well have been the pair that is called a change. Flips of signs (probing/paired.py) would ask nearly the
+same; but a change beside the mean of three controls is no even coin if both have a long tail. The distribution of the
+difference is computed, not drawn: that of each group from all of its permutations, and that of their sum by a Fourier
+transform, on a grid of POINTS. So p does not depend on a seed. Only a group with more than MOST_WAYS permutations, such
+as a set in which no text has both kinds, is represented by DRAWS of them, from a fixed seed. Tests are two-sided and
+corrected for all heads by Holm's method.
 
-The test asks whether the pairs could be swapped. Where controls have a far longer tail than changes, heads that are
-level on the mean are called more too often (`python -m bench luck_across`).
+The test asks whether the pairs could be swapped. If controls have a far longer tail than changes, heads that are level
+on the mean are called more too often (`python -m bench luck_across`); if changes have it, such heads seem to change
+less. For the second there is no test that holds its level, so no head is said to change less.
 """
 
 from __future__ import annotations
@@ -20,17 +23,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb, prod
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
-from probing.paired import LEVEL, holm, verdict
+from probing.paired import LEAST_P, LEVEL, holm, two_sided
+from wording import sentence
 
 SEED = 20261122
-DRAWS = 9_999  # permutations at least
+POINTS = 2**14  # of the grid on which the distribution of a difference is computed
+MOST_WAYS = 20_000  # permutations of a group that are all enumerated
+DRAWS = 200_000  # permutations of a larger group
 RESAMPLES = 1_999  # of the bootstrap
-BLOCK = 1_000  # permutations at once
+AT_ONCE = 5_000  # of them in memory at the same time
+BLOCK = 64  # heads in memory at the same time
 LEAST = 5  # groups for an interval
 
 Numbers = npt.NDArray[np.float64]
@@ -55,8 +62,7 @@ class Across:
     change: Mean
     control: Mean
     more: Mean  # change less control, over groups that have both
-    p_more: Numbers  # corrected for all heads
-    p_less: Numbers
+    p: Numbers  # two-sided, corrected for all heads
     within: bool  # compared within groups; else no group had both kinds, and groups stand against each other
 
     @property
@@ -65,12 +71,20 @@ class Across:
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
-        """What the test says: "more", "less", or "not clearly more"; "" without a control."""
-        return verdict(float(self.p_more[head]), float(self.p_less[head])) if self.tested else ""
+        """Return the result of the test: "more" or "not clearly more"; "" without a control."""
+        if not self.tested:
+            return ""
+        return sentence("more") if self.p[head] <= LEVEL and self.apart[head] > 0 else sentence("not clearly more")
 
-    def those(self, more: bool) -> Integers:
-        """The heads that change more, or less, with the meaning than with the wording."""
-        return np.flatnonzero((self.p_more if more else self.p_less) <= LEVEL) if self.tested else np.zeros(0, np.intp)
+    @property
+    def apart(self) -> Numbers:
+        """Change less control, (head,)."""
+        return self.more.mean if self.within else self.change.mean - self.control.mean
+
+    @property
+    def more_heads(self) -> Integers:
+        """The heads that change more with the meaning than with the wording."""
+        return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.tested else np.zeros(0, np.intp)
 
 
 def across(values: Numbers, control: Bools, groups: Integers) -> Across:
@@ -79,17 +93,17 @@ def across(values: Numbers, control: Bools, groups: Integers) -> Across:
     >>> two = across(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0, 0, 1, 1]))
     >>> two.change.mean.round(3).tolist(), two.control.mean.round(3).tolist(), two.more.mean.round(3).tolist()
     ([0.4], [0.1], [0.3])
-    >>> float(two.p_more[0]), two.verdict(0)  # one of four ways to call a pair of each the change
-    (0.25, 'not clearly more')
+    >>> round(float(two.p[0]), 3), two.verdict(0)  # twice the share of one in four ways to call a pair the change
+    (0.5, 'not clearly more')
     """
     values = values.astype(np.float64)
     changed, wording = _means(values, groups, ~control), _means(values, groups, control)
     both = changed - wording
     within = bool(np.isfinite(both).all(axis=1).any())
     # Where no group has both kinds, each group is one value, and all of them are one group.
-    p_more, p_less = _chances(values, control, groups) if within else _chances(*_stacked(changed, wording))
+    p = _permuted(values, control, groups) if within else _permuted(*_stacked(changed, wording))
     change, wordings, more = (mean_of(one[np.isfinite(one).all(axis=1)]) for one in (changed, wording, both))
-    return Across(change, wordings, more, holm(p_more), holm(p_less), within)
+    return Across(change, wordings, more, holm(p), within)
 
 
 def mean_of(values: Numbers) -> Mean:
@@ -136,58 +150,77 @@ def _stacked(changed: Numbers, wording: Numbers) -> tuple[Numbers, Bools, Intege
     return np.concatenate(kinds), control, np.zeros(len(control), np.intp)
 
 
-def _chances(values: Numbers, control: Bools, groups: Integers) -> tuple[Numbers, Numbers]:
-    """How likely so large, and so small, a mean difference is when pairs of a group are called changes at random."""
+def _permuted(values: Numbers, control: Bools, groups: Integers) -> Numbers:
+    """Return the two-sided p of each head's mean difference under permutation of each group's pairs, (head,)."""
     members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     members = [at for at in members if 0 < control[at].sum() < len(at)]
-    heads = values.shape[1]
     if not members:
-        return np.ones(heads), np.ones(heads)
-    draws = max(DRAWS, 40 * heads)  # the smallest p there is, times all heads, is below the level
-    ways = prod(comb(len(at), int(control[at].sum())) for at in members)
-    seen = _weights(control[None], members) @ values
-    few = ways <= draws
-    above, below = np.zeros(heads), np.zeros(heads)
-    for called in _every(control, members, ways) if few else _called(control, members, draws):
-        found = _weights(called, members) @ values
-        above += (found >= seen - 1e-12).sum(axis=0)
-        below += (found <= seen + 1e-12).sum(axis=0)
-    if few:  # and what is seen is one of them
-        return above / ways, below / ways
-    return (1 + above) / (1 + draws), (1 + below) / (1 + draws)
+        return np.ones(values.shape[1])
+    heads = range(0, values.shape[1], BLOCK)
+    return np.concatenate([_tails(values[:, start : start + BLOCK], control, members) for start in heads])
 
 
-def _every(control: Bools, members: list[Integers], ways: int) -> Iterator[Bools]:
-    """All ways to call pairs of a group controls, as many in each as there are, (way, pair), some at a time."""
-    choices = [_choices(len(at), int(control[at].sum())) for at in members]
-    for start in range(0, ways, BLOCK):
-        number = np.arange(start, min(start + BLOCK, ways))
-        called = np.tile(control, (len(number), 1))
-        for at, each in zip(members, choices, strict=True):
-            number, which = np.divmod(number, len(each))
-            called[:, at] = each[which]
-        yield called
+def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
+    """Return the two-sided p of the observed difference, summed over groups, (head,); ``values`` are (pair, head).
 
-
-def _choices(pairs: int, controls: int) -> Bools:
-    """Every choice of so many of some pairs, (choice, pair)."""
-    return np.array([[at in chosen for at in range(pairs)] for chosen in combinations(range(pairs), controls)])
-
-
-def _called(control: Bools, members: list[Integers], draws: int) -> Iterator[Bools]:
-    """Which pairs are called controls, (draw, pair), as many in each group as there are, some draws at a time."""
-    chance = np.random.default_rng(SEED)
-    for start in range(0, draws, BLOCK):
-        called = np.tile(control, (min(BLOCK, draws - start), 1))
-        for at in members:
-            called[:, at] = chance.permuted(called[:, at], axis=1)
-        yield called
-
-
-def _weights(called: Bools, members: list[Integers]) -> Numbers:
-    """What each pair counts for in the mean over groups of change less control, (draw, pair)."""
-    found = np.zeros(called.shape)
-    for at in members:
-        controls = int(called[0, at].sum())
-        found[:, at] = np.where(called[:, at], -1 / controls, 1 / (len(at) - controls)) / len(members)
+    The sum of independent differences has the product of their Fourier transforms. Rounding to the grid may move a sum
+    by a few steps; sums that near to the observed sum count as equal to it.
+    """
+    ends = [_ends(values[at], int(control[at].sum())) for at in members]
+    step = sum(high - low for low, high in ends) / (POINTS // 2)
+    size = np.where(step > 0, step, 1)
+    heads = values.shape[1]
+    seen, spectrum = np.zeros(heads, np.intp), np.ones((heads, POINTS // 2 + 1), np.complex128)
+    for at, (low, _high) in zip(members, ends, strict=True):
+        counts, ways = np.zeros(heads * POINTS), 0
+        for weights in _ways(control[at]):
+            steps = np.rint((weights @ values[at] - low) / size).astype(np.intp)
+            counts += np.bincount((steps + POINTS * np.arange(heads)).ravel(), minlength=heads * POINTS)
+            seen += steps[0] if ways == 0 else 0  # the observed way is the first
+            ways += len(steps)
+        spectrum *= np.fft.rfft(counts.reshape(heads, POINTS) / ways)
+    chances = np.fft.irfft(spectrum, POINTS)  # of each sum, in steps
+    slack = np.ceil(4 * np.sqrt(len(members) / 6))  # four standard deviations of the difference of two rounded sums
+    sums = np.arange(POINTS)
+    above = (chances * (sums >= seen[:, None] - slack)).sum(axis=1)
+    below = (chances * (sums <= seen[:, None] + slack)).sum(axis=1)
+    found: Numbers = np.clip(two_sided(above, below), LEAST_P, 1)
     return found
+
+
+def _ends(values: Numbers, controls: int) -> tuple[Numbers, Numbers]:
+    """Return the smallest and the largest change less control that a group's pairs (pair, head) allow, (head,) each."""
+    order = np.sort(values, axis=0)
+    changes = len(values) - controls
+    low = order[:changes].mean(axis=0) - order[changes:].mean(axis=0)
+    high = order[controls:].mean(axis=0) - order[:controls].mean(axis=0)
+    return low, high
+
+
+def _ways(control: Bools) -> Iterator[Numbers]:
+    """Yield the weight of each pair of a group in change less control, (way, pair), some ways at a time.
+
+    All ways to call as many of its pairs controls, or DRAWS of them if there are more than MOST_WAYS. The observed way
+    is the first.
+
+    >>> [weights.tolist() for weights in _ways(np.array([False, True]))]
+    [[[1.0, -1.0], [-1.0, 1.0]]]
+    """
+    pairs, controls = len(control), int(control.sum())
+
+    def weights(called: Bools) -> Numbers:
+        found: Numbers = np.where(called, -1 / controls, 1 / (pairs - controls))
+        return found
+
+    if comb(pairs, controls) <= MOST_WAYS:
+        chosen = np.array(list(combinations(range(pairs), controls)))
+        called = np.zeros((len(chosen), pairs), np.bool_)
+        np.put_along_axis(called, chosen, True, axis=1)
+        observed = int((called == control).all(axis=1).argmax())
+        called[[0, observed]] = called[[observed, 0]]
+        yield weights(called)
+        return
+    yield weights(control[None])
+    chance = np.random.default_rng(SEED)
+    for start in range(0, DRAWS, AT_ONCE):
+        yield weights(chance.permuted(np.tile(control, (min(AT_ONCE, DRAWS - start), 1)), axis=1))

@@ -21,7 +21,7 @@ from inference.errors import Refusal
 from inference.request import TraceRequest
 from probing.alignments import Alignments
 from probing.intervals import wilson
-from probing.paired import sign_flips, verdict
+from probing.paired import sign_flip_test, verdict
 
 CHUNK = 8  # pairs asked for at once
 HALVES = 2
@@ -71,13 +71,12 @@ class Best:
     diagonal: float  # what the source word at the same relative place would find there
     chance: float  # what a source word at random would
     diagonal_error: float
-    p_more: float  # of the paired test, pair of sentences by pair, that it finds more than the diagonal
-    p_less: float
+    p: float  # two-sided, of the paired test by pair of sentences against the diagonal
 
     @property
     def verdict(self) -> str:
         """Beside the source word at the same relative place: "more", "less", or "not clearly more"."""
-        return verdict(self.p_more, self.p_less)
+        return verdict(self.p, self.share - self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,6 @@ class AlignmentState:
         found, words = int(reporting.found[place]), int(reporting.words[place])
         low, high = wilson(found, words)
         gains = np.array([pair[place] for pair in self.gains[1]]).astype(np.int64)[:, None]
-        more, less = (float(sign_flips(sign * gains)[0]) for sign in (1, -1))
         return Best(
             int(layer),
             int(head),
@@ -124,8 +122,7 @@ class AlignmentState:
             100 * float(self.diagonal[1].share),
             100 * float(self.chance[1].share),
             float(self.diagonal[1].error),
-            more,
-            less,
+            float(sign_flip_test(gains)[0]),
         )
 
 

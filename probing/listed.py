@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from attention.links import Item, Link
 from probing.corpus import Corpus
-from probing.rows import Place
+from probing.rows import Place, by_rule
 from probing.tally import HALVES, Counts
 
 
@@ -21,10 +21,10 @@ class Listed:
     by_rule: bool
 
 
-def listed(counts: Counts, corpus: Corpus, place: Place, cue: int) -> list[Listed]:
-    """Every link that was counted, as one head answered it; ``cue`` is what the rule bets on."""
-    hits, by_rule = counts.hits[:, *place].tolist(), (counts.needed == cue).tolist()
-    found = sorted(zip(counts.places.tolist(), hits, by_rule, strict=True))
+def listed(counts: Counts, corpus: Corpus, place: Place, rule: int) -> list[Listed]:
+    """Return every link that was counted, with the answer of one head and of a rule (probing/baselines.py)."""
+    hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
+    found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
         Listed(corpus.items[item], corpus.items[item].links[at], item % HALVES, hit, right)
         for (item, at), hit, right in found

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from probing import baselines
 from probing.corpus import ALL, UNCOUNTED, Corpus
-from probing.rows import Place, Row, doubts, row, rule, together
+from probing.rows import Place, Row, candidates, doubts, row, rule, together
 from probing.tally import Tally
 
 FEWEST = 20  # links of a relation, both halves together
@@ -35,18 +36,18 @@ def named(scored: Sequence[tuple[Tally, Corpus]]) -> dict[Head, Row]:
 
 
 def _above(tally: Tally, corpus: Corpus, relation: str) -> dict[Head, tuple[float, float, Row]]:
-    """Heads that find more than the rule on half 0: how doubtful that is, by how many links; their row on half 1."""
+    """Return the heads that find more than the rule on half 0: p, by how many links, and their row on half 1."""
     first, second = tally.of(relation, 0), tally.of(relation, 1)
     if first is None or second is None or first.n + second.n < FEWEST or relation in (ALL, *UNCOUNTED):
         return {}
-    cue, directions = rule(first, corpus), len(corpus.directions)
-    choosing, telling = doubts(first, cue, directions), doubts(second, cue, directions)
-    margins = first.found[:directions] - first.cues[cue]
+    best = rule(first, corpus, first)
+    choosing, telling = doubts(first, best, corpus), doubts(second, rule(first, corpus, second), corpus)
+    margins = first.found[: len(corpus.directions)] - baselines.found(first.cues, best, candidates(corpus))
     found = {}
     for layer, head in np.ndindex(*margins.shape[1:]):
-        direction = int(choosing.more[:, layer, head].argmin())
+        direction = int(np.where(margins > 0, choosing, 2)[:, layer, head].argmin())
         place: Place = (direction, layer, head)
         if margins[place] > 0:
             told = row(second, first, corpus, relation, place, telling)
-            found[layer, head] = (float(choosing.more[place]), float(margins[place]), told)
+            found[layer, head] = (float(choosing[place]), float(margins[place]), told)
     return found

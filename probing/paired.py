@@ -8,8 +8,9 @@ with one link to a sentence it is McNemar's exact test (doi:10.1007/BF02295996).
 swapped: a head that is level on average but fails seldom, and then for all of a long sentence, is called more too often
 (bench/luck.py says how often).
 
-Many tests at once are corrected by Holm's method (doi:10.2307/4615733), which holds whatever the tests have to do with
-each other: the chance that even one "more" is luck is at most LEVEL.
+Every test is two-sided: p is twice the smaller tail, so "more" and "less" share the level. Many tests at once are
+corrected by Holm's method (doi:10.2307/4615733), which holds whatever the tests have to do with each other: the chance
+that even one "more" or "less" is luck is at most LEVEL.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from wording import sentence
 
-LEVEL = 0.05  # how often luck alone may give any "more", or any "less", among all that is tested together
+LEVEL = 0.05  # probability of any "more" or "less" by luck among all tests that are corrected together
 LEAST_P = 1e-12  # smaller ones are rounding
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -65,6 +66,25 @@ def sign_flips(sums: Integers) -> Numbers:
     return result
 
 
+def two_sided(above: Numbers, below: Numbers) -> Numbers:
+    """Return two-sided p: twice the smaller of the probabilities of a value as large and of a value as small.
+
+    >>> two_sided(np.array([0.01, 0.6]), np.array([1.0, 0.6])).tolist()
+    [0.02, 1.0]
+    """
+    both: Numbers = np.minimum(2 * np.minimum(above, below), 1)
+    return both
+
+
+def sign_flip_test(sums: Integers) -> Numbers:
+    """Return the two-sided p of each test's total, (test,); ``sums`` is (sentence, test).
+
+    >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
+    [0.25, 0.25]
+    """
+    return two_sided(sign_flips(sums), sign_flips(-sums))
+
+
 def holm(chances: Numbers) -> Numbers:
     """Each of many tests' p, corrected for all of them: the smallest times their number, the next times one less, ….
 
@@ -79,12 +99,12 @@ def holm(chances: Numbers) -> Numbers:
     return result.reshape(chances.shape)
 
 
-def verdict(p_more: float, p_less: float) -> str:
-    """What two tests say together: "more", "less", or "not clearly more".
+def verdict(p: float, difference: float) -> str:
+    """Return the result of a two-sided test, corrected: "more", "less", or "not clearly more".
 
-    >>> verdict(0.01, 0.99), verdict(0.2, 0.8), verdict(0.99, 0.01)
+    >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
     ('more', 'not clearly more', 'less')
     """
-    if p_more <= LEVEL:
-        return sentence("more")
-    return sentence("less") if p_less <= LEVEL else sentence("not clearly more")
+    if p > LEVEL:
+        return sentence("not clearly more")
+    return sentence("more") if difference > 0 else sentence("less")

@@ -11,11 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from attention.mask import Bools
 from attention.spreadsheet import safe_cell
 from probing import baselines
 from probing.corpus import Corpus
 from probing.intervals import wilson
-from probing.paired import LEVEL, Numbers, by_sentence, holm, sign_flips, verdict
+from probing.paired import LEVEL, Numbers, by_sentence, holm, sign_flip_test, verdict
 from probing.tally import Counts, Tally
 
 Place = tuple[int, int, int]  # direction, layer, head
@@ -31,38 +32,26 @@ class Row:
     direction: str
     accuracy: float  # percent
     n: int  # links
-    baseline: float  # percent that the best rule without a model finds
+    baseline: float  # percent that the best rule without a model finds; among candidates never below chance
     baseline_name: str
+    chance: float | None  # percent that a guess between two candidates finds; None if every word competes
     low: float  # percent, ends of the 95 % interval of the accuracy, as if links were independent
     high: float
-    p_more: float  # of the paired test that it finds more than the rule, corrected for all that is tested with it
-    p_less: float
+    p: float  # two-sided, of the paired test against the rule, corrected for all that is tested with it
 
     @property
     def more(self) -> bool:
-        """Whether it finds more than the rule, and luck is an unlikely reason."""
-        return self.p_more <= LEVEL
+        """Whether it finds significantly more than the rule."""
+        return self.p <= LEVEL and self.accuracy > self.baseline
 
     @property
     def verdict(self) -> str:
         """Beside the rule: "more", "less", or "not clearly more"."""
-        return verdict(self.p_more, self.p_less)
-
-
-@dataclass(frozen=True, eq=False)
-class Doubts:
-    """How likely luck alone makes so much more, or less, than the rule finds; each (direction, layer, head)."""
-
-    more: Numbers
-    less: Numbers
-
-    def corrected(self) -> Doubts:
-        """For all directions and heads at once."""
-        return Doubts(holm(self.more), holm(self.less))
+        return verdict(self.p, self.accuracy - self.baseline)
 
 
 def rows(tally: Tally, corpus: Corpus, chooser: Tally | None = None) -> list[Row]:
-    """A row for every relation and head. Directions and the rule's distance are chosen on ``chooser`` where given.
+    """A row for every relation and head. Directions and the rule are chosen on ``chooser`` where given.
 
     The test is corrected for all heads and both directions of a relation, so that the better one may be shown.
     """
@@ -74,7 +63,7 @@ def of_relation(tally: Tally, corpus: Corpus, relation: str, chooser: Tally | No
     counts = tally.of(relation)
     assert counts is not None
     basis = (chooser.of(relation) if chooser else None) or counts
-    doubts = _doubts(counts, basis, corpus).corrected()
+    doubts = holm(_doubts(counts, basis, corpus))
     best = basis.found[: len(corpus.directions)].argmax(axis=0)  # (layer, head)
     places = [(int(best[layer, head]), layer, head) for layer, head in np.ndindex(*best.shape)]
     return [row(counts, basis, corpus, relation, place, doubts) for place in places]
@@ -98,16 +87,16 @@ def chosen(tally: Tally, corpus: Corpus, relation: str, chooser: Tally | None = 
 
 def together(found: Sequence[Row]) -> list[Row]:
     """Rows of single tests that are looked at together, corrected for all of them."""
-    more, less = (holm(np.array(p, np.float64)) for p in ([r.p_more for r in found], [r.p_less for r in found]))
-    return [replace(r, p_more=float(m), p_less=float(s)) for r, m, s in zip(found, more, less, strict=True)]
+    corrected = holm(np.array([row.p for row in found], np.float64))
+    return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
 
 
 def row(  # noqa: PLR0913  (what a row is made of)
-    counts: Counts, basis: Counts, corpus: Corpus, relation: str, place: Place, doubts: Doubts
+    counts: Counts, basis: Counts, corpus: Corpus, relation: str, place: Place, doubts: Numbers
 ) -> Row:
-    """One head's row; ``basis`` is what the rule's distance is chosen on."""
+    """Return one head's row; the rule is chosen on ``basis``, and ``doubts`` are p, (direction, layer, head)."""
     direction, layer, head = place
-    cue = rule(basis, corpus)
+    bar, given = rule(basis, corpus, counts), candidates(corpus)
     hits = int(counts.found[place])
     low, high = wilson(hits, counts.n)
     return Row(
@@ -117,18 +106,23 @@ def row(  # noqa: PLR0913  (what a row is made of)
         direction=corpus.directions[direction],
         accuracy=100 * hits / counts.n,
         n=counts.n,
-        baseline=100 * counts.cues[cue] / counts.n,
-        baseline_name=baselines.name(cue, candidates(corpus)),
+        baseline=100 * baselines.found(counts.cues, bar, given) / counts.n,
+        baseline_name=baselines.name(bar, given),
+        chance=100 * baselines.CHANCE if given else None,
         low=low,
         high=high,
-        p_more=float(doubts.more[place]),
-        p_less=float(doubts.less[place]),
+        p=float(doubts[place]),
     )
 
 
-def rule(basis: Counts, corpus: Corpus) -> int:
-    """What the rule without a model bets on, chosen on ``basis``."""
-    return baselines.best(basis.cues, candidates(corpus))
+def rule(basis: Counts, corpus: Corpus, reported: Counts) -> int:
+    """Return the rule without a model that a head must beat on ``reported``, chosen on ``basis``."""
+    return baselines.best(basis.cues, reported.cues, candidates(corpus))
+
+
+def by_rule(counts: Counts, rule: int, corpus: Corpus) -> Bools:
+    """Return whether a rule finds each link, (link,); a guess finds none for certain."""
+    return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
 def candidates(corpus: Corpus) -> bool:
@@ -136,19 +130,21 @@ def candidates(corpus: Corpus) -> bool:
     return corpus.format != "conllu"
 
 
-def _doubts(counts: Counts, basis: Counts, corpus: Corpus) -> Doubts:
-    return doubts(counts, rule(basis, corpus), len(corpus.directions))
+def _doubts(counts: Counts, basis: Counts, corpus: Corpus) -> Numbers:
+    return doubts(counts, rule(basis, corpus, counts), corpus)
 
 
 @lru_cache(maxsize=256)
-def doubts(counts: Counts, cue: int, directions: int) -> Doubts:
-    """Every head against the rule that bets on ``cue``, on the same links, sentence by sentence; not corrected."""
-    by_rule = counts.needed == cue
-    hits = counts.hits[:, :directions]
-    differences = hits.reshape(counts.n, -1).astype(np.int64) - by_rule[:, None]
-    sums = by_sentence(differences, counts.sentences)
-    more, less = (sign_flips(sign * sums).reshape(hits.shape[1:]) for sign in (1, -1))
-    return Doubts(more, less)
+def doubts(counts: Counts, rule: int, corpus: Corpus) -> Numbers:
+    """Return the two-sided p of every (direction, layer, head) against a rule, on the same links; not corrected.
+
+    The test is by sentence. Beside a guess between two, a hit is half a link more and a miss half a link less.
+    """
+    hits = counts.hits[:, : len(corpus.directions)]
+    flat = hits.reshape(counts.n, -1).astype(np.int64)
+    guessed = candidates(corpus) and rule == baselines.GUESS
+    differences = 2 * flat - 1 if guessed else flat - by_rule(counts, rule, corpus)[:, None]
+    return sign_flip_test(by_sentence(differences, counts.sentences)).reshape(hits.shape[1:])
 
 
 def accuracies(counts: Counts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from inference.questions.links import LinksAnswer, LinksQuestion, RandomLinksQuestion
 from inference.questions.question import InspectRequest
 from inference.request import EMBEDDED
+from probing.baselines import RULES
 from probing.corpus import Corpus
 from probing.tally import Tally
 
@@ -41,7 +42,7 @@ class Run:
     @property
     def key(self) -> str:
         """SHA-256 of the corpus and the model: a state belongs to the run with its key."""
-        stated = [self.corpus.digest, self.model, self.revision, self.control, BATCH]
+        stated = [self.corpus.digest, self.model, self.revision, self.control, BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def batches(self) -> list[list[int]]:

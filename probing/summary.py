@@ -17,8 +17,8 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
     there = "the file" if chooser else "the rest"
     lines = [
         f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",
-        f"More, less: a paired test by sentence, corrected for these relations by Holm's method, {100 * LEVEL:.0f} %."
-        " Last: how many heads find more than the rule on all texts, corrected for all heads.",
+        f"More, less: a two-sided paired test by sentence, corrected for these relations by Holm's method,"
+        f" {100 * LEVEL:.0f} %. Last: how many heads find more than the rule on all texts, corrected for all heads.",
     ]
     found = [chosen(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
     enough = [row for row in found if row is not None and row.n >= FEWEST]
@@ -33,6 +33,8 @@ def summary(corpus: Corpus, state: State, chooser: Tally | None, random: Tally |
     for row in together(enough):
         many = _above(state.tally, corpus, row.relation, chooser)
         beside = f"{row.baseline_name} {row.baseline:.1f}"
+        if row.chance is not None:
+            beside += f", chance {row.chance:.1f}"
         twin = chosen(random, corpus, row.relation) if random else None
         if random is not None and twin is not None:
             beside += f", random weights {twin.accuracy:.1f}"

@@ -13,11 +13,13 @@ from attention.cells import Cell
 from attention.mask import Array
 from ui.explaining.ways import ATTENTION, EFFECT, Ways
 from ui.show.csv_table import csv_table
+from ui.show.lists import together
 from ui.show.matrices import draw_matrices
 from viz.components.matrices.matrices import About
 from viz.sheets.agreement import sheets
-from wording import _, told
+from wording import _, ngettext, told
 
+TIED = 1e-4  # relative difference of two sizes below which they tie
 NUMBERED = 24  # words up to which every share is printed
 
 
@@ -47,11 +49,23 @@ def draw_ways(
     draw_matrices([by_way], f"{key}_ways", about=about)
 
 
+def largest(values: Array) -> list[int]:
+    """Return the places of the largest value and of those that tie with it, which differ by no more than rounding.
+
+    >>> largest(np.array([0.1, 0.5, 0.5])), largest(np.zeros(2))
+    ([1, 2], [0, 1])
+    """
+    return [int(at) for at in np.flatnonzero(np.isclose(values, values.max(), rtol=TIED, atol=0))]
+
+
 def who_agrees(ways: Ways) -> str:
-    """Which ways put the same word first as leaving words out, and whose order is most like its; "" where none can."""
+    """Return which ways put the same word first as leaving words out, and whose order is most like its; "" for none.
+
+    A way with a tie puts no single word first.
+    """
     names, rows = [way.name for way in ways.found], np.stack([way.sizes for way in ways.found])
     effect = names.index(EFFECT)
-    best = int(rows[effect].argmax())
+    firsts = [largest(row) for row in rows]
     with_effect = {
         name: float(value)
         for name, value in zip(names, ranks(rows)[effect], strict=True)
@@ -62,26 +76,35 @@ def who_agrees(ways: Ways) -> str:
     closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
     values: dict[str, Any] = {
         "words": rows.shape[1],
-        "same": sum(int(row.argmax()) == best for row in rows) - 1,
+        "same": sum(first == firsts[effect] for first in firsts) - 1 if len(firsts[effect]) == 1 else 0,
         "ways": len(names) - 1,
         "closest": told(closest).lower(),
         "most": with_effect[closest],
         "farthest": told(farthest).lower(),
         "least": with_effect[farthest],
     }
-    if ATTENTION in (closest, farthest):
-        return _(
-            "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees"
-            " best with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}).",
+    order = (
+        _(
+            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
+            " {most:.2f}), that of {farthest} least ({least:.2f}).",
             **values,
         )
-    return _(
-        "Of {words} words, {same} of the other {ways} ways put the same one first. The order of {closest} agrees best"
-        " with leaving words out (rank correlation {most:.2f}), that of {farthest} least ({least:.2f}; attention:"
-        " {attention:.2f}).",
-        **values,
-        attention=with_effect[ATTENTION],
+        if ATTENTION in (closest, farthest)
+        else _(
+            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
+            " {most:.2f}), that of {farthest} least ({least:.2f}; attention: {attention:.2f}).",
+            **values,
+            attention=with_effect[ATTENTION],
+        )
     )
+    return together(_("Of {words} words, {same} of the other {ways} ways put the same one first.", **values), order,
+                    _ties(firsts))  # fmt: skip
+
+
+def _ties(firsts: Sequence[Sequence[int]]) -> str:
+    """Return how many ways have no single first word; "" if all have."""
+    tied = sum(len(first) > 1 for first in firsts)
+    return ngettext("{tied} way has a tie.", "{tied} ways have a tie.", tied, tied=tied) if tied else ""
 
 
 def table(ways: Ways, cells: Sequence[Cell]) -> str:

@@ -21,6 +21,7 @@ from ui.show.csv_table import csv_table
 from ui.show.explore_link import explore_link
 from ui.show.leaves import Leaf, turned
 from ui.show.link_look import chips_of, on_explore, title, word
+from ui.show.lists import together
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
@@ -48,7 +49,7 @@ class Score:
     counts: Counts
     relation: str
     place: Place  # direction, layer, head
-    cue: int  # what the rule without a model bets on
+    rule: int  # the rule without a model, as in probing/baselines.py
 
     def name(self, base: int) -> str:
         """The head as the reader counts."""
@@ -57,7 +58,7 @@ class Score:
 
 def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -> None:
     """The list and its controls, which belong to the options ``kind`` of a page."""
-    every = listed(score.counts, score.corpus, score.place, score.cue)
+    every = listed(score.counts, score.corpus, score.place, score.rule)
     say(summary(score, every, choice.count), role="status")
     kept, shown = turned(every, kind, options)
     _drawn(score, shown, choice, f"{kind.__name__.lower()}_links")
@@ -71,11 +72,10 @@ def summary(score: Score, every: list[Listed], base: int) -> str:
     """What the list holds, in numbers that add up."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
-    rule = baselines.name(score.cue, candidates(score.corpus))
-    return _(
+    given = candidates(score.corpus)
+    found = _(
         "Head {head}, {relation}, from {direction}: a hit on {hits:,}"
-        " of {links:,} links in {sentences:,} sentences, a miss on {misses:,}. The rule “{rule}” finds"
-        " {by_rule:,} of them, {both:,} of which the head finds too.",
+        " of {links:,} links in {sentences:,} sentences, a miss on {misses:,}.",
         head=score.name(base),
         relation=score.relation,
         direction=score.corpus.directions[score.place[0]],
@@ -83,10 +83,16 @@ def summary(score: Score, every: list[Listed], base: int) -> str:
         links=len(every),
         sentences=sentences,
         misses=len(every) - hits,
-        rule=rule,
+    )
+    if given and score.rule == baselines.GUESS:
+        return together(found, _("No rule without a model finds more than a guess between the two candidates."))
+    beside = _(
+        "The rule “{rule}” finds {by_rule:,} of them, {both:,} of which the head finds too.",
+        rule=baselines.name(score.rule, given),
         by_rule=by_rule,
         both=sum(one.by_rule and one.hit for one in every),
     )
+    return together(found, beside)
 
 
 def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:

@@ -27,10 +27,13 @@ class Score:
     baseline: float
     rule: str
     random: float | None
+    chance: float | None = None  # percent that a guess between candidates finds
 
 
 def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected: str = "") -> go.Figure:
-    """A line for each relation, the first on top: a dot with its interval, a bar for the rule, a ring for chance.
+    """Draw a line for each relation, the first on top: a dot with its interval, a bar for the rule.
+
+    A ring marks random weights, and a dotted line chance if it is known and the same for all.
 
     Relations and heads are text, not markup. ``selected`` is in the accent colour.
     """
@@ -75,6 +78,16 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
             "%{customdata[3]} links<extra></extra>"
         ),
     )
+    chances = {score.chance for score in scores}
+    if len(chances) == 1 and (chance := chances.pop()) is not None:
+        figure.add_vline(x=chance, line={"dash": "dot", "width": 1.5, "color": theme.line})
+        figure.add_scatter(  # for the legend: a line across the figure has no entry
+            name=_("chance, {chance:.0f} %", chance=chance),
+            x=[None],
+            y=[None],
+            mode="lines",
+            line={"dash": "dot", "width": 1.5, "color": theme.line},
+        )
     names = [f"{plain(cut(score.relation))} · {plain(score.head)}" for score in scores]
     figure.update_yaxes(
         tickvals=rows,

@@ -10,7 +10,7 @@ from attention.agreement import apart, mean_maps, rollout, with_residual
 from attention.cells import Cell
 from attention.trace import Trace
 from attention.view import View
-from ui.explaining.drawn import draw_ways, table, who_agrees
+from ui.explaining.drawn import draw_ways, largest, table, who_agrees
 from ui.explaining.ways import EFFECT, Question, Ways, ask
 from ui.input.picking import control
 from ui.pages.agreement.options import Agreement
@@ -41,12 +41,12 @@ def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
     return int(selection["focus"]), [note for note in notes if "“focus”" in note]
 
 
-def words_of(view: View, focus: int, options: Agreement, special: bool) -> list[int]:
-    """The cells that may matter: those shown, the focus itself only where the reader counts it."""
+def words_of(view: View, focus: int, options: Agreement) -> list[int]:
+    """Return the cells that may matter: words, no special tokens; the focus itself only if the reader counts it."""
     return [
         at
         for at, cell in enumerate(view.keys)
-        if (special or not cell.special) and (options.itself or at != focus) and (at <= focus or not view.causal)
+        if not cell.special and (options.itself or at != focus) and (at <= focus or not view.causal)
     ]
 
 
@@ -113,12 +113,23 @@ def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
             ways=len(ways.found),
             word=focus.text,
         )
-    best = int(effect.argmax())
-    changes = _(
-        "Without “{left_out}” the vector of “{word}” changes most (1 − cosine = {size}).",
-        left_out=cells[best].text,
-        word=focus.text,
-        size=small(effect[best]),
+    best = largest(effect)
+    changes = (
+        _(
+            "Without “{left_out}” the vector of “{word}” changes most of {n} words (1 − cosine = {size}).",
+            left_out=cells[best[0]].text,
+            word=focus.text,
+            n=len(effect),
+            size=small(effect[best[0]]),
+        )
+        if len(best) == 1
+        else _(
+            "{tied} of {n} words tie: without any of them the vector of “{word}” changes most (1 − cosine = {size}).",
+            tied=len(best),
+            word=focus.text,
+            n=len(effect),
+            size=small(effect[best[0]]),
+        )
     )
     return together(changes, who_agrees(ways))
 

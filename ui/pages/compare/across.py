@@ -75,7 +75,7 @@ def _maps(found: Set, head: Place) -> None:
         figure = head_map(
             found.as_map(told.change.mean), theme(), _("Where the meaning changes"), _("divergence (bits)"), **common
         )
-        mark_heads(figure, [found.place(int(at)) for at in told.those(more=True)], "circle-open", theme(), found.base)
+        mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme(), found.base)
         draw_chart(figure, CHANGED, place=left, on_click=keep_head)
     if told.control.n:
         figure = head_map(
@@ -86,8 +86,8 @@ def _maps(found: Set, head: Place) -> None:
         _(
             "Each cell is a head: the Jensen–Shannon divergence between its rows in the two texts of a pair, mean "
             "over the pairs; pairs that share a text count as one. Both maps share a scale. Ring: the head changes "
-            "more with the meaning than with the wording, by a permutation test corrected for all heads by Holm's "
-            "method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are below. A "
+            "more with the meaning than with the wording, by a two-sided permutation test corrected for all heads by "
+            "Holm's method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are below. A "
             "click selects a head on all pages."
         )
     )
@@ -105,7 +105,7 @@ def _table(found: Set, choice: Choice) -> None:
                 columns[what] = [None if np.isnan(values[at]) else round(float(values[at]), 4) for at in order]
     if across.tested:
         columns[_("than the control")] = [told(across.verdict(int(at))) for at in order]
-        columns[_("p of “more”")] = [float(f"{across.p_more[at]:.3g}") for at in order]
+        columns[_("p, two-sided")] = [float(f"{across.p[at]:.3g}") for at in order]
     with st.expander(_("Every head")):
         st.caption(_("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both."))
         draw_table(columns, key="compare_set_table")

@@ -11,7 +11,7 @@ from ui.state.choice import Choice
 
 HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "control in bits", "control, low",
          "control, high", "change less control", "less control, low", "less control, high", "verdict",
-         "p of more, corrected", "p of less, corrected"]  # fmt: skip
+         "p, two-sided, corrected"]  # fmt: skip
 
 
 def heads_csv(found: Set, choice: Choice) -> str:
@@ -20,8 +20,8 @@ def heads_csv(found: Set, choice: Choice) -> str:
     means = (told.change, told.control, told.more)
     lines = (
         [*found.place(at), *(_known(values[at]) for mean in means for values in (mean.mean, mean.low, mean.high)),
-         told.verdict(at), *(_known(values[at]) if told.tested else None for values in (told.p_more, told.p_less))]
-        for at in range(len(told.p_more))
+         told.verdict(at), _known(told.p[at]) if told.tested else None]
+        for at in range(len(told.p))
     )  # fmt: skip
     return _file(found, choice, HEADS, lines)
 

@@ -55,7 +55,7 @@ class Set:
         """By how much each head changes more with the meaning, (head,); without a control, by how much it changes."""
         told = self.across
         if told.tested:
-            return told.more.mean if told.within else told.change.mean - told.control.mean
+            return told.apart
         return told.change.mean if told.change.n else told.control.mean
 
     def as_map(self, values: Numbers) -> Array:
@@ -112,7 +112,7 @@ def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set 
         return None
     values = np.stack(bits)
     told, one_word = _told().get_or_make(
-        (mark, len(read) + len(left_out)), lambda: _tell(read, values), lambda made: 24 * made[0].p_more.nbytes
+        (mark, len(read) + len(left_out)), lambda: _tell(read, values), lambda made: 24 * made[0].p.nbytes
     )
     return Set(tuple(read), values, told, one_word, tuple(left_out), digest, choice.count)
 

@@ -34,7 +34,7 @@ def truth(found: Set) -> list[str]:
 
 def _tested(found: Set) -> str:
     across = found.across
-    more, less = across.those(more=True), across.those(more=False)
+    more = across.more_heads
     does = ngettext(
         "{many} of {size} heads changes more with the meaning than with the wording",
         "{many} of {size} heads change more with the meaning than with the wording",
@@ -45,13 +45,13 @@ def _tested(found: Set) -> str:
     controls = sum(pair.control for pair in found.pairs)
     counted = (
         sentence(
-            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; permutation test within "
-            "each text, corrected for all heads by Holm's method)."
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
+            "test within each text, corrected for all heads by Holm's method)."
         )
         if across.within
         else sentence(
-            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; permutation test between "
-            "texts, since none has both kinds, corrected for all heads by Holm's method)."
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
+            "test between texts, since none has both kinds, corrected for all heads by Holm's method)."
         )
     )
     most = int(max(more, key=lambda at: found.apart[at])) if len(more) else int(found.apart.argmax())
@@ -65,8 +65,6 @@ def _tested(found: Set) -> str:
         _(counted, heads=does + _names(found, more), pairs=_pairs(len(found.pairs) - controls), controls=controls),
         _(against, head=found.name(most), change=change, control=control),
     ]
-    if n := len(less):
-        said.append(ngettext("{n} changes less with the meaning.", "{n} change less with the meaning.", n, n=n))
     return together(*said)
 
 
@@ -81,13 +79,13 @@ def _fair(found: Set, one: Across) -> str:
     )
     if not one.tested:
         return _("{said} Of each kind, pairs that differ in one word only would tell; there are none.", said=said)
-    more, texts = one.those(more=True), one.more.n if one.within else one.change.n
+    more, texts = one.more_heads, one.more.n if one.within else one.change.n
     does = ngettext(
         "{many} of {size} heads changes more with the meaning",
         "{many} of {size} heads change more with the meaning",
         len(more),
         many=len(more),
-        size=len(one.p_more),
+        size=len(one.p),
     )
     return _(
         "{said} Of the pairs that differ in one word only ({texts}), {heads}.",

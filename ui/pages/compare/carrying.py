@@ -15,7 +15,7 @@ from inference.questions.effects import Effect
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
-from ui.pages.compare.carrying_measured import DRAWS, Carried, Place, measure
+from ui.pages.compare.carrying_measured import Carried, Place, draws, measure
 from ui.pages.compare.carrying_truth import beyond, of_one, truth
 from ui.pages.compare.carrying_watch import Followed, ask, follow, pick_watch
 from ui.pages.compare.controls import pick_other, settle_difference
@@ -115,10 +115,11 @@ def _draw(found: Carried, options: Compare) -> None:
             "Each cell is the first text read again with one thing taken from the reading of the second: on the left "
             "the vector of a word as it enters a layer (in the last row as it enters every layer), on the right what "
             "a head hands on for all words. Its number says how far the answer then goes from the first text's, 0, to "
-            "the second text's, 1. Dot and ring: further than 95 of 100 random changes of the same size in that layer "
-            "({draws} for each place, fixed seed). Words stand beside those that take their place; a word without one "
+            "the second text's, 1. Dot and ring: further towards the second text's answer than 95 of 100 random changes "
+            "of the same size in that layer ({words} for each word, {heads} for each head, fixed seed). Words stand beside those that take their place; a word without one "
             "is left as it is.",
-            draws=DRAWS,
+            words=draws(len(found.pairs)),
+            heads=draws(found.heads.shape[1]),
         )
     )
     _one(found, kind, place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import ceil
 
 import numpy as np
 import streamlit as st
@@ -14,6 +15,7 @@ from attention.mask import Array
 from attention.patches import Pairs, Take, at_random, carried, heads, states, tokens_beside
 from attention.view import View
 from inference.questions.effects import Effect
+from probing.intervals import bar, count_beyond_bars
 from ui.pages.compare.carrying_watch import Followed, ask
 from ui.run.refusals import say
 from ui.run.stoppable import stoppable
@@ -21,8 +23,10 @@ from wording import _
 
 AT_ONCE = 8192  # tokens of one question, all its sets together
 MOST_SETS = 500  # in one question
-DRAWS = 3  # random changes for each place
-USUAL = 0.95  # the part of random changes that a place must go beyond to be marked
+DRAWS = 3  # random changes for each place at least
+ROW_DRAWS = 39  # random changes of a row at least, so that one more is beyond USUAL of them in 1 of 20 cases
+USUAL = 0.95  # share of random changes that a place must exceed to be marked
+MOVED = 1e-6  # the smallest change that is not rounding
 LEAST = 0.05  # nats between the two answers, below which there is nothing to follow
 Place = tuple[int, int]  # layer and word, or layer and head
 
@@ -32,8 +36,8 @@ class Carried:
     """How far each thing taken alone brings the first text's answer to the second's: 0 not at all, 1 all the way.
 
     ``states`` is (layer + 1, word), what enters each layer and, in the last row, a word's vectors in every layer;
-    ``heads`` is (layer, head). Bands are by row: what ``USUAL`` of random changes of the same size stay within. NaN
-    where the reader stopped before it was known.
+    ``heads`` is (layer, head). Bands are by row: the signed share that a random change of the same size exceeds in one
+    of 20 cases at most. NaN if the reader stopped before it was known, or a row has too few draws.
     """
 
     followed: Followed
@@ -46,6 +50,7 @@ class Carried:
     heads: Array
     state_bands: Array
     head_bands: Array
+    luck: tuple[float, int, int]  # heads beyond their bands if all were random: the mean, and a 95 % range
     part: str
     base: int
 
@@ -73,18 +78,33 @@ def measure(followed: Followed, views: tuple[View, View], part: str, base: int) 
               "followed."), role="status")  # fmt: skip
         return None
     layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
-    sets = [*states(layers, pairs, _stream(part)), *heads(every, pairs, part)]
-    found = _ask_all(followed, [*sets, *at_random(sets, DRAWS)], len(views[0].trace.source))
-    shares = np.full((1 + DRAWS) * len(sets), np.nan, np.float32)
+    kinds = [states(layers, pairs, _stream(part)), heads(every, pairs, part)]
+    sets = [taken for kind in kinds for taken in kind]
+    times = [draws(len(pairs)), draws(views[0].heads)]
+    seeds = [0, times[0] * len(kinds[0]) * layers]  # no two the same
+    random = [
+        taken for kind, many, seed in zip(kinds, times, seeds, strict=True) for taken in at_random(kind, many, seed)
+    ]
+    found = _ask_all(followed, [*sets, *random], len(views[0].trace.source))
+    shares = np.full(len(sets) + len(random), np.nan, np.float32)
     shares[: len(found)] = carried(found, *ends) if len(found) else []
-    split, rows = (layers + 1) * len(pairs), (layers + 1, layers)
-    drawn = np.abs(shares[len(sets) :])
+    split, drawn = len(kinds[0]), shares[len(sets) :]
+    state_draws = drawn[: split * times[0]].reshape(layers + 1, -1)
+    head_draws = drawn[split * times[0] :].reshape(layers, -1)
     return Carried(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
         shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
-        _band(drawn[: split * DRAWS].reshape(rows[0], -1)), _band(drawn[split * DRAWS :].reshape(rows[1], -1)),
-        part, base,
+        bands(state_draws), bands(head_draws), by_luck(head_draws, views[0].heads), part, base,
     )  # fmt: skip
+
+
+def draws(width: int) -> int:
+    """Return how many random changes each place of a row of ``width`` places gets.
+
+    >>> draws(12), draws(4), draws(60)
+    (4, 10, 3)
+    """
+    return max(DRAWS, ceil(ROW_DRAWS / width))
 
 
 def _stream(part: str) -> str:
@@ -104,10 +124,18 @@ def _ask_all(followed: Followed, sets: Sequence[tuple[Take, ...]], tokens: int) 
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
 
 
-def _band(drawn: Array) -> Array:
-    """What most random changes of each row stay within; of those that changed something."""
-    moved = [row[np.isfinite(row) & (row > 1e-6)] for row in drawn]
-    return np.array([np.quantile(row, USUAL) if len(row) else np.nan for row in moved], np.float32)
+def bands(drawn: Array) -> Array:
+    """Return each row's bar for the share that a place carries, (row,), from the random changes that moved something."""
+    return np.array([bar(row.astype(np.float64), USUAL) for row in _moved(drawn)], np.float32)
+
+
+def by_luck(drawn: Array, width: int) -> tuple[float, int, int]:
+    """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
+    return count_beyond_bars([(width, len(row)) for row in _moved(drawn)], USUAL)
+
+
+def _moved(drawn: Array) -> list[Array]:
+    return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 
 def _names(

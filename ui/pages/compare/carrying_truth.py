@@ -12,8 +12,6 @@ from ui.show.numbers import small, times
 from wording import _, sentence
 from wording.joined import together
 
-OF_100 = 5  # random changes that go beyond a band
-
 
 def truth(found: Carried) -> list[str]:
     """The sentences above the maps: both answers, the way through the layers, the heads."""
@@ -86,20 +84,22 @@ def _heads(found: Carried) -> str:
     if not np.isfinite(found.head_bands).any():
         return said
     many = int(beyond(found.heads, found.head_bands).sum())
-    luck = OF_100 * found.heads.size / 100
+    mean, low, high = found.luck
     return _(
-        "{said} {many} of {heads} heads carry more than 95 of 100 random changes as large do in their layer; "
-        "{luck:.0f} would by luck alone.",
+        "{said} {many} of {heads} heads carry more towards it than 95 of 100 random changes as large do in their layer;"
+        " by luck it would be {mean:.0f} ({low} to {high} in 95 of 100 cases).",
         said=said,
         many=many,
         heads=found.heads.size,
-        luck=luck,
+        mean=mean,
+        low=low,
+        high=high,
     )
 
 
 def beyond(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Which of ``shares`` (row, place) go beyond what random changes of their row stay within."""
-    found: np.ndarray = np.abs(shares) > np.where(np.isnan(bands), np.inf, bands)[:, None]
+    """Return which of ``shares`` (row, place) carry more towards the second text's answer than their row's band."""
+    found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
@@ -122,7 +122,7 @@ def of_one(found: Carried, kind: str, place: Place, effect: Effect) -> str:
         if np.isnan(band)
         else sentence(
             "With {what} taken from the second text, the answer goes {share} of the way; 95 of 100 random changes as "
-            "large stay within {band}."
+            "large carry it at most {band}."
         )
     )
     values = {} if np.isnan(band) else {"band": small(float(band))}

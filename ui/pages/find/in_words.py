@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.find import Flags, flips
+from attention.find import LEAST, Flags, flips, prefers
 from ui.pages.find.asked import Asked
 from ui.show.csv_table import csv_table
 from ui.show.lists import commas, together
@@ -16,12 +16,12 @@ from wording import _
 
 def said(asked: Asked, base: int) -> str:
     """How many heads prefer the first candidate, which one the most, and what the other words do there."""
-    prefers = asked.prefers
-    layer, head = (int(place) for place in np.unravel_index(int(prefers.argmax()), prefers.shape))
-    many, usual = int((prefers > 0).sum()), asked.usual[:, layer, head]
+    margins = asked.prefers
+    layer, head = (int(place) for place in np.unravel_index(int(margins.argmax()), margins.shape))
+    many, usual = int(prefers(margins).sum()), asked.usual[:, layer, head]
     first, second = asked.found[:, layer, head]
     best: dict[str, Any] = {
-        "counted": _counted(asked, many, prefers.size),
+        "counted": _counted(asked, many, margins.size),
         "head": f"{layer + base}-{head + base}",
         "first": first,
         "second": second,
@@ -49,22 +49,26 @@ def said(asked: Asked, base: int) -> str:
 def _counted(asked: Asked, many: int, size: int) -> str:
     """How many of the heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
-    values: dict[str, Any] = dict(zip(("source", "first", "second"), names, strict=True), many=many, size=size)
+    values: dict[str, Any] = dict(
+        zip(("source", "first", "second"), names, strict=True), many=many, size=size, least=LEAST
+    )
     if asked.inward and asked.compared:
         return _(
-            "{many} of {size} heads look at {source} more from {first} than from {second}, beyond what other words and"
-            " other texts give",
+            "{many} of {size} heads look at {source} more from {first} than from {second}, by over {least}, beyond what"
+            " other words and other texts give",
             **values,
         )
     if asked.inward:
-        return _("{many} of {size} heads look at {source} more from {first} than from {second}", **values)
+        return _(
+            "{many} of {size} heads look at {source} more from {first} than from {second}, by over {least}", **values
+        )
     if asked.compared:
         return _(
-            "{many} of {size} heads look from {source} more at {first} than at {second}, beyond what other words and"
-            " other texts give",
+            "{many} of {size} heads look from {source} more at {first} than at {second}, by over {least}, beyond what"
+            " other words and other texts give",
             **values,
         )
-    return _("{many} of {size} heads look from {source} more at {first} than at {second}", **values)
+    return _("{many} of {size} heads look from {source} more at {first} than at {second}, by over {least}", **values)
 
 
 def strongest(asked: Asked, other: Asked, base: int) -> str:
@@ -108,15 +112,16 @@ def turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Aske
     """How many heads turn with the meaning, beside how many turn when nothing of it changes."""
     counts = [int(flips(asked.prefers, one.prefers).sum()) for one in harmless]
     values: dict[str, Any] = {"turned": int(turned.sum()), "size": turned.size, "meaning": int(meaning.sum())}
+    values["least"] = LEAST
     if not counts:
         return _(
-            "{turned} of {size} heads flip, {meaning} of them from the first candidate to the second. Add changes that"
-            " should not matter below, to see how many flip by chance.",
+            "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the second."
+            " Add changes that should not matter below, to see how many flip by chance.",
             **values,
         )
     return _(
-        "{turned} of {size} heads flip, {meaning} of them from the first candidate to the second. By changes that"
-        " should not matter, {counts} flip ({mean:.1f} on average).",
+        "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the second. By"
+        " changes that should not matter, {counts} flip ({mean:.1f} on average).",
         **values,
         counts=commas([str(count) for count in counts]),
         mean=sum(counts) / len(counts),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.find import flips, follows
+from attention.find import LEAST, flips, follows
 from attention.view import View
 from ui.pages.find.asked import Asked
 from ui.pages.find.in_words import said, strongest, turning
@@ -157,8 +157,9 @@ def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice
     draw_chart(figure, "find_flips", place=right, on_click=_pick)
     st.caption(
         _(
-            "The change of each head's preference, and the heads whose preference turns from one word to the other,"
-            " however slightly."
+            "The change of each head's preference, and the heads whose preference turns from one word to the other, by"
+            " over {least} on either side.",
+            least=LEAST,
         )
     )
 

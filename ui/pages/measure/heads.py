@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from probing.rows import Row
+from probing.rows import Row, candidates
 from ui.input.picking import control
 from ui.pages.measure.measured import Measured
 from ui.pages.measure.options import Measure
@@ -44,9 +44,13 @@ CHOSEN_HERE = sentence(
     " good on what it was chosen on."
 )
 MARKS = sentence(
-    "Bar: the best rule that looks at no model. Ring: the best head of the same architecture with random weights,"
-    " chosen and reported in the same way. The interval is one head's, as if links were independent; “more” is a paired"
-    " test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
+    "Bar: the best rule without a model. Ring: the best head of the same architecture with random weights,"
+    " chosen and reported in the same way. The interval is one head's, as if links were independent. “More” and “less”"
+    " are a two-sided paired test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
+)
+CANDIDATES = sentence(
+    "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is best"
+    " on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
 )
 MOST_LINES = 24  # relations in the figure; all are in the tables
 LEAST = sentence("Relations with fewer links in the part that is reported are left out: their figures say little.")
@@ -83,7 +87,10 @@ def overview(found: Measured, options: Measure) -> Row | None:
         drawn.append(scores[names.index(relation)])
     figure = relation_scores(drawn, theme(), _("The best head of each relation"), selected=relation)
     draw_chart(figure, "measure_scores")
-    st.caption(together(*map(told, (DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS))))
+    notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
+    if candidates(found.corpus):
+        notes.append(CANDIDATES)
+    st.caption(together(*map(told, notes)))
     _table(list(best.values()), scores)
     return best[relation]
 
@@ -105,12 +112,13 @@ def summary(found: Measured, row: Row, tests: int) -> str:
         )
     ]
     test = (
-        _("paired test by sentence, corrected for the {tests} relations shown by Holm's method", tests=tests)
+        _("two-sided paired test by sentence, corrected for the {tests} relations shown by Holm's method", tests=tests)
         if tests > 1
-        else _("paired test by sentence")
+        else _("two-sided paired test by sentence")
     )
-    doubt = p_value(row.p_less if row.verdict == "less" else row.p_more)
-    said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=doubt))
+    said.append(_(THAN[row.verdict], rule=row.baseline_name, found=row.baseline, test=test, p=p_value(row.p)))
+    if row.chance is not None:
+        said.append(_("A guess between the two candidates finds {chance:.0f} %.", chance=row.chance))
     if chance is not None:
         said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
     return together(*said)
@@ -130,7 +138,16 @@ def _score(found: Measured, row: Row) -> Score:
     random = None if chance is None else chance.accuracy
     head = found.name(row)
     return Score(
-        row.relation, row.n, head, row.accuracy, row.low, row.high, row.baseline, told(row.baseline_name), random
+        row.relation,
+        row.n,
+        head,
+        row.accuracy,
+        row.low,
+        row.high,
+        row.baseline,
+        told(row.baseline_name),
+        random,
+        row.chance,
     )
 
 
@@ -148,7 +165,7 @@ def _table(best: list[Row], scores: list[Score]) -> None:
             _("rule finds"): [round(score.baseline, 2) for score in scores],
             _("rule"): [score.rule for score in scores],
             _("than the rule"): [told(VERDICTS[row.verdict]) for row in best],
-            _("p of “more”"): [float(f"{row.p_more:.3g}") for row in best],
+            _("p, two-sided"): [float(f"{row.p:.3g}") for row in best],
             _("random weights"): [None if score.random is None else round(score.random, 2) for score in scores],
         },
         key=TABLE,

@@ -65,9 +65,9 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
     st.caption(
         _(
             "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
-            " whose sentences are below. Ring: the head finds more than the rule without a model, by a paired test on"
-            " the same links, sentence by sentence, corrected for all heads and both directions by Holm's method: in at"
-            " most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all"
+            " whose sentences are below. Ring: the head finds more than the rule without a model, by a two-sided paired"
+            " test on the same links, sentence by sentence, corrected for all heads and both directions by Holm's"
+            " method: in at most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all"
             " pages, and opens its sentences."
         )
     )
@@ -90,10 +90,10 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     best = max(mine, key=lambda row: row.accuracy)
     more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
     found = ngettext(
-        "{relation}, all {links:,} links: {many} of {size} heads finds more than the rule's {rule:.1f} % (paired test"
-        " by sentence, corrected for all heads by Holm's method)",
-        "{relation}, all {links:,} links: {many} of {size} heads find more than the rule's {rule:.1f} % (paired test"
-        " by sentence, corrected for all heads by Holm's method)",
+        "{relation}, all {links:,} links: {many} of {size} heads finds more than the rule's {rule:.1f} % (two-sided"
+        " paired test by sentence, corrected for all heads by Holm's method)",
+        "{relation}, all {links:,} links: {many} of {size} heads find more than the rule's {rule:.1f} % (two-sided"
+        " paired test by sentence, corrected for all heads by Holm's method)",
         more,
         relation=best.relation,
         links=best.n,
@@ -134,7 +134,7 @@ def files(found: Measured, relation: str) -> None:
                 _("high"): [round(row.high, 2) for row in mine],
                 _("rule finds"): [round(row.baseline, 2) for row in mine],
                 _("than the rule"): [told(VERDICTS[row.verdict]) for row in mine],
-                _("p of “more”"): [float(f"{row.p_more:.3g}") for row in mine],
+                _("p, two-sided"): [float(f"{row.p:.3g}") for row in mine],
             },
             key="measure_heads_table",
         )

@@ -32,4 +32,5 @@ def opened(found: Measured, options: Measure, relation: str, head: tuple[int, in
     ways = {"out": 0, "in": 1, "best": int(basis.found[: len(found.corpus.directions), *head].argmax())}
     st.subheader(told(TITLE))
     place = (ways[way_of(options, found.corpus)], *head)
-    scored_links(Score(found.corpus, counts, relation, place, rule(basis, found.corpus)), Measure, options, choice)
+    bar = rule(basis, found.corpus, counts)
+    scored_links(Score(found.corpus, counts, relation, place, bar), Measure, options, choice)

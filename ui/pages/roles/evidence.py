@@ -97,7 +97,7 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
             _(
                 "A name: the relation that the head finds more often than a rule without a model does, in 60 and 40"
                 " annotated sentences (page Measure). It was chosen on one half of them and tested on the other: a"
-                " paired test by sentence, corrected for all heads that were chosen (Holm, 5 %)."
+                " two-sided paired test by sentence, corrected for all heads that were chosen (Holm, 5 %)."
             )
         )
     last = _("Roles need {fewest} tokens that could have them. A click selects the head on all pages.", fewest=FEWEST)
@@ -190,7 +190,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
     control(Roles, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
             format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
-    columns += [_("p of “more”"), *map(told, SHORT.values()), _("first token by value"), _("its value's length")]
+    columns += [_("p, two-sided"), *map(told, SHORT.values()), _("first token by value"), _("its value's length")]
     every = [_row(known, choice.count, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
     kept = [
         [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
@@ -226,7 +226,7 @@ def _row(  # noqa: PLR0913  (one control or line, told all about itself)
     numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
     words = commas([told(SHORT[role]) for role in roles[layer][head]] or [""])
     row = relations.told.get((layer, head))
-    found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p_more]
+    found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
     return [layer + base, head + base, words, relations.name(layer, head), *found, *numbers]
 
 

@@ -49,7 +49,7 @@ def looked_at(told: Mapping[Head, Row], choice: Choice, layers: int, heads: int)
     """The chosen (layer, head) where there is one, else the one whose relation is the least doubtful."""
     if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
         return choice.layer, choice.head
-    return min(told, key=lambda head: told[head].p_more, default=(0, 0))
+    return min(told, key=lambda head: (not told[head].more, told[head].p), default=(0, 0))
 
 
 def named_after(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
@@ -74,7 +74,7 @@ def _score(found: tuple[str, Counts], relations: Relations, relation: str, head:
     direction = int(first.found[: len(corpus.directions), *head].argmax())
     if own is not None and own.relation == relation:
         direction = corpus.directions.index(own.direction)
-    return Score(corpus, counts, relation, (direction, *head), rule(first, corpus))
+    return Score(corpus, counts, relation, (direction, *head), rule(first, corpus, counts))
 
 
 def _sets(relations: Relations) -> dict[str, tuple[str, Counts]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from inference import Refusal
 from probing.naming import Head, named
@@ -13,7 +14,7 @@ from probing.score import Run
 from probing.tally import Tally
 from ui.run.refusals import say
 from ui.run.scoring import scored
-from ui.show.lists import semicolons
+from ui.show.lists import semicolons, together
 from ui.state.choice import Choice
 from wording import _
 
@@ -53,8 +54,8 @@ def _tallies(choice: Choice, control: bool) -> dict[str, Tally]:
 
 
 def summary(relations: Relations, heads: int, base: int) -> str:
-    """How many heads may be named after a relation, beside how many luck and structure alone would name."""
-    clear = sorted((row for row in relations.told.values() if row.more), key=lambda row: row.p_more)
+    """How many heads are named after a relation, with how many of random weights, which have learned nothing."""
+    clear = sorted((row for row in relations.told.values() if row.more), key=lambda row: row.p)
     names = [
         _(
             "{head} {relation}, {found:.0f} % against {rule:.0f} %",
@@ -65,14 +66,22 @@ def summary(relations: Relations, heads: int, base: int) -> str:
         )
         for row in clear
     ]
-    also = sum(row.more for row in relations.untrained.values())
-    return _(
-        "On one half of 100 annotated sentences, {some} of {heads} heads find some relation more often"
-        " than a rule without a model. On the other half, this many of them are still clearly above it:"
-        " {clear}. With random weights it is {untrained}, then {also}.",
-        some=len(relations.told),
-        heads=heads,
-        clear=f"{len(clear)} ({semicolons(names)})" if names else len(clear),
-        untrained=len(relations.untrained),
-        also=also,
+    values: dict[str, Any] = {
+        "clear": len(clear),
+        "heads": heads,
+        "names": semicolons(names),
+        "tests": len(relations.told),
+        "untrained": sum(row.more for row in relations.untrained.values()),
+    }
+    found = (
+        _("{clear} of {heads} heads find a relation significantly more often than a rule without a model: {names}.",
+          **values)
+        if names
+        else _("No head of {heads} finds a relation significantly more often than a rule without a model.", **values)
+    )  # fmt: skip
+    how = _(
+        "Each head's relation was chosen on one half of 100 annotated sentences and tested on the other half"
+        " (two-sided, corrected for {tests} heads). With random weights: {untrained}.",
+        **values,
     )
+    return together(found, how)

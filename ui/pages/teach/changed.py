@@ -107,10 +107,11 @@ def _maps(found: Measured, head: Place) -> None:
         _(
             "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the "
             "sentences. The twins had the same training, step for step, on the same texts with shuffled labels; the "
-            "mean of two. Ring: beyond chance, that is further than the twins by a sign-flip test over the sentences, "
-            "corrected for all heads by Holm's method, and by more than one twin is ahead of the other in 95 of 100 "
-            "heads. Luck gives some all the same, none or many at once, because heads of a layer move together. "
-            "Frame: the head below; a click selects another."
+            "mean of two. Ring: beyond chance, that is further than the twins by a two-sided permutation test over the "
+            "sentences, corrected for all heads by Holm's method, and ahead of them by {ahead:.1f} times the twins' "
+            "largest difference in any head. In at most 5 of 100 trainings with nothing to learn is even one ring "
+            "luck. Frame: the head below; a click selects another.",
+            ahead=changed.AHEAD,
         )
     )
 

@@ -9,8 +9,8 @@ from ui.show.csv_table import below, csv_table
 
 HEADS = [
     "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",
-    "task less twins", "less twins, low", "less twins, high", "verdict over sentences", "p of more, corrected",
-    "p of less, corrected", "ahead of the twins in distance", "ahead by luck", "beyond chance",
+    "task less twins", "less twins, low", "less twins, high", "verdict over sentences", "p over sentences, corrected",
+    "ahead of the twins in distance", "ahead needed, all heads corrected", "beyond chance",
 ]  # fmt: skip
 
 
@@ -34,9 +34,8 @@ def _lines(found: Measured) -> list[list[object]]:
     means = (told.change, told.control, told.more)
     return [
         [found.rows, *found.place(at), *(_known(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high)),
-         told.verdict(at), _known(told.p_more[at]), _known(told.p_less[at]),
-         float(found.ahead.flat[at]), found.luck, found.place(at) in found.beyond]
-        for at in range(len(told.p_more))
+         told.verdict(at), _known(told.p[at]), float(found.ahead.flat[at]), found.luck, found.place(at) in found.beyond]
+        for at in range(len(told.p))
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from attention.mask import Array
 from inference.memory import ByteLru
 from probing import changed
 from probing.across import Across, Mean, Numbers, mean_of
-from probing.changed import RARE, TWINS, Facts
+from probing.changed import TWINS, Facts
 
 KEPT = 2**24  # bytes of what is told of trainings
 ROUNDING = 1e-4  # bits: less comes of a model's numbers being saved in half precision
@@ -29,7 +29,7 @@ class Measured:
     shape: tuple[int, int]  # layers and heads
     across: Across  # heads numbered layer by layer; the task is its change and the mean of its twins the control
     ahead: Array  # by how much further than the twins each head has come, (layer, head), and
-    luck: float  # how far one twin is ahead of the other in few heads; Jensen–Shannon distances both
+    luck: float  # how far ahead a head must be, corrected for all heads; Jensen–Shannon distances both
     layers: Mapping[str, Mean]  # of the task and each twin: the mean over each layer's heads
     whole: Mapping[str, Mean]  # the mean over all heads
 
@@ -41,13 +41,13 @@ class Measured:
     @property
     def beyond(self) -> list[tuple[int, int]]:
         """The heads that have come further than the twins on these sentences, and by more than luck; furthest first."""
-        found = [self.place(int(at)) for at in self.across.those(more=True)]
+        found = [self.place(int(at)) for at in self.across.more_heads]
         return sorted((at for at in found if self.ahead[at] > self.luck), key=lambda at: -float(self.ahead[at]))
 
     @property
-    def by_luck(self) -> float:
-        """How many heads luck alone puts there, on the average over shuffles."""
-        return RARE * self.ahead.size
+    def further(self) -> int:
+        """How many heads have come further than the twins on these sentences, whatever another shuffle would do."""
+        return len(self.across.more_heads)
 
     def as_map(self, values: Numbers) -> Array:
         """A number a head as (layer, head)."""

@@ -10,7 +10,7 @@ from training.jobs.job import Look
 from ui.input.head_picking import head_name
 from ui.pages.teach.changed_measured import Measured
 from ui.pages.teach.progress import doing
-from ui.show.lists import commas
+from ui.show.lists import commas, together
 from ui.show.numbers import small
 from wording import _, ngettext, told
 
@@ -64,16 +64,32 @@ def truth(found: Measured, base: int) -> list[str]:
             anyway=anyway,
             n=found.across.change.n,
         ),
-        ngettext(
-            "{many} of {all} heads goes beyond chance{names}; luck gives {luck:.1f} on the average.",
-            "{many} of {all} heads go beyond chance{names}; luck gives {luck:.1f} on the average.",
-            len(found.beyond),
-            many=len(found.beyond),
-            all=found.ahead.size,
-            names=_names(found, base),
-            luck=found.by_luck,
-        ),
+        together(_beyond(found, base), _further(found)),
     ]
+
+
+def _beyond(found: Measured, base: int) -> str:
+    """Return how many heads go beyond chance, and how seldom luck alone takes any head there."""
+    return ngettext(
+        "{many} of {all} heads goes beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
+        "{many} of {all} heads go beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
+        len(found.beyond),
+        many=len(found.beyond),
+        all=found.ahead.size,
+        names=_names(found, base),
+    )
+
+
+def _further(found: Measured) -> str:
+    """Return how many heads moved further on these sentences, which another shuffle may do as well."""
+    return ngettext(
+        "On these sentences {many} head moved further than in the twins, which another shuffle may do too: two twins"
+        " tell little.",
+        "On these sentences {many} heads moved further than in the twins, which another shuffle may do too: two twins"
+        " tell little.",
+        found.further,
+        many=found.further,
+    )
 
 
 def of_head(found: Measured, head: tuple[int, int], base: int) -> str:
@@ -87,7 +103,7 @@ def of_head(found: Measured, head: tuple[int, int], base: int) -> str:
     if head in found.beyond:
         said = _("It goes beyond chance.")
     elif across.verdict(at) == "more":
-        said = _("It goes further on these sentences, but by no more than one shuffle beyond another.")
+        said = _("It moved further than in the twins on these sentences, which another shuffle may do too.")
     else:
         said = _("It does not go beyond chance.")
     return _(

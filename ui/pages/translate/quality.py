@@ -171,7 +171,7 @@ def summary(best: dict[ReadAt, Best | None], base: int) -> str:
     return _(
         "Head {head} links {share:.1f} % ({low:.1f} to {high:.1f})"
         " of {words:,} words to a source word that people allow, in sentences that it was not chosen on"
-        " (alignment error rate {error:.2f}). By a paired test, sentence by sentence, that is {compared}"
+        " (alignment error rate {error:.2f}). By a two-sided paired test, sentence by sentence, that is {compared}"
         " the word at the same relative place, {diagonal:.1f} % (error rate {diagonal_error:.2f}); a"
         " word at random finds {chance:.1f} %."
         " Read one step later, the best head, {later_head}, finds {later_share:.1f} %.",

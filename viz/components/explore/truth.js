@@ -103,7 +103,12 @@ export function truth(facts) {
   if (rows && rows.layers * rows.heads > 1) {
     const below = headsBelow(rows, layer, head, said, strength);
     const rest = rows.layers * rows.heads - 1;
-    const [first, some] = strength ? [say.ownFirst, say.ownRank] : [say.rankFirst, say.rank];
+    const corrected = strength && known && (known.placed !== null || !Number.isNaN(known.usual));
+    const [first, some] = !corrected
+      ? [say.rankFirst, say.rank]
+      : known.placed === null
+      ? [say.ownFirst, say.ownRank]
+      : [say.placedFirst, say.placedRank];
     text += fill(below === rest ? first : some, { below, others: rest });
   }
   if (own) {
