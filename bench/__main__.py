@@ -21,6 +21,7 @@ MEASUREMENTS = {
     "matrix": "one head's matrix against a forward pass",
     "luck": "how often luck alone is called more than the rule",
     "luck_across": "how often luck alone says that a head changes more with the meaning",
+    "luck_claims": "how often luck alone leads to a claim about rules, random changes and taught heads",
     "edits": "every head removed in turn against plain forward passes",
     "carry": "every vector and head of one text taken from another",
     "reruns": "a click and a new text on every page, on a server that has had visitors",

@@ -36,6 +36,7 @@ POINTS = 2**14  # of the grid on which the distribution of a difference is compu
 MOST_WAYS = 20_000  # permutations of a group that are all enumerated
 DRAWS = 200_000  # permutations of a larger group
 RESAMPLES = 1_999  # of the bootstrap
+TOGETHER = 4_096  # permutations of several groups that are enumerated as a whole
 AT_ONCE = 5_000  # of them in memory at the same time
 BLOCK = 64  # heads in memory at the same time
 LEAST = 5  # groups for an interval
@@ -166,21 +167,22 @@ def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
     The sum of independent differences has the product of their Fourier transforms. Rounding to the grid may move a sum
     by a few steps; sums that near to the observed sum count as equal to it.
     """
-    ends = [_ends(values[at], int(control[at].sum())) for at in members]
+    parts = _merged(control, members)
+    ends = [sum(_ends(values[at], int(control[at].sum())) for at in part) for part in parts]  # (end, head) each
     step = sum(high - low for low, high in ends) / (POINTS // 2)
     size = np.where(step > 0, step, 1)
     heads = values.shape[1]
     seen, spectrum = np.zeros(heads, np.intp), np.ones((heads, POINTS // 2 + 1), np.complex128)
-    for at, (low, _high) in zip(members, ends, strict=True):
+    for part, (low, _high) in zip(parts, ends, strict=True):
         counts, ways = np.zeros(heads * POINTS), 0
-        for weights in _ways(control[at]):
-            steps = np.rint((weights @ values[at] - low) / size).astype(np.intp)
+        for differences in _differences(values, control, part):
+            steps = np.rint((differences - low) / size).astype(np.intp)
             counts += np.bincount((steps + POINTS * np.arange(heads)).ravel(), minlength=heads * POINTS)
             seen += steps[0] if ways == 0 else 0  # the observed way is the first
             ways += len(steps)
         spectrum *= np.fft.rfft(counts.reshape(heads, POINTS) / ways)
     chances = np.fft.irfft(spectrum, POINTS)  # of each sum, in steps
-    slack = np.ceil(4 * np.sqrt(len(members) / 6))  # four standard deviations of the difference of two rounded sums
+    slack = np.ceil(4 * np.sqrt(len(parts) / 6))  # four standard deviations of the difference of two rounded sums
     sums = np.arange(POINTS)
     above = (chances * (sums >= seen[:, None] - slack)).sum(axis=1)
     below = (chances * (sums <= seen[:, None] + slack)).sum(axis=1)
@@ -188,13 +190,40 @@ def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
     return found
 
 
-def _ends(values: Numbers, controls: int) -> tuple[Numbers, Numbers]:
-    """Return the smallest and the largest change less control that a group's pairs (pair, head) allow, (head,) each."""
+def _merged(control: Bools, members: list[Integers]) -> list[list[Integers]]:
+    """Return the groups in parts of up to TOGETHER permutations, which are few enough to enumerate as a whole."""
+    parts: list[list[Integers]] = []
+    room = 0.0
+    for at in members:
+        ways = comb(len(at), int(control[at].sum()))
+        if ways <= room:
+            parts[-1].append(at)
+        else:
+            parts.append([at])
+            room = TOGETHER
+        room /= ways
+    return parts
+
+
+def _differences(values: Numbers, control: Bools, part: list[Integers]) -> Iterator[Numbers]:
+    """Yield the summed change less control of some groups, (way, head), some ways at a time, the observed way first."""
+    if len(part) == 1:
+        yield from (weights @ values[part[0]] for weights in _ways(control[part[0]]))
+        return
+    total = np.zeros((1, values.shape[1]))
+    for at in part:
+        (weights,) = _ways(control[at])
+        total = (total[:, None] + weights @ values[at]).reshape(-1, values.shape[1])
+    yield total
+
+
+def _ends(values: Numbers, controls: int) -> Numbers:
+    """Return the smallest and the largest change less control that a group's pairs (pair, head) allow, (2, head)."""
     order = np.sort(values, axis=0)
     changes = len(values) - controls
     low = order[:changes].mean(axis=0) - order[changes:].mean(axis=0)
     high = order[controls:].mean(axis=0) - order[:controls].mean(axis=0)
-    return low, high
+    return np.stack([low, high])
 
 
 def _ways(control: Bools) -> Iterator[Numbers]:

@@ -161,7 +161,7 @@ def luck(twins: Sequence[Array]) -> float:
     Twins are (layer, head) in bits; distances are Jensen–Shannon distances, the roots of divergences, a metric
     (doi:10.1109/TIT.2003.813506). All heads of a training may go further together, so two twins have a single
     difference, and their largest in any head is what a third is compared with: the ratio of two normal numbers is a
-    Cauchy number, of which LEVEL are beyond AHEAD. It holds for all heads together; `bench/luck_taught.py` draws such
+    Cauchy number, of which LEVEL are beyond AHEAD. It holds for all heads together; `bench/luck_claims.py` draws such
     trainings.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)

@@ -6,9 +6,10 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from probing.across import LEAST, across, mean_of
-from probing.paired import LEVEL, holm
+from probing.paired import LEVEL, holm, two_sided
 from probing.text_pairs import TextPair, groups
 
 
@@ -25,8 +26,8 @@ def test_pairs_of_one_text_twice_change_nothing() -> None:
         assert (mean.mean == 0).all()
         assert (mean.low == 0).all()
         assert (mean.high == 0).all()
-    assert (found.p_more == 1).all()
-    assert found.those(more=True).size == found.those(more=False).size == 0
+    assert (found.p == 1).all()
+    assert found.more_heads.size == 0
 
 
 def test_two_pairs_by_hand() -> None:
@@ -50,7 +51,7 @@ def test_the_test_is_the_share_of_all_ways_to_call_one_pair_the_change() -> None
     for order in np.ndindex(3, 3, 3):
         total = sum(row[at] - (row.sum() - row[at]) / 2 for row, at in zip(sums, order, strict=True))
         seen, ways = seen + (total >= least - 1e-12), ways + 1
-    assert across(values, control, group).p_more[0] == pytest.approx(seen / ways, abs=0.01)
+    assert across(values, control, group).p[0] == pytest.approx(2 * seen / ways, abs=0.01)
 
 
 def test_the_order_of_pairs_and_the_numbers_of_groups_do_not_matter() -> None:
@@ -60,18 +61,18 @@ def test_the_order_of_pairs_and_the_numbers_of_groups_do_not_matter() -> None:
     other = across(values[order], control[order], group[order])
     np.testing.assert_allclose(found.more.mean, other.more.mean, atol=1e-12)
     np.testing.assert_allclose(found.more.low, other.more.low, atol=1e-12)
-    np.testing.assert_allclose(found.p_more, other.p_more, atol=0.05)
+    np.testing.assert_allclose(found.p, other.p, rtol=0.05)
 
 
 def test_a_head_that_follows_the_meaning_is_found_among_many_that_do_not() -> None:
     values, control, group = drawn(3, 18, 3, 72)
     values[~control, 7] *= 4
     found = across(values, control, group)
-    assert found.those(more=True).tolist() == [7]
+    assert found.more_heads.tolist() == [7]
     assert found.verdict(7) == "more"
     assert found.more.low[7] > 0
     again = across(values, control, group)
-    np.testing.assert_array_equal(found.p_more, again.p_more)  # what is drawn is drawn from one seed
+    np.testing.assert_array_equal(found.p, again.p)
 
 
 def test_all_ways_are_counted_where_they_are_few() -> None:
@@ -82,14 +83,47 @@ def test_all_ways_are_counted_where_they_are_few() -> None:
         change = np.array([values[group == text][at] for text, at in enumerate(called)])
         rest = np.array([np.delete(values[group == text], at, axis=0).mean(axis=0) for text, at in enumerate(called)])
         means.append((change - rest).mean(axis=0))
-    chances = (np.array(means) >= found.more.mean - 1e-12).mean(axis=0)
-    np.testing.assert_allclose(found.p_more, holm(chances), atol=1e-12)
-    assert 0 < chances.min() < 1
+    tails = [(sign * np.array(means) >= sign * found.more.mean - 1e-12).mean(axis=0) for sign in (1, -1)]
+    np.testing.assert_allclose(found.p, holm(two_sided(*tails)), atol=0.02)
+    assert 0 < min(tails[0].min(), tails[1].min()) < 1
+
+
+def test_p_is_that_of_every_permutation_and_of_no_seed() -> None:
+    # 12 texts of a change and three controls: 4 ** 12 permutations, of which two million draws tell p to 3 % here.
+    values, control, group = drawn(21, 12, 3, 3)
+    values[~control] *= 1.8
+    chance = np.random.default_rng(0)
+    draws, seen = np.zeros((2_000_000, 3)), np.zeros(3)
+    for text in range(12):
+        mine = values[group == text]
+        differences = np.array([mine[at] - np.delete(mine, at, axis=0).mean(axis=0) for at in range(4)])
+        draws += differences[chance.integers(4, size=len(draws))]
+        seen += differences[0]
+    expected = holm(two_sided((draws >= seen).mean(axis=0), (draws <= seen).mean(axis=0)))
+    np.testing.assert_allclose(across(values, control, group).p, expected, rtol=0.06)
+
+
+def test_a_group_with_too_many_permutations_is_sampled() -> None:
+    values = np.random.default_rng(12).lognormal(-4, 0.6, (40, 2))
+    values[:20, 0] *= 1.5
+    found = across(values, np.repeat([False, True], 20), np.arange(40))  # C(40, 20) ways in a single group
+    difference = values[:20].mean(axis=0) - values[20:].mean(axis=0)
+    spread = np.sqrt(values.var(axis=0) * 40 / 39 * (1 / 20 + 1 / 20))
+    np.testing.assert_allclose(found.p, holm(2 * norm.sf(np.abs(difference / spread))), atol=0.05)
+
+
+def test_no_head_is_said_to_change_less() -> None:
+    values, control, group = drawn(4, 18, 3, 2)
+    values[~control, 0] /= 50
+    found = across(values, control, group)
+    assert found.p[0] < 0.001
+    assert found.verdict(0) == "not clearly more"
+    assert found.more_heads.size == 0
 
 
 @pytest.mark.slow
 def test_luck_alone_seldom_calls_any_head_more() -> None:
-    wrong = sum(across(*drawn(100 + at, 15, 3, 8)).those(more=True).size > 0 for at in range(30))
+    wrong = sum(across(*drawn(100 + at, 15, 3, 8)).more_heads.size > 0 for at in range(30))
     assert wrong / 30 <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / 30)
 
 
@@ -122,7 +156,7 @@ def test_texts_that_have_one_kind_each_stand_against_each_other() -> None:
     values[:12, 0] += 1
     found = across(values, np.repeat([False, True], 12), np.arange(24))
     assert not found.within
-    assert found.those(more=True).tolist() == [0]
+    assert found.more_heads.tolist() == [0]
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))

@@ -43,8 +43,8 @@ def test_rows_are_written_and_the_best_are_told(
     found = json.loads(out.read_text())
     assert len(found) == 3 * 6  # "all", "even" and "odd", in 2 layers of 3 heads
     assert list(found[0]) == [
-        "relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high",
-        "p_more", "p_less",
+        "relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "chance", "low",
+        "high", "p",
     ]  # fmt: skip
     assert {row["baseline"] for row in found} == {100}
     assert len(list(csv.DictReader(table.read_text().splitlines()))) == len(found)

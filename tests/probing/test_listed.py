@@ -29,7 +29,7 @@ def tally() -> tuple[Tally, np.ndarray]:
 
 def test_links_come_in_the_files_order_with_what_the_head_found() -> None:
     counted, hits = tally()
-    found = listed(present(counted.of("det")), CORPUS, (1, 0, 2), cue=1)
+    found = listed(present(counted.of("det")), CORPUS, (1, 0, 2), rule=1)
     places = [(sentence, at) for sentence in range(5) for at in (0, 2) if (sentence, at) != (3, 2)]
     assert [(one.item.line, one.link) for one in found] == [(10 * s, ITEMS[s].links[at]) for s, at in places]
     assert [one.hit for one in found] == [bool(hits[s, at, 1, 0, 2]) for s, at in places]
@@ -40,7 +40,7 @@ def test_links_come_in_the_files_order_with_what_the_head_found() -> None:
 def test_hits_are_as_many_as_the_score_says() -> None:
     counts = present(tally()[0].of("det"))
     for place in np.ndindex(*counts.shape):
-        found = listed(counts, CORPUS, (place[0], place[1], place[2]), cue=1)
+        found = listed(counts, CORPUS, (place[0], place[1], place[2]), rule=1)
         assert len(found) == counts.n
         assert sum(one.hit for one in found) == counts.found[place]
     assert sum(one.by_rule for one in found) == counts.cues[1]

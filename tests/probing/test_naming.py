@@ -48,13 +48,13 @@ def test_the_doubt_is_corrected_for_all_heads_that_were_chosen() -> None:
     chosen, told = nothing(), nothing()
     chosen[0] = True
     told[0, ..., : LINKS // 3] = True  # as the rule does
-    told[0, 0, 0, : LINKS // 3 + 5] = True  # and five more: p = 1/32 alone
+    told[0, 0, 0, : LINKS // 3 + 6] = True  # and six more: p = 2/64 alone
     alone = nothing()
     alone[0, 0, 0] = True
     one = named([(Tally({**counts(0, det=alone), **counts(1, det=told)}), TREES)])
     all_six = named([(Tally({**counts(0, det=chosen), **counts(1, det=told)}), TREES)])
     assert one[0, 0].more
-    assert one[0, 0].p_more < LEVEL < all_six[0, 0].p_more == 6 * one[0, 0].p_more
+    assert one[0, 0].p < LEVEL < all_six[0, 0].p == 6 * one[0, 0].p
     assert len(all_six) == LAYERS * HEADS
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control
 
-from probing.paired import LEVEL, by_sentence, holm, sign_flips
+from probing.paired import LEVEL, by_sentence, holm, sign_flip_test, sign_flips
 
 
 def every_flip(sums: np.ndarray) -> float:
@@ -29,6 +29,13 @@ def test_with_one_link_to_a_sentence_it_is_mcnemars() -> None:
     sums = np.array([1] * 14 + [-1] * 5 + [0] * 30)
     expected = binomtest(14, 19, alternative="greater").pvalue
     assert sign_flips(sums[:, None])[0] == pytest.approx(expected, rel=1e-9)
+
+
+def test_more_and_less_share_a_two_sided_level() -> None:
+    sums = np.array([[1, -1]] * 14 + [[-1, 1]] * 5)
+    np.testing.assert_allclose(sign_flip_test(sums), binomtest(14, 19).pvalue, rtol=1e-9)
+    null = np.random.default_rng(0).choice([-1, 1], (60, 4000))
+    assert (sign_flip_test(null) <= LEVEL).mean() <= LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / 4000)
 
 
 def test_a_gain_and_the_same_loss_mirror_each_other() -> None:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from attention.links import Item, Link
 from probing import baselines
 from probing.corpus import ALL, Corpus
 from probing.intervals import wilson
+from probing.ready_sets import ready
 from probing.rows import chosen, rows, to_csv, to_json
 from probing.tally import Counts, Tally
 from tests.support.present import present
@@ -111,9 +113,8 @@ def test_a_tally_survives_json() -> None:
 
 
 def test_the_fixed_offset_is_the_most_frequent_and_of_equals_the_shortest() -> None:
-    assert baselines.best(Counter({-3: 4, 1: 5, 2: 1}), candidates=False) == 1
-    assert baselines.best(Counter({-3: 4, 2: 4, 5: 4}), candidates=False) == 2
-    assert baselines.best(Counter({-1: 2, 1: 2}), candidates=False) == 1
+    for cues, best in (({-3: 4, 1: 5, 2: 1}, 1), ({-3: 4, 2: 4, 5: 4}, 2), ({-1: 2, 1: 2}, 1)):
+        assert baselines.best(cues, {}, candidates=False) == best
 
 
 @pytest.mark.parametrize(("source", "target", "other", "nearest"), [(0, 1, 3, 1), (0, 3, 1, 0), (2, 1, 3, 0)])
@@ -121,7 +122,42 @@ def test_the_nearest_candidate_begins_nearest_and_a_tie_is_none(
     source: int, target: int, other: int, nearest: int
 ) -> None:
     link = Link("coref", source, target, (other,))
-    assert baselines.cue(item(link), link) == nearest
+    assert baselines.cue(item(link), link) & baselines.NEAREST == nearest
+
+
+def test_the_first_and_the_sentences_first_candidate_are_rules() -> None:
+    text = "In May the aunt met Ann. Bob saw her."
+    units = tuple((text.index(word), text.index(word) + len(word)) for word in ("her", "aunt", "Bob"))
+    aunt, bob = Link("coref", 0, 1, (2,)), Link("coref", 0, 2, (1,))
+    assert baselines.cue(Item(text, units, (aunt,)), aunt) == baselines.FIRST
+    assert baselines.cue(Item(text, units, (bob,)), bob) == baselines.NEAREST | baselines.SUBJECT
+
+
+def test_the_rule_between_candidates_is_the_best_of_three() -> None:
+    near, first, subject = baselines.NEAREST, baselines.FIRST, baselines.SUBJECT
+    reported = {near: 4, first: 6}
+    assert baselines.best({near: 6, first: 4}, {near: 6, first: 4}, candidates=True) == near
+    assert baselines.best({near: 4, first: 6}, reported, candidates=True) == first
+    assert baselines.best({near: 4, first | subject: 2, subject: 4}, {subject: 6}, candidates=True) == subject
+    assert baselines.best({near: 5, first: 5}, reported, candidates=True) == first, "of equals the harder to beat"
+    assert baselines.best({near: 6, first: 4}, reported, candidates=True) == baselines.GUESS, "never below chance"
+
+
+def test_the_pronouns_of_the_app_have_a_rule_above_chance() -> None:
+    items = ready("pronouns").items
+    halves = [Counter(baselines.cue(each, link) for each in items[at::2] for link in each.links) for at in (0, 1)]
+    assert [baselines.found(half, baselines.NEAREST, candidates=True) for half in halves] == [10, 8]
+    rule = baselines.best(*halves, candidates=True)
+    assert (rule, baselines.found(halves[1], rule, candidates=True)) == (baselines.FIRST, 12)
+
+
+def test_a_head_beside_a_guess_has_the_binomial_test() -> None:
+    hits = np.zeros((20, 1, 1, 1), bool)
+    hits[:17] = True
+    counts = Counts.of([(at, 0) for at in range(20)], [0] * 20, hits)
+    [row] = rows(Tally({(0, "coref"): counts}), corpus("gap"))[:1]
+    assert (row.baseline, row.chance, row.baseline_name) == (50.0, 50.0, "a guess between the two")
+    assert row.p == pytest.approx(binomtest(17, 20).pvalue)
 
 
 def test_wilson_intervals_are_those_of_the_formula() -> None:
@@ -193,8 +229,8 @@ def test_a_split_chooses_head_direction_and_offset() -> None:
     assert (row.layer, row.head, row.direction, row.accuracy, row.n) == (1, 0, "dependent to head", 20, 20)
     assert (row.baseline_name, row.baseline) == ("always the word before", 60)
     [same] = [r for r in rows(tally, corpus(), split) if (r.layer, r.head) == (1, 0)]
-    assert replace(same, p_more=row.p_more, p_less=row.p_less) == row  # there corrected for all heads
-    assert same.p_more >= row.p_more
+    assert replace(same, p=row.p) == row  # there corrected for all heads
+    assert same.p >= row.p
 
 
 def test_nothing_is_chosen_where_one_half_is_empty() -> None:
@@ -212,8 +248,8 @@ def test_a_relation_s_name_is_no_formula_in_a_spreadsheet() -> None:
 
 def test_files_hold_the_rows() -> None:
     found = rows(filled(), corpus())
-    names = ["relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "low", "high"]
-    names += ["p_more", "p_less"]
+    names = ["relation", "layer", "head", "direction", "accuracy", "n", "baseline", "baseline_name", "chance"]
+    names += ["low", "high", "p"]
     assert json.loads(to_json(found)) == [asdict(row) for row in found]
     read = list(csv.DictReader(io.StringIO(to_csv(found))))
     assert list(read[0]) == list(json.loads(to_json(found))[0]) == names

@@ -72,20 +72,24 @@ def test_nothing_was_picked(event: dict[str, Any] | None) -> None:
     assert picked(event) is None
 
 
-def best(layer: int, head: int, share: float, p_more: float) -> Best:
-    return Best(layer, head, share, 60.0, 80.0, 175, 0.25, 74.28, 17.2, 0.27, p_more, 1 - p_more)
+def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28) -> Best:
+    return Best(layer, head, share, 60.0, 80.0, 175, 0.25, diagonal, 17.2, 0.27, p)
 
 
 @pytest.mark.parametrize(
-    ("p_more", "verdict"),
-    [(0.01, "that is more than"), (0.4, "that is not clearly more than"), (0.99, "that is less than")],
+    ("p", "diagonal", "verdict"),
+    [
+        (0.01, 50.0, "that is more than"),
+        (0.4, 50.0, "that is not clearly more than"),
+        (0.01, 74.28, "that is less than"),
+    ],
 )
-def test_the_sentence_says_how_the_best_head_stands(p_more: float, verdict: str) -> None:
-    told = summary({ReadAt.WRITING: best(2, 4, 70.01, p_more), ReadAt.OWN: best(0, 1, 33.71, 0.5)}, base=1)
+def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, verdict: str) -> None:
+    told = summary({ReadAt.WRITING: best(2, 4, 70.01, p, diagonal), ReadAt.OWN: best(0, 1, 33.71, 0.5)}, base=1)
     assert "Head 3-5 links 70.0 % (60.0 to 80.0) of 175 words" in told
     assert "(alignment error rate 0.25)" in told
     assert verdict in told
-    assert "74.3 % (error rate 0.27); a word at random finds 17.2 %" in told
+    assert f"{diagonal:.1f} % (error rate 0.27); a word at random finds 17.2 %" in told
     assert told.endswith("Read one step later, the best head, 1-2, finds 33.7 %.")
 
 

@@ -52,8 +52,8 @@ def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
 @pytest.mark.slow
 def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
     page = asked("compare", show="set", layer=5, head=4)
-    says(page, "of 72 heads change more with the meaning than with the wording: ")
-    says(page, "(18 pairs of different meaning, 58 of different wording only; permutation test within each")
+    says(page, "3 of 72 heads change more with the meaning than with the wording: 0-9, 0-0, 2-7 (")
+    says(page, "(18 pairs of different meaning, 58 of different wording only; two-sided permutation test within each")
     says(page, "95 % interval")
     says(page, "A doubt: the pairs of different meaning differ in 1.9 words on the mean, the others in 1.0")
     says(page, "Of the pairs that differ in one word only (7 texts), ")
@@ -87,7 +87,7 @@ def test_identical_pairs_change_nothing() -> None:
         ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
         (f"a,b\n{TIRED},{WIDE}\n", "1 pair, none of them a control, so what a change of wording alone does"),
         (f"{HEADER}{TIRED},{SO},control\n", "All these pairs are controls"),
-        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "permutation test between texts"),
+        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation test between texts"),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "1 pair was left out."),
     ],
     ids=["refused", "no control", "no change", "apart", "too long"],

@@ -16,7 +16,7 @@ from inference.questions.effects import Effect, NextTokenEffects, VectorEffects,
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
-from ui.pages.compare.carrying_measured import Carried
+from ui.pages.compare.carrying_measured import Carried, bands, by_luck
 from ui.pages.compare.carrying_truth import answer_of, beyond, of_one, truth
 from ui.pages.compare.carrying_watch import Followed, hidden_in_both
 from ui.show.numbers import times
@@ -36,7 +36,7 @@ def carried(states: Array, heads: Array, band: float = 0.2) -> Carried:
     return Carried(
         Followed(question, question, REQUESTS, NAMES, "animal"), (view, view), ("it", "tired → wide"), (((0, 0),),
         ((1, 1), (2, 2))), logs(0.4, 0.1), logs(0.1, 0.2), states, heads, np.full(3, band, np.float32),
-        np.full(2, band, np.float32), "", 1,
+        np.full(2, band, np.float32), (0.3, 0, 2), "", 1,
     )  # fmt: skip
 
 
@@ -55,8 +55,8 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
         " → wide” into layers 1 to 2 (1.00 to 0.80)."
     )
     assert heads == (
-        "Of single heads, 2-1 carries most: 0.25 of the way. 2 of 6 heads carry more than 95 of 100 random changes as"
-        " large do in their layer; 0 would by luck alone."
+        "Of single heads, 2-1 carries most: 0.25 of the way. 1 of 6 heads carry more towards it than 95 of 100 random"
+        " changes as large do in their layer; by luck it would be 0 (0 to 2 in 95 of 100 cases)."
     )
 
 
@@ -74,8 +74,23 @@ def test_what_is_not_known_yet_is_not_said() -> None:
 
 def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:
     found = beyond(HEADS, np.array([0.2, 0.3], np.float32))
-    np.testing.assert_array_equal(found, [[False, True, False], [False, False, False]])
+    np.testing.assert_array_equal(found, np.zeros((2, 3), bool))
+    assert beyond(-HEADS, np.array([0.2, 0.3], np.float32))[0].tolist() == [False, True, False]  # towards only
     assert not beyond(HEADS, np.full(2, np.nan, np.float32)).any()
+
+
+def test_random_heads_are_as_many_as_the_range_says() -> None:
+    chance = np.random.default_rng(0)
+    sizes = chance.lognormal(-4, 0.8, (6, 12, 1))  # heads differ in how far a change of theirs goes
+    many, ranges = [], set()
+    for _ in range(400):
+        drawn = sizes * chance.normal(size=(6, 12, 5))
+        rows = drawn[..., 1:].reshape(6, -1)
+        many.append(int(beyond(drawn[..., 0], bands(rows)).sum()))
+        ranges.add(by_luck(rows, 12))
+    [(mean, low, high)] = ranges
+    assert abs(np.mean(many) - mean) <= 4 * np.std(many) / 20
+    assert np.mean([not low <= each <= high for each in many]) <= 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
 
 
 def test_one_place_names_what_is_taken() -> None:
@@ -86,7 +101,7 @@ def test_one_place_names_what_is_taken() -> None:
     said = of_one(found, "s", (1, 1), logs(0.2, 0.2))
     assert said == (
         "With the vector of “tired → wide” as it enters layer 2 taken from the second text, the answer goes 0.80 of the"
-        " way; 95 of 100 random changes as large stay within 0.20. Then “dog” and “road” are equally likely."
+        " way; 95 of 100 random changes as large carry it at most 0.20. Then “dog” and “road” are equally likely."
     )
     assert "in every layer" in of_one(found, "s", (2, 0), logs(0.2, 0.2))
     assert "the output of head 2-3" in of_one(found, "h", (1, 2), logs(0.2, 0.2))

@@ -64,7 +64,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     job(tmp_path)
     page = shown(tmp_path)
     says(page, "would also have moved with nothing to learn")
-    says(page, "1 of 6 heads goes beyond chance (1-2); luck gives 0.3 on the average.")
+    says(page, "1 of 6 heads goes beyond chance (1-2); luck takes any head there in at most 5 of 100 trainings.")
     says(page, "Layer 1 · head 2: ")  # the one that is furthest beyond is looked at
     says(page, "It goes beyond chance.")
     says(page, "Open side by side: [('beside', 'taught/")

@@ -1,0 +1,140 @@
+"""False-positive rates of the claims that are no test of a head beside another: rules, random changes, taught heads.
+
+Each null set is counted as the page counts it. Sets come from made-up worlds or, for random changes, from draws of the
+embedded model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from attention.mask import Array
+from bench.report import Row, most
+from probing.baselines import FIRST, NEAREST, SUBJECT
+from probing.changed import ahead, luck
+from probing.corpus import Corpus
+from probing.paired import LEVEL
+from probing.rows import chosen, of_relation
+from probing.tally import HALVES, Counts, Tally
+
+TIMES = 1000  # null sets
+SENTENCES = 40  # with a pronoun, as many as come with the app
+SHAPE = (2, 6, 12)  # directions, layers, heads: the embedded model's
+PRONOUNS = Corpus("csv", (), ("source to target", "target to source"), "")
+RELATION = "coref"
+POOL, DRAWS = 40, 4  # random changes of each head that sets are drawn from, and that the page makes of each
+TEXTS = (
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+)
+WORLDS = {  # of taught heads: spread of a training, of its layers and of its heads, in distance or its logarithm
+    "trainings differ as a whole": (1.0, 0.0, 0.0, False),
+    "trainings and layers differ": (1.0, 0.5, 0.3, False),
+    "layers differ": (0.0, 1.0, 0.3, False),
+    "heads differ": (0.0, 0.0, 1.0, False),
+    "trainings differ by a factor, layers and heads by less": (0.8, 0.2, 0.1, True),
+}
+
+Random = np.random.Generator
+
+
+def measure() -> Iterator[Row]:
+    """A row for each claim and world."""
+    yield from rules()
+    yield carried()
+    for words, spread in WORLDS.items():
+        random = np.random.default_rng(0)
+        wrong = np.mean([any_beyond(trainings(random, *spread)) for _ in range(TIMES)])
+        yield _row(f"Teach: any of 72 heads beyond chance in a training like its twins; {words}", float(wrong))
+
+
+def rules() -> Iterator[Row]:
+    """Rows for heads that guess between two candidates beside the best of three rules that do no better."""
+    random = np.random.default_rng(0)
+    sets = [pronouns(random) for _ in range(TIMES)]
+    best = [chosen(tally, PRONOUNS, RELATION) for tally in sets]
+    wrong = np.mean([row is not None and row.verdict != "not clearly more" for row in best])
+    yield _row(
+        "Measure: the best head of guessing heads is called more or less than the best of three rules", float(wrong)
+    )
+    wrong = np.mean([any(row.more for row in of_relation(tally, PRONOUNS, RELATION)) for tally in sets])
+    yield _row("Measure: any of 72 guessing heads is called more than the best of three rules", float(wrong))
+
+
+def pronouns(random: Random) -> Tally:
+    """Return links of which heads and rules find half by guessing; the nearest of two candidates is never the first."""
+    counts = {}
+    for half in range(HALVES):
+        places = [(at, 0) for at in range(half, SENTENCES, HALVES)]
+        near, subject = random.random((2, len(places))) < 0.5
+        needed = np.where(near, NEAREST, FIRST) + np.where(subject, SUBJECT, 0)
+        counts[half, RELATION] = Counts.of(places, needed.tolist(), random.random((len(places), *SHAPE)) < 0.5)
+    return Tally(counts)
+
+
+def carried() -> Row:
+    """Return the row for heads whose output is replaced by random changes: is their number in the stated range?"""
+    from ui.pages.compare.carrying_measured import bands, by_luck
+
+    pool, random = _pool(), np.random.default_rng(0)
+    outside, counts = [], []
+    for _ in range(TIMES):
+        drawn = np.take_along_axis(pool, random.random(pool.shape).argsort(axis=-1)[..., : 1 + DRAWS], axis=-1)
+        rows = drawn[..., 1:].reshape(len(pool), -1)
+        many = int((drawn[..., 0] > bands(rows)[:, None]).sum())
+        mean, low, high = by_luck(rows, pool.shape[1])
+        outside.append(not low <= many <= high)
+        counts.append(many)
+    note = f"{TIMES:,} sets from {POOL} draws of each head; {np.mean(counts):.1f} heads on average, {mean:.1f} stated"
+    return _row(
+        "Side by side: random changes of all heads fall outside the range stated", float(np.mean(outside)), note
+    )
+
+
+def _pool() -> Array:
+    """Return how far random changes of each head carry the sentence vector, (layer, head, draw)."""
+    from dataclasses import replace
+
+    from attention.aligned_texts import align
+    from attention.patches import at_random, heads, tokens_beside
+    from attention.patches import carried as shares
+    from attention.view import View
+    from inference import LocalBackend, TraceRequest
+    from inference.answers import effects
+    from inference.questions.effects import VectorEffects
+    from inference.request import EMBEDDED
+
+    backend = LocalBackend()
+    left, right = (View(trace) for trace in backend.traces([TraceRequest(text=text) for text in TEXTS]))
+    pairs = tokens_beside(left, right, align(left, right)[0])
+    sets = list(at_random(heads([*product(range(left.layers), range(left.heads))], pairs), POOL))
+    here, there = (VectorEffects(EMBEDDED, text=text) for text in TEXTS)
+    loaded = backend.loaded(EMBEDDED, None, here.HEAD)
+    ends = [effects.answer(loaded, question).values[0] for question in (here, there)]
+    asked = [replace(here, edits=tuple(sets[at : at + 500]), other=there) for at in range(0, len(sets), 500)]
+    found = np.concatenate([effects.answer(loaded, question).values for question in asked])
+    return shares(found, *ends).reshape(left.layers, left.heads, POOL)
+
+
+def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> Array:
+    """Return how far three trainings with nothing to learn move each head, (training, layer, head) in bits."""
+    parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
+    drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
+    usual = random.uniform(0.1, 0.6, (1, 6, 12))
+    distance = usual * np.exp(drawn) if factor else np.clip(usual * (1 + drawn / 10), 0, None)
+    bits: Array = np.clip(distance, 0, None) ** 2
+    return bits
+
+
+def any_beyond(moved: Array) -> bool:
+    """Whether any head of the first training is ahead of the two others by more than luck, all sentences granting it."""
+    task, *twins = moved
+    return bool((ahead(task, twins) > luck(twins)).any())
+
+
+def _row(what: str, wrong: float, note: str = f"{TIMES:,} null sets") -> Row:
+    limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5
+    return most(what, limit, wrong, f"{wrong:.3f}", note)
