@@ -1,8 +1,8 @@
 """How often luck alone is called "more" or "less" than the rule: sets of sentences, none with a better head.
 
-Each set is scored as the pages Measure and Roles do; a set counts as wrong if any of its heads is called either.
-Beside it, what each head's own interval would have said, link by link and not corrected. The worlds are made up, or are the
-embedded model's own hits, of which heads that find more than the rule forget some, and those that find less guess some.
+Each set is scored as the pages Measure and Roles do; a set counts as wrong if any of its heads is called either. Beside
+it, what each head's own interval would have said, link by link and not corrected. The worlds are made up, or are the
+embedded model's own hits: heads that find more than the rule forget some, and those that find less guess some.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: Array) -> bool:
-    """Whether any head of the first training is ahead of the two others by more than luck, all sentences granting it."""
+    """Whether any head of the first training is ahead of the two others by more than luck, whatever sentences say."""
     task, *twins = moved
     return bool((ahead(task, twins) > luck(twins)).any())
 

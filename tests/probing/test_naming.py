@@ -79,4 +79,4 @@ def test_several_sets_of_sentences_name_each_head_once() -> None:
     )  # fmt: skip
     found = named([(trees, TREES), (pronouns, PRONOUNS)])
     assert [row.relation for row in found.values()] == ["coref"]
-    assert found[0, 0].baseline_name == "nearest candidate"
+    assert found[0, 0].baseline_name == "a guess between the two"  # the rules find fewer

@@ -87,8 +87,8 @@ def _maps(found: Set, head: Place) -> None:
             "Each cell is a head: the Jensen–Shannon divergence between its rows in the two texts of a pair, mean "
             "over the pairs; pairs that share a text count as one. Both maps share a scale. Ring: the head changes "
             "more with the meaning than with the wording, by a two-sided permutation test corrected for all heads by "
-            "Holm's method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are below. A "
-            "click selects a head on all pages."
+            "Holm's method: in at most 5 of 100 such maps is even one ring luck. Frame: the head whose pairs are "
+            "below. A click selects a head on all pages."
         )
     )
 

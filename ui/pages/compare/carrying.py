@@ -115,9 +115,9 @@ def _draw(found: Carried, options: Compare) -> None:
             "Each cell is the first text read again with one thing taken from the reading of the second: on the left "
             "the vector of a word as it enters a layer (in the last row as it enters every layer), on the right what "
             "a head hands on for all words. Its number says how far the answer then goes from the first text's, 0, to "
-            "the second text's, 1. Dot and ring: further towards the second text's answer than 95 of 100 random changes "
-            "of the same size in that layer ({words} for each word, {heads} for each head, fixed seed). Words stand beside those that take their place; a word without one "
-            "is left as it is.",
+            "the second text's, 1. Dot and ring: further towards the second text's answer than 95 of 100 random "
+            "changes of the same size in that layer ({words} for each word, {heads} for each head, fixed seed). Words "
+            "stand beside those that take their place; a word without one is left as it is.",
             words=draws(len(found.pairs)),
             heads=draws(found.heads.shape[1]),
         )

@@ -125,7 +125,7 @@ def _ask_all(followed: Followed, sets: Sequence[tuple[Take, ...]], tokens: int) 
 
 
 def bands(drawn: Array) -> Array:
-    """Return each row's bar for the share that a place carries, (row,), from the random changes that moved something."""
+    """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
     return np.array([bar(row.astype(np.float64), USUAL) for row in _moved(drawn)], np.float32)
 
 

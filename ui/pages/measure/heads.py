@@ -49,8 +49,8 @@ MARKS = sentence(
     " are a two-sided paired test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
 )
 CANDIDATES = sentence(
-    "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is best"
-    " on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
+    "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is"
+    " best on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
 )
 MOST_LINES = 24  # relations in the figure; all are in the tables
 LEAST = sentence("Relations with fewer links in the part that is reported are left out: their figures say little.")

@@ -67,8 +67,8 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
             "Each cell is one head, on all of the sentences, those on which heads are chosen included. Frame: the head"
             " whose sentences are below. Ring: the head finds more than the rule without a model, by a two-sided paired"
             " test on the same links, sentence by sentence, corrected for all heads and both directions by Holm's"
-            " method: in at most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the head on all"
-            " pages, and opens its sentences."
+            " method: in at most 5 of 100 such maps is even one ring luck. Both maps share a scale. A click selects the"
+            " head on all pages, and opens its sentences."
         )
     )
 
