@@ -125,8 +125,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
     usual = random.uniform(0.1, 0.6, (1, 6, 12))
     distance = usual * np.exp(drawn) if factor else np.clip(usual * (1 + drawn / 10), 0, None)
-    bits: Array = np.clip(distance, 0, None) ** 2
-    return bits
+    return (np.clip(distance, 0, None) ** 2).astype(np.float32)
 
 
 def any_beyond(moved: Array) -> bool:

@@ -168,8 +168,9 @@ def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
     by a few steps; sums that near to the observed sum count as equal to it.
     """
     parts = _merged(control, members)
-    ends = [sum(_ends(values[at], int(control[at].sum())) for at in part) for part in parts]  # (end, head) each
-    step = sum(high - low for low, high in ends) / (POINTS // 2)
+    each = [[_ends(values[at], int(control[at].sum())) for at in part] for part in parts]
+    ends = np.array([np.sum(part, axis=0) for part in each])  # (part, end, head)
+    step = (ends[:, 1] - ends[:, 0]).sum(axis=0) / (POINTS // 2)
     size = np.where(step > 0, step, 1)
     heads = values.shape[1]
     seen, spectrum = np.zeros(heads, np.intp), np.ones((heads, POINTS // 2 + 1), np.complex128)

@@ -81,3 +81,10 @@ def test_names_that_changed_places_stand_where_the_other_stood() -> None:
     before, after = "妈妈给女儿打电话，因为她", "女儿给妈妈打电话，因为她"
     assert counterparts((11, 0, 3), before, after) == (11, 0, 3)
     assert counterparts((11, 0, 3), before, f"{after}们") is None, "not as many words: nothing says who stands where"
+
+
+def test_a_flip_is_a_change_of_preference_beyond_the_threshold() -> None:
+    before, after = np.array([[0.5, 0.02, 0.004, 0.5]]), np.array([[-0.011, -0.3, -0.5, -0.004]])
+    assert flips(before, after).tolist() == follows(before, after).tolist() == [[True, True, False, False]]
+    assert flips(after, before).tolist() == [[True, True, False, False]]
+    assert not follows(after, before).any()

@@ -95,10 +95,10 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     chosen = {"layer": 3, "head": 1, "relation": "coref", "outcome": "hits", "leaf": 2}
     open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
     expect(page.get_by_text(re.compile(f"^{len(clear)} of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
-    text = said(page, "^On one half of 100 annotated sentences")
-    assert f"{len(told)} of 72 heads find some relation more often" in text
-    assert f"still clearly above it: {len(clear)} ({clear[0].layer}-{clear[0].head} {clear[0].relation}, " in text
-    assert re.search(r"With random weights it is [0-9]+, then 0\.$", text)
+    text = said(page, "on one half of 100 annotated sentences and tested on the other half")
+    assert not clear  # 20 links are too few beside the best of three rules
+    assert text.startswith("No head of 72 finds a relation significantly more often than a rule without a model.")
+    assert f"(two-sided, corrected for {len(told)} heads). With random weights: 0." in text
     corpus, tally = ready("pronouns"), runs["pronouns"].tally
     counts = tally.of("coref")
     assert counts is not None

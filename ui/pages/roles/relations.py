@@ -69,7 +69,7 @@ def summary(relations: Relations, heads: int, base: int) -> str:
     values: dict[str, Any] = {
         "clear": len(clear),
         "heads": heads,
-        "names": semicolons(names),
+        "names": semicolons(names) if names else "",
         "tests": len(relations.told),
         "untrained": sum(row.more for row in relations.untrained.values()),
     }

@@ -84,7 +84,7 @@ def test_random_heads_are_as_many_as_the_range_says() -> None:
     sizes = chance.lognormal(-4, 0.8, (6, 12, 1))  # heads differ in how far a change of theirs goes
     many, means, outside = [], [], 0
     for _ in range(400):
-        drawn = sizes * chance.normal(size=(6, 12, 5))
+        drawn = (sizes * chance.normal(size=(6, 12, 5))).astype(np.float32)
         rows = drawn[..., 1:].reshape(6, -1)
         many.append(int(beyond(drawn[..., 0], bands(rows)).sum()))
         mean, low, high = by_luck(rows, 12)
