@@ -88,6 +88,7 @@ def test_all_ways_are_counted_where_they_are_few() -> None:
     assert 0 < min(tails[0].min(), tails[1].min()) < 1
 
 
+@pytest.mark.slow
 def test_p_is_that_of_every_permutation_and_of_no_seed() -> None:
     # 12 texts of a change and three controls: 4 ** 12 permutations, of which two million draws tell p to 3 % here.
     values, control, group = drawn(21, 12, 3, 3)
