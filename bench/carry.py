@@ -36,7 +36,7 @@ def _row(model: str, what: str, here: Any, there: Any) -> Row:
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from inference.answers import effects
-    from ui.pages.compare.carrying_measured import draws
+    from probing.intervals import draws
 
     backend = LocalBackend()
     left, right = (View(trace, words=True) for trace in backend.traces(

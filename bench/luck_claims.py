@@ -16,6 +16,7 @@ from bench.report import Row, most
 from probing.baselines import FIRST, NEAREST, SUBJECT
 from probing.changed import ahead, luck
 from probing.corpus import Corpus
+from probing.intervals import bands, by_luck
 from probing.paired import LEVEL
 from probing.rows import chosen, of_relation
 from probing.tally import HALVES, Counts, Tally
@@ -77,8 +78,6 @@ def pronouns(random: Random) -> Tally:
 
 def carried() -> Row:
     """Return the row for heads whose output is replaced by random changes: is their number in the stated range?"""
-    from ui.pages.compare.carrying_measured import bands, by_luck
-
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
     for _ in range(TIMES):

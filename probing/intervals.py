@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, comb, exp, lgamma, sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import betabinom
+
+from attention.mask import Array
 
 Numbers = npt.NDArray[np.float64]
 Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
+
+DRAWS = 3  # random changes for each place at least
+ROW_DRAWS = 39  # random changes of a row at least, so that one more is beyond USUAL of them in 1 of 20 cases
+USUAL = 0.95  # share of random changes that a place must exceed to be marked
+MOVED = 1e-6  # the smallest change that is not rounding
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
@@ -28,6 +34,29 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
     reach = Z * sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
     low, high = ((middle + sign * reach) / (1 + Z**2 / n) for sign in (-1, 1))
     return 100 * low if hits else 0.0, 100 * high if hits < n else 100.0
+
+
+def draws(width: int) -> int:
+    """Return how many random changes each place of a row of ``width`` places gets.
+
+    >>> draws(12), draws(4), draws(60)
+    (4, 10, 3)
+    """
+    return max(DRAWS, ceil(ROW_DRAWS / width))
+
+
+def bands(drawn: Array) -> Array:
+    """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
+    return np.array([bar(row.astype(np.float64), USUAL) for row in _moved(drawn)], np.float32)
+
+
+def by_luck(drawn: Array, width: int) -> tuple[float, int, int]:
+    """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
+    return count_beyond_bars([(width, len(row)) for row in _moved(drawn)], USUAL)
+
+
+def _moved(drawn: Array) -> list[Array]:
+    return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 
 def bar(draws: Numbers, share: float) -> float:
@@ -55,10 +84,23 @@ def count_beyond_bars(rows: Sequence[tuple[int, int]], share: float) -> tuple[fl
     for places, draws in rows:
         rank = _rank(draws, share)
         if rank <= draws:
-            chances = np.convolve(chances, betabinom.pmf(np.arange(places + 1), places, draws + 1 - rank, rank))
+            chances = np.convolve(chances, _beta_binomial(places, draws + 1 - rank, rank))
     below = np.cumsum(chances)
     mean = float(chances @ np.arange(len(chances)))
     return mean, int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
+
+
+def _beta_binomial(n: int, a: int, b: int) -> Numbers:
+    """Return the beta-binomial probabilities of 0 to n.
+
+    >>> _beta_binomial(1, 1, 3).round(2).tolist()
+    [0.75, 0.25]
+    """
+
+    def beta(one: int, other: int) -> float:
+        return lgamma(one) + lgamma(other) - lgamma(one + other)
+
+    return np.array([comb(n, k) * exp(beta(k + a, n - k + b) - beta(a, b)) for k in range(n + 1)])
 
 
 def _rank(draws: int, share: float) -> int:

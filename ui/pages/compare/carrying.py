@@ -12,10 +12,11 @@ from attention.trace import Trace
 from attention.view import View
 from inference import Refusal
 from inference.questions.effects import Effect
+from probing.intervals import draws
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
-from ui.pages.compare.carrying_measured import Carried, Place, draws, measure
+from ui.pages.compare.carrying_measured import Carried, Place, measure
 from ui.pages.compare.carrying_truth import beyond, of_one, truth
 from ui.pages.compare.carrying_watch import Followed, ask, follow, pick_watch
 from ui.pages.compare.controls import pick_other, settle_difference

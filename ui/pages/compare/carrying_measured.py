@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from math import ceil
 
 import numpy as np
 import streamlit as st
@@ -15,7 +14,7 @@ from attention.mask import Array
 from attention.patches import Pairs, Take, at_random, carried, heads, states, tokens_beside
 from attention.view import View
 from inference.questions.effects import Effect
-from probing.intervals import bar, count_beyond_bars
+from probing.intervals import bands, by_luck, draws
 from ui.pages.compare.carrying_watch import Followed, ask
 from ui.run.refusals import say
 from ui.run.stoppable import stoppable
@@ -23,10 +22,6 @@ from wording import _
 
 AT_ONCE = 8192  # tokens of one question, all its sets together
 MOST_SETS = 500  # in one question
-DRAWS = 3  # random changes for each place at least
-ROW_DRAWS = 39  # random changes of a row at least, so that one more is beyond USUAL of them in 1 of 20 cases
-USUAL = 0.95  # share of random changes that a place must exceed to be marked
-MOVED = 1e-6  # the smallest change that is not rounding
 LEAST = 0.05  # nats between the two answers, below which there is nothing to follow
 Place = tuple[int, int]  # layer and word, or layer and head
 
@@ -98,15 +93,6 @@ def measure(followed: Followed, views: tuple[View, View], part: str, base: int) 
     )  # fmt: skip
 
 
-def draws(width: int) -> int:
-    """Return how many random changes each place of a row of ``width`` places gets.
-
-    >>> draws(12), draws(4), draws(60)
-    (4, 10, 3)
-    """
-    return max(DRAWS, ceil(ROW_DRAWS / width))
-
-
 def _stream(part: str) -> str:
     """The part whose vectors a part's heads write into."""
     return "decoder" if part == "cross" else part
@@ -122,20 +108,6 @@ def _ask_all(followed: Followed, sets: Sequence[tuple[Take, ...]], tokens: int) 
         some = tuple(sets[starts[at] : starts[at] + step])
         found.append(followed.numbers(ask(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
     return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
-
-
-def bands(drawn: Array) -> Array:
-    """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
-    return np.array([bar(row.astype(np.float64), USUAL) for row in _moved(drawn)], np.float32)
-
-
-def by_luck(drawn: Array, width: int) -> tuple[float, int, int]:
-    """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
-    return count_beyond_bars([(width, len(row)) for row in _moved(drawn)], USUAL)
-
-
-def _moved(drawn: Array) -> list[Array]:
-    return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 
 def _names(

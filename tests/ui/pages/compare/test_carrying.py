@@ -13,10 +13,11 @@ from attention.patches import TakeHead, TakeState
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.questions.effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
+from probing.intervals import bands, by_luck
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
-from ui.pages.compare.carrying_measured import Carried, bands, by_luck
+from ui.pages.compare.carrying_measured import Carried
 from ui.pages.compare.carrying_truth import answer_of, beyond, of_one, truth
 from ui.pages.compare.carrying_watch import Followed, hidden_in_both
 from ui.show.numbers import times
