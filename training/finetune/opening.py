@@ -145,12 +145,13 @@ def _built(  # noqa: PLR0913  # one step of opened, with all that it knows by th
     with refusing(
         sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
     ):
-        parameters, _ = sketch(config, AUTO[kind])
+        parameters, implementation = sketch(config, AUTO[kind])
         refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))
         torch.manual_seed(seed)
         model, info = AUTO[kind].from_pretrained(
             str(files.folder),
             config=config,
+            attn_implementation=implementation,
             dtype=torch.float32,
             use_safetensors=True,
             local_files_only=True,

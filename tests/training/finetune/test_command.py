@@ -103,7 +103,7 @@ def test_tags_of_words(files: Path) -> None:
 def test_what_cannot_be_done_is_refused_in_a_sentence(
     files: Path, asked: tuple[str, str], more: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command(files, *asked, *more) == 1
+    assert command(files, *asked, *more) == 2
     told = capsys.readouterr().err
     assert said in told
     assert told.count("\n") == 1
