@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
+from attention.head_names import parse_head
 from classroom.errors import NotInClass
 from wording import sentence
 
@@ -21,7 +22,7 @@ class Question:
     """A question to everybody.
 
     ``options`` belong to a choice; ``truth`` is the right answer, as `normal` writes it, or "" where none is known; a
-    head is written "layer.head", both counted from 0. A number is right within ``tolerance`` of the truth.
+    head is stored as "layer.head", both counted from 0. A number is right within ``tolerance`` of the truth.
     """
 
     kind: Kind
@@ -143,12 +144,19 @@ def _number(said: str) -> str:
         raise NotInClass(sentence("“{said}” is no number. Type one such as 0.25.", said=said[:80])) from None
 
 
+def shown(question: Question, answer: str) -> str:
+    """Return an answer as the screen shows it: a head as 3-7, the notation of the app.
+
+    >>> shown(Question("head", "Which?"), "3.7"), shown(Question("number", "How much?"), "3.7")
+    ('3-7', '3.7')
+    """
+    return answer.replace(".", "-") if question.kind == "head" else answer
+
+
 def _head(said: str) -> str:
-    layer, _, head = said.partition(".")
-    if not (layer.isascii() and head.isascii() and layer.isdigit() and head.isdigit() and len(said) < 10):
+    found = parse_head(said)
+    if found is None:
         raise NotInClass(
-            sentence(
-                "“{said}” is no head. Type its layer and its head with a point between, such as 3.7.", said=said[:80]
-            )
+            sentence("“{said}” is not a head. Type its layer and its head, both from 0, such as 3-7.", said=said[:80])
         )
-    return f"{int(layer)}.{int(head)}"
+    return "{}.{}".format(*found)

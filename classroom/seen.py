@@ -61,6 +61,18 @@ class Board:
         names = {student.number: student.name or str(student.number) for student in self.students}
         asked = dict(enumerate(self.questions, start=1))
         return [
-            (one.question, asked[one.question].prompt, names[one.student], one.said, asked[one.question].truth)
+            (
+                one.question,
+                asked[one.question].prompt,
+                names[one.student],
+                _in_table(asked[one.question], one.said),
+                _in_table(asked[one.question], asked[one.question].truth),
+            )
             for one in self.answers
         ]
+
+
+def _in_table(question: Question, answer: str) -> str:
+    """Return an answer for a table: a head as L3H10, which no program reads as the number 3.1 or as a date."""
+    layer, point, head = answer.partition(".")
+    return f"L{layer}H{head}" if question.kind == "head" and point else answer

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from classroom.errors import NotInClass
-from classroom.question import Question, counted, heads, read, right
+from classroom.question import Question, counted, heads, read, right, shown
+from classroom.seen import Answer, Board, Student
 
 
 @pytest.mark.parametrize(
@@ -15,6 +16,13 @@ from classroom.question import Question, counted, heads, read, right
         ("number", "1e2", "100"),
         ("head", "3.7", "3.7"),
         ("head", "03.007", "3.7"),
+        ("head", "3-7", "3.7"),
+        ("head", "3/7", "3.7"),
+        ("head", "L3H7", "3.7"),
+        ("head", "layer 3 head 7", "3.7"),
+        ("head", "第3层头7", "3.7"),
+        ("head", "３－７", "3.7"),
+        ("head", "(3, 7)", "3.7"),
         ("word", "  the   animal ", "the animal"),
         ("text", "because\nit is", "because it is"),
     ],
@@ -27,10 +35,10 @@ def test_an_answer_is_counted_as(kind: str, said: str, counted_as: str) -> None:
     ("kind", "said", "sentence"),
     [
         ("number", "many", "no number"),
-        ("head", "three", "no head"),
-        ("head", "3", "no head"),
-        ("head", "-1.2", "no head"),
-        ("head", "٣.٧", "no head"),
+        ("head", "three", "not a head"),
+        ("head", "3", "not a head"),
+        ("head", "-1.2", "not a head"),
+        ("head", "٣.٧", "not a head"),
         ("choice", "maybe", "none of the answers"),
         ("word", "   ", "0 came"),
         ("text", "x" * 501, "501 came"),
@@ -71,3 +79,11 @@ def test_how_many_were_right() -> None:
     assert right(question, ["animal", "street", "ANIMAL"]) == 2
     assert right(Question("word", "?"), ["animal"]) is None
     assert counted(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]
+
+
+def test_a_head_in_the_table_is_neither_a_number_nor_a_date() -> None:
+    question = Question("head", "Which?", truth="3.10")
+    board = Board(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "3.1"),))
+    assert board.rows() == [(1, "Which?", "Ann", "L3H1", "L3H10")]
+    assert [question.normal(name) for name in ("L3H1", "L3H10")] == ["3.1", "3.10"]
+    assert shown(question, "3.10") == "3-10"

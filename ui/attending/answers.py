@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from classroom.question import Question, counted, heads, holds, right
+from classroom.question import Question, counted, heads, holds, right, shown
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.lists import together
@@ -47,11 +47,11 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
     """How many answered, how many were right, and one's own."""
     parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
     if question.truth:
-        parts.append(_("The model’s answer: {truth}.", truth=question.truth))
+        parts.append(_("The model’s answer: {truth}.", truth=shown(question, question.truth)))
         found = right(question, said) or 0
         parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
     if own is not None:
-        parts.append(_("Yours: {own}.", own=own))
+        parts.append(_("Yours: {own}.", own=shown(question, own)))
     return together(*parts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from classroom.errors import NotInClass
-from classroom.question import LONGEST_ANSWER, Question
+from classroom.question import LONGEST_ANSWER, Question, shown
 from classroom.seen import Seen
 from ui.attending.answers import answers
 from ui.run.classes import myself, store
@@ -18,28 +18,42 @@ PROBLEM, FIELD = "class_problem", "_field"
 
 
 def reply(code: str, seen: Seen) -> None:
-    """The question with a field for the answer; after the reveal everybody's answers beside the truth."""
+    """Draw the question with a field for the answer, folded once it is answered; after the reveal everybody's answers."""
     question, number = seen.question, seen.asked
     if question is None or number is None:
         return
-    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=plain(question.prompt)))
     if seen.revealed:
+        _prompt(question, number)
         answers(question, seen.said, f"class_answers_{number}", own=seen.own)
         return
+    problem = st.session_state.pop(PROBLEM, None)
+    if seen.own is None:
+        _form(code, number, question, None)
+    else:
+        say(_("Your answer: {own}", own=shown(question, seen.own)), role="status")
+        with st.expander(_("Question {number}: read it again or change your answer", number=number), bool(problem)):
+            _form(code, number, question, seen.own)
+    if problem:
+        say(problem)
+
+
+def _prompt(question: Question, number: int) -> None:
+    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=plain(question.prompt)))
+
+
+def _form(code: str, number: int, question: Question, own: str | None) -> None:
+    """Draw the question and the ways to answer it."""
+    _prompt(question, number)
     key = f"class_reply_{code}_{number}"
     with st.form(key, border=False):
-        _field(question, key, seen.own)
+        _field(question, key, own)
         st.form_submit_button(
-            _("Answer") if seen.own is None else _("Change my answer"),
+            _("Answer") if own is None else _("Change my answer"),
             on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
             help=_("Only your teacher sees it, until the answers are shown to everybody without names"),
         )
     if question.kind == "head":
         _shown_head(code, number)
-    if problem := st.session_state.pop(PROBLEM, None):
-        say(problem)
-    elif seen.own is not None:
-        say(_("Your answer: {own}", own=seen.own), role="status")
 
 
 def _field(question: Question, key: str, own: str | None) -> None:
@@ -49,23 +63,23 @@ def _field(question: Question, key: str, own: str | None) -> None:
         return
     helps = {
         "number": _("A number such as 0.25"),
-        "head": _("Layer and head, counted from 0, with a point between, such as 3.7"),
+        "head": _("Layer and head, both counted from 0, such as 3-7 or L3H7"),
         "word": _("One word of the text"),
         "text": _("A sentence of your own"),
     }
-    st.text_input(_("Your answer"), own or "", LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind])
+    st.text_input(_("Your answer"), shown(question, own or ""), LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind])
 
 
 def _shown_head(code: str, number: int) -> None:
     """A head is answered by showing it."""
     choice = current()
     if choice.layer is not None and choice.head is not None:
-        shown = f"{choice.layer}.{choice.head}"
+        name = f"{choice.layer}-{choice.head}"
         st.button(
-            _("Answer with the head that is shown: {shown}", shown=shown),
+            _("Answer with the head that is shown: {shown}", shown=name),
             key="class_shown_head",
             on_click=_send,
-            args=(code, number, shown),
+            args=(code, number, name),
             help=_("The layer and the head that are chosen on this page"),
         )
 

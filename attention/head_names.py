@@ -1,0 +1,48 @@
+"""Names of attention heads as people type them: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+NUMBER = r"([0-9]{1,3})"
+SIGN = r"[-‐‑‒–—―−.·・•/:,、;|_]"
+BETWEEN = rf"\s*(?:{SIGN}\s*)?"  # between the layer and the head, and after their names
+FORMS = (
+    # 3-1, 3.1, 3/1, 3 1
+    re.compile(rf"{NUMBER}\s*(?:{SIGN}\s*|\s){NUMBER}"),
+    # L3H1, layer 3 head 1, layer 3 · head 1
+    re.compile(rf"(?:layer|l){BETWEEN}{NUMBER}{BETWEEN}(?:head|h){BETWEEN}{NUMBER}"),
+    # 第3层头1, 第3层第1个头, 层3头1
+    re.compile(
+        rf"(?:第\s*{NUMBER}\s*[层層]|[层層]{BETWEEN}{NUMBER}){BETWEEN}的?\s*"
+        rf"(?:(?:注意力)?[头頭]{BETWEEN}{NUMBER}|第?\s*{NUMBER}\s*[个個号號]?\s*(?:注意力)?[头頭])"
+    ),
+)
+HEAD_FIRST = re.compile(rf"(?:head|h){BETWEEN}{NUMBER}{BETWEEN}(?:(?:of|in)\s+)?(?:layer|l){BETWEEN}{NUMBER}")
+LONGEST = 60  # characters of a name
+BRACKETS = {"(": ")", "[": "]", "<": ">"}
+
+
+def parse_head(text: str) -> tuple[int, int] | None:
+    """Return the layer and the head that a text names, both counted from 0, or None if it names no head.
+
+    Full-width digits and signs count as their plain forms; case and spaces do not count.
+
+    >>> parse_head("3-1"), parse_head("L3H1"), parse_head("(3, 1)"), parse_head("第3层头1"), parse_head("head 1 of layer 3")
+    ((3, 1), (3, 1), (3, 1), (3, 1), (3, 1))
+    >>> parse_head("3"), parse_head("-1.2"), parse_head("three")
+    (None, None, None)
+    """
+    if len(text) > LONGEST:
+        return None
+    plain = unicodedata.normalize("NFKC", text).strip().casefold()
+    if plain[:1] in BRACKETS and plain.endswith(BRACKETS[plain[0]]):
+        plain = plain[1:-1].strip()
+    for form in FORMS:
+        if found := form.fullmatch(plain):
+            layer, head = (int(number) for number in found.groups() if number is not None)
+            return layer, head
+    if found := HEAD_FIRST.fullmatch(plain):
+        return int(found[2]), int(found[1])
+    return None
