@@ -35,6 +35,7 @@ RUN useradd --uid 1000 --no-create-home --home-dir /cache headlight \
     && mkdir /cache && chown 1000:1000 /cache
 COPY --from=setup /headlight /headlight
 WORKDIR /headlight
+# The container's whole network, which `docker run -p` opens to others or not; the app alone keeps to its own machine.
 # One folder for all that is kept or written for a moment: models of the hub, taught models, what libraries compile.
 ENV HOME=/cache \
     HF_HOME=/cache/huggingface \
@@ -42,6 +43,7 @@ ENV HOME=/cache \
     NUMBA_CACHE_DIR=/cache/numba \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
     STREAMLIT_SERVER_PORT=8501 \
     TMPDIR=/cache
 USER 1000:1000

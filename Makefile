@@ -1,4 +1,5 @@
 # make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python,
+#                                        FOR=class (or public) to open it to the network; this machine only without
 #                                        LEAN=1 without the small language model (93 MB to fetch, 370 MB on disk)
 # make test        every check there is   ARGS="-k explore" for some of the tests
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
@@ -18,6 +19,9 @@
 
 PYTHON =
 PORT =
+# Who is expected: laptop, class or public, of the environment if not said here (docs/SECURITY.md).
+FOR = $(HEADLIGHT_FOR)
+ADDRESS = $(if $(filter class public,$(FOR)),--server.address 0.0.0.0)
 N =
 ARGS =
 VENV = .venv/bin/python
@@ -48,7 +52,7 @@ install-tests:
 	$(call PREPARE,--tests)
 
 run: install $(if $(LEAN),,writer)
-	@exec $(VENV) -m streamlit run app.py $(if $(PORT),--server.port $(PORT))
+	@HEADLIGHT_FOR="$(FOR)" exec $(VENV) -m streamlit run app.py $(if $(PORT),--server.port $(PORT)) $(ADDRESS)
 
 # The pages about writing work without it too, so a network that does not bring it holds nobody up.
 writer: install

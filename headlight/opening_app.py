@@ -21,6 +21,7 @@ from urllib.parse import urlencode
 FIRST, MANY = 8501, 20  # ports that are tried where none is asked for
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 FOLDERS = "HEADLIGHT_MODEL_FOLDERS"
+EVERYWHERE = "0.0.0.0"  # every network of this machine
 WAIT = 0.1  # seconds between two looks whether it answers
 
 
@@ -101,14 +102,17 @@ def allowing(folder: str | None) -> dict[str, str]:
 
 
 def command(port: int, host: str | None) -> list[str]:
-    """What starts the app; raises CannotServe where it cannot be started."""
+    """Return the command that starts the app, for the whole network if ``host`` is None.
+
+    Raises CannotServe if the app is not installed.
+    """
     if find_spec("streamlit") is None:
         raise CannotServe('The app needs Streamlit, which is not installed: pip install "headlight-attention[app]"')
     launcher = find_spec("app")
     if launcher is None or launcher.origin is None:
         raise CannotServe('The app is not here: pip install "headlight-attention[app]", or run this in the repository.')
-    where = ["--server.address", host] if host else []
-    return [sys.executable, "-m", "streamlit", "run", launcher.origin, "--server.port", str(port), *where]
+    app = [sys.executable, "-m", "streamlit", "run", launcher.origin]
+    return [*app, "--server.port", str(port), "--server.address", host or EVERYWHERE]
 
 
 def answers(port: int, app: subprocess.Popen[bytes]) -> bool:

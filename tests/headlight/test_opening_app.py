@@ -57,6 +57,10 @@ def test_what_is_started_is_the_launcher() -> None:
     ]  # fmt: skip
 
 
+def test_without_a_host_the_whole_network_is_named() -> None:
+    assert opening_app.command(8600, None)[-2:] == ["--server.address", "0.0.0.0"]
+
+
 def test_no_browser_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 

@@ -127,6 +127,14 @@ def test_the_port_is_the_same_everywhere() -> None:
         assert f"#   {line}" in TEXT.splitlines()
 
 
+def test_the_container_and_the_space_are_open_by_an_address_of_their_own() -> None:
+    assert settings()["STREAMLIT_SERVER_ADDRESS"] == "0.0.0.0"
+    card = (ROOT / "docs" / "space" / "README.md").read_text(encoding="utf-8")
+    assert "sdk: docker" in card
+    for word in ("STREAMLIT_SERVER_ADDRESS=0.0.0.0", "HEADLIGHT_FOR=public", "HEADLIGHT_HOSTS"):
+        assert f"`{word}`" in card
+
+
 def test_the_space_s_card_names_the_port() -> None:
     card = (ROOT / "docs" / "space" / "README.md").read_text(encoding="utf-8")
     front = dict(line.split(": ", 1) for line in card.split("---\n")[1].splitlines())

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -297,6 +298,39 @@ def test_every_command_is_explained() -> None:
     }
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
     assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("words", "environ", "whom", "opened"),
+    [
+        ([], {}, "", False),
+        (["FOR=class"], {}, "class", True),
+        (["FOR=public"], {}, "public", True),
+        (["FOR=laptop"], {}, "laptop", False),
+        ([], {"HEADLIGHT_FOR": "class"}, "class", True),
+        ([], {"HEADLIGHT_FOR": "public"}, "public", True),
+        ([], {"FOR": "class"}, "", False),  # a variable of somebody else's
+        (["FOR=laptop"], {"HEADLIGHT_FOR": "class"}, "laptop", False),
+    ],
+)
+def test_make_run_opens_the_app_to_whom_it_says(
+    words: list[str], environ: dict[str, str], whom: str, opened: bool
+) -> None:
+    plain = {name: value for name, value in os.environ.items() if name not in ("FOR", "HEADLIGHT_FOR")}
+    answer = subprocess.run(
+        ["make", "-n", "run", "LEAN=1", "PORT=8600", *words],
+        cwd=ROOT, env={**plain, **environ}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    command = answer.stdout.splitlines()[-1]
+    assert command.startswith(f'HEADLIGHT_FOR="{whom}" exec ')
+    assert ("--server.address 0.0.0.0" in command) is opened
+    assert "--server.port 8600" in command
+
+
+def test_the_app_s_own_settings_keep_it_to_this_machine() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["server"]["address"] == "127.0.0.1"
 
 
 def test_continuous_integration_runs_the_test_command() -> None:

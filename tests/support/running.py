@@ -60,15 +60,25 @@ def running(  # noqa: PLR0913  (an app has many ways to be started)
     below which it is served, such as "/some/path"; ``port`` is any that is free, unless it is given."""
     port = free_port() if port is None else port
     command = [sys.executable, "-m", "streamlit", "run", main, f"--server.port={port}", "--server.address=127.0.0.1"]
+    command += [*options, *([f"--server.baseUrlPath={base}"] if base else [])]
+    with started_by(command, log, folder, port, environ, base) as started:
+        yield started
+
+
+@contextmanager
+def started_by(  # noqa: PLR0913  (the same)
+    command: Sequence[str],
+    log: Path,
+    folder: Path,
+    port: int,
+    environ: Mapping[str, str] | None = None,
+    base: str = "",
+) -> Iterator[App]:
+    """An app that this command starts at a port, from the moment it answers until the block ends."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(environ or {})}
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            [*command, *options, *([f"--server.baseUrlPath={base}"] if base else [])],
-            cwd=folder,
-            env=environment,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command, cwd=folder, env=environment, stdout=stream, stderr=subprocess.STDOUT, start_new_session=True
         )
     started = App(f"http://127.0.0.1:{port}{base}", log, process)
     try:

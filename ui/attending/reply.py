@@ -67,7 +67,9 @@ def _field(question: Question, key: str, own: str | None) -> None:
         "word": _("One word of the text"),
         "text": _("A sentence of your own"),
     }
-    st.text_input(_("Your answer"), shown(question, own or ""), LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind])
+    st.text_input(
+        _("Your answer"), shown(question, own or ""), LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind]
+    )
 
 
 def _shown_head(code: str, number: int) -> None:

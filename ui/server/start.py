@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import threading
 import time
 from importlib.util import find_spec
@@ -11,6 +10,7 @@ from importlib.util import find_spec
 from streamlit import config
 
 from inference import TraceRequest
+from ui.run.network import is_open, network_addresses
 from ui.run.shelf import Look, backend, shelf
 from ui.state.examples import EXAMPLES
 
@@ -20,6 +20,10 @@ HEAD_START = 1
 ENDLESS = (
     "httptools is installed here, and with it Streamlit's server takes in a request's head without an end, so that a"
     " stranger can fill its memory. Uninstall it (pip uninstall httptools), or start in an environment of its own."
+)
+ONLY_THIS_MACHINE = (
+    "Only this machine reaches the app, although HEADLIGHT_FOR expects others: the server listens at the loopback."
+    " Start it with make run FOR=class, or add --server.address 0.0.0.0."
 )
 FAILED = threading.Event()  # set where the embedded model could not be prepared
 
@@ -36,20 +40,11 @@ def announce() -> None:
     path = str(config.get_option("server.baseUrlPath")).strip("/")
     end = f":{config.get_option('server.port')}/{path}"
     print(f"\n  Headlight is at  http://localhost{end}", flush=True)
-    network = None if backend().settings.only_here else network_address()
-    if network is not None and config.get_option("server.address") in (None, "0.0.0.0"):
-        print(f"  in this network  http://{network}{end}", flush=True)
-
-
-def network_address() -> str | None:
-    """This machine's address among its neighbours; None without a network. Connecting a datagram sends nothing."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            return None
-        address = str(probe.getsockname()[0])
-    return None if address.startswith("127.") else address
+    if is_open():
+        for address in network_addresses():
+            print(f"  in this network  http://{address}{end}", flush=True)
+    elif backend().settings.strangers:
+        print(f"  {ONLY_THIS_MACHINE}", flush=True)
 
 
 def warm() -> None:

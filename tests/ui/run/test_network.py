@@ -1,11 +1,14 @@
-"""What is known of the network without asking anybody."""
+"""What is known of the network without asking anybody: the hub, and the addresses under which others reach the app."""
 
 from __future__ import annotations
 
 import socket
+from collections import namedtuple
 from collections.abc import Iterator
 
+import psutil
 import pytest
+from streamlit import config
 
 from inference import LocalBackend
 from inference.settings import Settings
@@ -60,3 +63,59 @@ def test_a_way_out_is_looked_up_and_nothing_is_sent(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(socket, "socket", Probe)
     assert not network.routed()
     assert asked == [(socket.SOCK_DGRAM, network.NOWHERE)]
+
+
+Address = namedtuple("Address", "family address")
+State = namedtuple("State", "isup")
+
+
+def listening(monkeypatch: pytest.MonkeyPatch, address: str | None, whom: str = "") -> None:
+    """Make the server seem to listen there, started for these people."""
+    monkeypatch.setattr(config, "get_option", lambda name: address if name == "server.address" else None)
+    monkeypatch.setattr(network, "backend", lambda: LocalBackend(Settings.from_env({"HEADLIGHT_FOR": whom})))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
+def test_a_server_at_the_loopback_is_not_open(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    listening(monkeypatch, address, "class")
+    assert not network.is_open()
+    assert network.network_addresses() == ()
+
+
+@pytest.mark.parametrize("address", [None, "", "0.0.0.0", "::", "192.0.2.7"])
+def test_a_server_in_the_network_is_open_unless_for_a_laptop(
+    address: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for whom in ("", "class", "public"):
+        listening(monkeypatch, address, whom)
+        assert network.is_open()
+    listening(monkeypatch, address, "laptop")
+    assert not network.is_open()
+
+
+def test_the_addresses_are_those_that_others_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    cards = {
+        "lo": [Address(socket.AF_INET, "127.0.0.1")],
+        "eth0": [Address(socket.AF_INET, "10.0.0.7"), Address(socket.AF_INET6, "fd00::2")],
+        "eth1": [Address(socket.AF_INET, "169.254.3.4")],  # nobody gave it an address
+        "wlan0": [Address(socket.AF_INET, "192.168.1.5")],
+        "down0": [Address(socket.AF_INET, "10.9.9.9")],
+    }
+    monkeypatch.setattr(psutil, "net_if_addrs", lambda: cards)
+    monkeypatch.setattr(psutil, "net_if_stats", lambda: {name: State(name != "down0") for name in cards})
+    monkeypatch.setattr(network, "_outward", lambda: "192.168.1.5")
+    listening(monkeypatch, "0.0.0.0")
+    assert network.network_addresses() == ("192.168.1.5", "10.0.0.7")
+    monkeypatch.setattr(network, "_outward", lambda: None)
+    assert network.network_addresses() == ("10.0.0.7", "192.168.1.5")
+    listening(monkeypatch, "10.0.0.7")
+    assert network.network_addresses() == ("10.0.0.7",)
+
+
+def test_the_operator_s_names_come_instead_of_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening(monkeypatch, "10.0.0.7")
+    assert network.reached_by({}) == ("10.0.0.7",)
+    assert network.reached_by({network.HOSTS: " attention.example, other.example:8443 ,"}) == (
+        "attention.example",
+        "other.example:8443",
+    )

@@ -40,7 +40,9 @@ def asking(code: str) -> None:
         if st.session_state[KIND] == "choice":
             st.text_area(_("Answers to choose from"), key=OPTIONS, height=110, help=_("One on each line, 2 to 12"))
         st.text_input(
-            _("What is right, if you know"), key=TRUTH, help=_("Shown with the answers; a head such as 3-7, both counted from 0")
+            _("What is right, if you know"),
+            key=TRUTH,
+            help=_("Shown with the answers; a head such as 3-7, both counted from 0"),
         )
         st.button(
             _("Ask"), key="classroom_ask", on_click=_ask, args=(code,), type="primary", help=_("To everybody, now")
