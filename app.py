@@ -6,6 +6,7 @@ which skip what every page shares. So there is none beside it.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -23,6 +24,7 @@ from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
 from ui.routes import classes, exports, pictures, slips, traces  # noqa: E402
+from ui.run.classes import sweep_rooms  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.run.shelf import backend  # noqa: E402
 from ui.server import health, metrics  # noqa: E402
@@ -39,8 +41,10 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
     announce()
     threading.Thread(target=warm, name="warm", daemon=True).start()
+    sweeping = asyncio.create_task(sweep_rooms())
     with SCRIPTS.watched():
         yield {}
+    sweeping.cancel()
 
 
 ROOMS = (traces, slips, classes, exports, pictures, bertviz_views, teach, vectors)

@@ -29,8 +29,8 @@ def parse_head(text: str) -> tuple[int, int] | None:
 
     Full-width digits and signs count as their plain forms; case and spaces do not count.
 
-    >>> parse_head("3-1"), parse_head("L3H1"), parse_head("(3, 1)"), parse_head("第3层头1"), parse_head("head 1 of layer 3")
-    ((3, 1), (3, 1), (3, 1), (3, 1), (3, 1))
+    >>> parse_head("3-1"), parse_head("L3H1"), parse_head("第3层头1"), parse_head("head 1 of layer 3")
+    ((3, 1), (3, 1), (3, 1), (3, 1))
     >>> parse_head("3"), parse_head("-1.2"), parse_head("three")
     (None, None, None)
     """

@@ -63,6 +63,7 @@ class Store:
         ):
             self._base.execute(line)
         self._base.executescript(TABLES)
+        self.sweep()
 
     def open(self, who: str) -> str:
         """A new room whose teacher is ``who``; its code, which students type."""
@@ -125,6 +126,28 @@ class Store:
             base.execute("DELETE FROM room WHERE code=?", (code,))
         self._forget()
 
+    def erase(self, code: str, who: str) -> None:
+        """Delete every name and every answer of the room, which stays open."""
+        with self._teaching(code, who) as base:
+            base.execute("DELETE FROM answer WHERE room=?", (code,))
+            base.execute("UPDATE student SET name='' WHERE room=?", (code,))
+        self._forget()
+
+    def withdraw(self, code: str, who: str) -> None:
+        """Delete a student's name and answers, and their seat."""
+        with self._changed(code) as base:
+            student = self._student(base, code, who)
+            base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
+            base.execute("DELETE FROM student WHERE room=? AND number=?", (code, student))
+        self._forget()
+
+    def sweep(self) -> None:
+        """Delete every room that nobody changed for a day."""
+        with self._writing() as base:
+            gone = self._sweep(base)
+        if gone:
+            self._forget()
+
     def answer(self, code: str, who: str, number: int, said: str) -> None:
         """Answers the question that is asked; the last answer before the reveal counts."""
         with self._changed(code) as base:
@@ -160,6 +183,19 @@ class Store:
         with self._lock:
             found = self._base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
         return found is not None and secrets.compare_digest(found[0], _hashed(code, who))
+
+    def taught_by(self, who: str) -> str | None:
+        """Return the code of the newest room that this person teaches, or None."""
+        with self._lock:
+            rooms = self._base.execute("SELECT code, teacher FROM room ORDER BY rowid DESC").fetchall()
+        return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hashed(code, who))), None)
+
+    def attends(self, who: str) -> bool:
+        """Return whether this person has a seat in any room."""
+        with self._lock:
+            rooms = [code for (code,) in self._base.execute("SELECT code FROM room")]
+            seat = "SELECT 1 FROM student WHERE room=? AND secret=?"
+            return any(self._base.execute(seat, (code, _hashed(code, who))).fetchone() for code in rooms)
 
     def seen(self, code: str, who: str) -> Seen:
         """The room as a student sees it: nobody else's answer before the reveal, and no names ever."""
@@ -283,10 +319,10 @@ class Store:
             self._base.execute("UPDATE room SET touched=touched+?", (jump,))
         return now, steady
 
-    def _sweep(self, base: sqlite3.Connection) -> None:
+    def _sweep(self, base: sqlite3.Connection) -> int:
         now = self._clock()
         base.execute("UPDATE room SET touched=? WHERE touched > ?", (now, now))  # the clock was set back
-        base.execute("DELETE FROM room WHERE touched < ?", (now - KEPT,))
+        return base.execute("DELETE FROM room WHERE touched < ?", (now - KEPT,)).rowcount
 
 
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:

@@ -93,6 +93,7 @@ ACTS: dict[str, Callable[[Store, str, str], object]] = {
     "reveal": lambda store, code, who: store.reveal(code, who),
     "close": lambda store, code, who: store.close(code, who),
     "board": lambda store, code, who: store.board(code, who),
+    "erase": lambda store, code, who: store.erase(code, who),
 }
 
 
@@ -110,6 +111,7 @@ def test_who_is_not_in_the_room_neither_sees_nor_answers(store: Store, code: str
         store.seen,
         lambda code, who: store.answer(code, who, 1, "x"),
         lambda code, who: store.lost(code, who, True),
+        store.withdraw,
     ):
         with pytest.raises(NotInClass, match="not in this room"):
             act(code, "stranger")
@@ -193,12 +195,64 @@ def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -
     assert store.version(code) == 0
 
 
+def held(file: Path) -> bytes:
+    """All that the store has on the disk."""
+    return b"".join(left.read_bytes() for left in file.parent.iterdir())
+
+
+def test_erased_names_and_answers_leave_the_disk(store: Store, code: str, file: Path) -> None:
+    store.join(code, "secret of Cleopatra", "Cleopatra")
+    store.answer(code, "secret of Cleopatra", 1, "hippopotamus")
+    before = store.version(code)
+    store.erase(code, TEACHER)
+    assert b"Cleopatra" not in held(file)
+    assert b"hippopotamus" not in held(file)
+    board = store.board(code, TEACHER)
+    assert [student.name for student in board.students] == ["", "", ""]
+    assert board.answers == ()
+    assert board.questions == (WHICH,)  # the room goes on
+    assert store.version(code) > before  # students' pages look again
+    store.answer(code, ANNA, 1, "animal")
+    assert store.board(code, TEACHER).said(1) == ("animal",)
+
+
+def test_a_student_who_withdraws_leaves_nothing(store: Store, code: str, file: Path) -> None:
+    store.join(code, "secret of Cleopatra", "Cleopatra")
+    store.answer(code, "secret of Cleopatra", 1, "hippopotamus")
+    store.answer(code, ANNA, 1, "animal")
+    store.withdraw(code, "secret of Cleopatra")
+    assert b"Cleopatra" not in held(file)
+    assert b"hippopotamus" not in held(file)
+    assert [student.name for student in store.board(code, TEACHER).students] == ["Anna", ""]
+    assert store.board(code, TEACHER).said(1) == ("animal",)
+    assert not store.attends("secret of Cleopatra")
+
+
+def test_a_teacher_is_found_again_by_who_they_are(store: Store, code: str) -> None:
+    assert store.taught_by(TEACHER) == code
+    assert store.taught_by(ANNA) is None
+    newest = store.open(TEACHER)
+    assert store.taught_by(TEACHER) == newest
+    store.close(newest, TEACHER)
+    assert store.taught_by(TEACHER) == code
+
+
+@pytest.mark.usefixtures("code")
+def test_a_seat_in_any_room_makes_a_student(store: Store) -> None:
+    other = store.open("another teacher")
+    assert store.attends(ANNA)
+    assert not store.attends(TEACHER)
+    assert not store.attends("stranger")
+    store.join(other, TEACHER)
+    assert store.attends(TEACHER)
+
+
 def test_the_file_tells_nobodys_secret(store: Store, code: str, file: Path) -> None:
     store.answer(code, ANNA, 1, "it")
-    held = b"".join(left.read_bytes() for left in file.parent.iterdir())
-    assert b"Anna" in held  # the names are there
-    assert ANNA.encode() not in held
-    assert TEACHER.encode() not in held
+    found = held(file)
+    assert b"Anna" in found  # the names are there
+    assert ANNA.encode() not in found
+    assert TEACHER.encode() not in found
     assert file.stat().st_mode & 0o077 == 0
 
 
@@ -233,6 +287,27 @@ def test_a_room_that_nobody_touches_for_a_day_is_gone(clocks: Clocks) -> None:
     store.open(TEACHER)
     assert store.version(old) == 0
     assert store.version(young) == 1
+
+
+def test_a_day_after_the_last_change_nothing_is_on_the_disk(clocks: Clocks, file: Path) -> None:
+    store = clocks.store()
+    code = store.open(TEACHER)
+    store.join(code, ANNA, "Cleopatra")
+    clocks.wait(KEPT - 1)
+    store.sweep()
+    assert b"Cleopatra" in held(file)
+    clocks.wait(2)
+    store.sweep()  # which the app does every few minutes
+    assert b"Cleopatra" not in held(file)
+    assert store.version(code) == 0
+
+
+def test_a_start_forgets_rooms_whose_day_is_over(clocks: Clocks, file: Path) -> None:
+    store = clocks.store()
+    store.join(store.open(TEACHER), ANNA, "Cleopatra")
+    clocks.wait(KEPT + 1)
+    clocks.store()
+    assert b"Cleopatra" not in held(file)
 
 
 @pytest.mark.parametrize("jump", [YEAR, -YEAR])

@@ -18,7 +18,7 @@ PROBLEM, FIELD = "class_problem", "_field"
 
 
 def reply(code: str, seen: Seen) -> None:
-    """Draw the question with a field for the answer, folded once it is answered; after the reveal everybody's answers."""
+    """Draw the question with a field for the answer, folded once it is answered, or everybody's answers."""
     question, number = seen.question, seen.asked
     if question is None or number is None:
         return

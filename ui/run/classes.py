@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,16 @@ from ui.run.shelf import backend
 from ui.run.teaching import visitor
 
 FILE = "rooms.sqlite"
+SWEEP = 600.0  # seconds between two looks for rooms that are over
 
 
 def store() -> Store:
     """The rooms that all sessions of this server share."""
-    return _store(taught.place_of(backend().settings).parent / "classes" / FILE)
+    return _store(_file())
+
+
+def _file() -> Path:
+    return taught.place_of(backend().settings).parent / "classes" / FILE
 
 
 @cache
@@ -26,3 +32,11 @@ def _store(file: Path) -> Store:
 def myself() -> str:
     """The secret that only this visitor's browser and this server know."""
     return visitor()
+
+
+async def sweep_rooms() -> None:
+    """Delete rooms whose day is over, now and every few minutes, also if nobody opens another room."""
+    while True:
+        if _file().exists():
+            await asyncio.to_thread(lambda: store().sweep())
+        await asyncio.sleep(SWEEP)

@@ -44,7 +44,7 @@ def routed() -> bool:
 
 
 def is_open() -> bool:
-    """Return whether other machines reach the app: it listens beyond the loopback and answers more than this machine."""
+    """Return whether other machines reach the app: it listens beyond the loopback and answers others."""
     return not backend().settings.only_here and not is_loopback(config.get_option("server.address"))
 
 
@@ -89,7 +89,7 @@ def machine_addresses() -> tuple[str, ...]:
 
 
 def _outward() -> str | None:
-    """Return the address from which this machine reaches others, or None; connecting a datagram socket sends nothing."""
+    """Return the address from which this machine reaches others, or None. A datagram socket connects and sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(NOWHERE)
