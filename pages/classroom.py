@@ -20,8 +20,8 @@ else:
 with reading_help():
     st.markdown(
         _(
-            "- A room lasts until its teacher closes it, or a day without anybody in it; then nothing of it is kept "
-            "but what the teacher has downloaded.\n"
+            "- A room lasts until its teacher closes it, or a day after the last change in it. Then nothing of it is "
+            "kept but the files that the teacher has saved.\n"
             "- Students see nobody’s answers until the teacher shows them, and then without names.\n"
             "- Everything happens on the machine that runs this app; no other server is asked."
         )

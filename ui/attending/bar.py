@@ -9,18 +9,21 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from classroom.errors import NotInClass
-from classroom.seen import Seen
+from classroom.seen import Board, Seen
 from ui.attending.reply import reply
 from ui.routes.classes import ADDRESS as NEWS
-from ui.run.classes import myself, store
+from ui.run.classes import myself, store, taught_room
 from ui.run.refusals import say
+from ui.show.lists import commas, together
 from ui.state import attending
 from ui.state.session import PAGE, addressed
 from viz.components.follower import follower
-from wording import _
+from wording import _, ngettext
 
 ROOM = "classroom"  # the address of the page where a class is opened, joined and led
 FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # in the session's state
+RESUMED = "class_resumed"  # whether this session has looked for a room that its visitor teaches
+EVERY = 2.0  # seconds between two looks at the class on a teacher's page
 
 
 def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> Seen | NotInClass | None:
@@ -28,6 +31,7 @@ def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> Seen | No
 
     Goes to the view that the teacher presents before anything of another is drawn. ``pages`` are all, by address.
     """
+    _resume()
     code = attending.code()
     if code is None or store().teaches(code, myself()):
         return None
@@ -83,14 +87,53 @@ def _view(path: str, query: dict[str, str]) -> str:
     return f"/{path}?{written}" if written else f"/{path}"
 
 
-def _lead(code: str, page: StreamlitPage) -> None:
-    """Present this page's view, where the teacher leads."""
-    if page.url_path == ROOM or not st.session_state.get(LEADS, False):
+def standing(board: Board) -> str:
+    """Return who is there, how many have answered the open question, and who is lost."""
+    n = len(board.students)
+    parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
+    if board.asked is not None and not board.revealed:
+        parts.append(
+            _(
+                "Question {number}: {n} of {all} have answered.",
+                number=board.asked,
+                n=len(board.said(board.asked)),
+                all=n,
+            )
+        )
+    lost = [student for student in board.students if student.lost]
+    if lost:
+        named = commas([student.name or f"#{student.number}" for student in lost])
+        parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
+    return together(*parts)
+
+
+def _resume() -> None:
+    """Take a teacher's new tab, or window, back into the class that they teach."""
+    if st.session_state.get(RESUMED):
         return
-    view = view_of(page)
-    if store().board(code, myself()).view != view:
+    st.session_state[RESUMED] = True
+    if attending.code() is None and (room := taught_room()) is not None:
+        attending.enter(room)
+
+
+def _lead(code: str, page: StreamlitPage) -> None:
+    """Show the teacher how the class stands, and present this page's view if the class follows."""
+    if page.url_path == ROOM:  # which shows it itself
+        return
+    leads = st.session_state.get(LEADS, False)
+    if leads and store().board(code, myself()).view != (view := view_of(page)):
         store().present(code, myself(), view)
-    say(_("Class {code}: everybody who follows sees this page as you see it.", code=code), role="status")
+    st.fragment(_status, run_every=EVERY)(code, leads)
+
+
+def _status(code: str, leads: bool) -> None:
+    try:
+        board = store().board(code, myself())
+    except NotInClass as refusal:
+        say(refusal.sentence)
+        return
+    led = _("Class {code}: everybody who follows sees this page as you see it.", code=code)
+    say(together(led if leads else _("Class {code}.", code=code), standing(board)), role="status")
 
 
 def _bar(code: str, seen: Seen) -> None:

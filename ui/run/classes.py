@@ -34,6 +34,16 @@ def myself() -> str:
     return visitor()
 
 
+def taught_room() -> str | None:
+    """Return the code of the room that this visitor teaches, or None."""
+    return store().taught_by(myself()) if _file().exists() else None
+
+
+def attends_any() -> bool:
+    """Return whether this visitor has a seat in any room of this server."""
+    return _file().exists() and store().attends(myself())
+
+
 async def sweep_rooms() -> None:
     """Delete rooms whose day is over, now and every few minutes, also if nobody opens another room."""
     while True:

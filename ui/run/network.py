@@ -43,9 +43,11 @@ def routed() -> bool:
     return True
 
 
-def is_open() -> bool:
-    """Return whether other machines reach the app: it listens beyond the loopback and answers others."""
-    return not backend().settings.only_here and not is_loopback(config.get_option("server.address"))
+def is_open(environ: Mapping[str, str] = os.environ) -> bool:
+    """Return whether other machines reach the app, at its own address or through a proxy of HEADLIGHT_HOSTS."""
+    if backend().settings.only_here:
+        return False
+    return bool(environ.get(HOSTS, "").strip()) or not is_loopback(config.get_option("server.address"))
 
 
 def is_loopback(address: str | None) -> bool:
@@ -89,7 +91,7 @@ def machine_addresses() -> tuple[str, ...]:
 
 
 def _outward() -> str | None:
-    """Return the address from which this machine reaches others, or None. A datagram socket connects and sends nothing."""
+    """Return the address from which this machine reaches others, or None; a datagram socket sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(NOWHERE)

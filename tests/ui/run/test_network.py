@@ -93,6 +93,13 @@ def test_a_server_in_the_network_is_open_unless_for_a_laptop(
     assert not network.is_open()
 
 
+def test_a_proxy_that_the_operator_names_opens_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
+    listening(monkeypatch, "127.0.0.1")
+    assert network.is_open({network.HOSTS: "attention.example"})
+    listening(monkeypatch, "127.0.0.1", "laptop")
+    assert not network.is_open({network.HOSTS: "attention.example"})
+
+
 def test_the_addresses_are_those_that_others_reach(monkeypatch: pytest.MonkeyPatch) -> None:
     cards = {
         "lo": [Address(socket.AF_INET, "127.0.0.1")],

@@ -8,23 +8,22 @@ import segno
 import streamlit as st
 
 from classroom.errors import NotInClass
-from classroom.seen import Board
 from ui.attending.answers import answers
-from ui.attending.bar import LEADS
+from ui.attending.bar import LEADS, standing
 from ui.pages.classroom.asking import asking
+from ui.pages.classroom.notices import kept, this_machine_only
 from ui.run.classes import myself, store
+from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
-from ui.show.lists import commas, together
 from ui.show.plain import plain
 from ui.show.saving import save
 from ui.state import attending
 from viz.components.base_path import BASE
-from wording import _, ngettext
+from wording import _
 
 EVERY = 1.0  # seconds between two looks at the class
 TOGGLE = "classroom_leads"
-LOCAL = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 
 def desk(code: str) -> None:
@@ -49,16 +48,31 @@ def join_link(code: str, here: str) -> str:
     return f"{place.scheme or 'http'}://{place.netloc}{BASE}/classroom?{attending.ADDRESS}={code}"
 
 
+def invitations(code: str, here: str) -> list[str]:
+    """Return the links by which students come in, or none if no other machine reaches the app.
+
+    A teacher who opened the app by the loopback gets this machine's addresses in its networks, with the same port.
+    """
+    place = urlsplit(here)
+    if place.hostname and not is_loopback(place.hostname):
+        return [join_link(code, here)]
+    if not is_open():
+        return []
+    port = f":{place.port}" if place.port else ""
+    names = [name if name.rpartition(":")[2].isdigit() else f"{name}{port}" for name in reached_by()]
+    return [join_link(code, place._replace(scheme=place.scheme or "http", netloc=name).geturl()) for name in names]
+
+
 def _entrance(code: str) -> None:
     st.metric(_("Code of the class"), code, help=_("Students type it on the page A class, or follow the link"))
-    link = join_link(code, st.context.url or "")
-    if urlsplit(link).hostname in LOCAL:
-        say(
-            _(
-                "You opened the app by an address that only this machine knows. Open it by this machine’s address in "
-                "the network, and the link and the QR code are right for students."
-            ),
-            role="status",
+    links = invitations(code, st.context.url or "")
+    if not links:
+        this_machine_only()
+        return
+    link = links[0]
+    if len(links) > 1:
+        link = st.selectbox(
+            _("Link for students"), links, key="classroom_link", help=_("This machine has several addresses")
         )
     st.code(link, language=None, wrap_lines=True)
     picture = segno.make(link, micro=False)
@@ -98,28 +112,25 @@ def _live(code: str) -> None:
     if board.revealed:
         answers(question, board.said(board.asked), "desk_answers")
         return
-    n = len(board.said(board.asked))
-    say(_("{n} of {all} have answered.", n=n, all=len(board.students)), role="status")
-    st.button(
-        _("Show the answers to everybody"),
-        key="classroom_reveal",
-        on_click=_do,
-        args=(store().reveal, code),
-        help=_("To you and to the students, without names; nobody can answer any more"),
-    )
+    with st.popover(_("Show the answers"), help=_("To you and to the students; you are asked once more")):
+        n = len(board.said(board.asked))
+        st.markdown(
+            _(
+                "{n} of {all} have answered. Everybody sees all answers, without names. Nobody can answer after that.",
+                n=n,
+                all=len(board.students),
+            )
+        )
+        st.button(
+            _("Show the answers to everybody"),
+            key="classroom_reveal",
+            on_click=_do,
+            args=(store().reveal, code),
+            type="primary",
+            help=_("This cannot be undone"),
+        )
     with st.expander(_("Look at them alone")):
         answers(question, board.said(board.asked), "desk_peek")
-
-
-def standing(board: Board) -> str:
-    """Who is there, and who is lost."""
-    n = len(board.students)
-    parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
-    lost = [student for student in board.students if student.lost]
-    if lost:
-        named = commas([student.name or f"#{student.number}" for student in lost])
-        parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
-    return together(*parts)
 
 
 def _closing(code: str) -> None:
@@ -133,11 +144,21 @@ def _closing(code: str) -> None:
             "headlight-class.csv",
             _("Every answer to every question, with the names that students gave"),
         )
+        with st.popover(_("Delete names and answers"), help=_("The room and its questions stay")):
+            st.markdown(_("All names and all answers are deleted. Save the answers first if you need them."))
+            st.button(
+                _("Delete them now"),
+                key="classroom_erase",
+                on_click=_do,
+                args=(store().erase, code),
+                help=_("This cannot be undone"),
+            )
         with st.popover(_("Close the room"), help=_("Ends the class")):
             st.markdown(_("Nothing of the class is kept on this machine. Save the answers first if you need them."))
             st.button(
                 _("Close it now"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
+    kept()
 
 
 def _close(code: str) -> None:

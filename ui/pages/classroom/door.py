@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from classroom.errors import NotInClass
 from classroom.store import LENGTH, LONGEST_NAME
+from ui.pages.classroom.notices import kept, this_machine_only
 from ui.run.classes import myself, store
+from ui.run.network import is_open
 from ui.run.refusals import say
 from ui.state import attending
 from wording import _
@@ -32,6 +36,7 @@ def door(code: str | None) -> None:
             )
             _name()
             st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
+        kept()
     with teacher:
         st.subheader(_("I teach"))
         st.markdown(
@@ -40,6 +45,8 @@ def door(code: str | None) -> None:
                 "questions, and raise a hand when they are lost."
             )
         )
+        if not is_open():
+            this_machine_only()
         st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("You are its teacher in this browser"))
 
 
@@ -54,18 +61,35 @@ def waiting(code: str) -> None:
             st.form_submit_button(
                 _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
             )
+        kept()
         return
     named = _("You are in, as {name}.", name=seen.name) if seen.name else _("You are in, without a name.")
     say(
         _("{named} What your teacher shows opens by itself; questions come up in the bar above.", named=named),
         role="status",
     )
-    st.button(
-        _("Leave the class"),
-        key="classroom_leave",
-        on_click=attending.leave,
-        help=_("Your answers stay; the code brings you back"),
-    )
+    with st.container(horizontal=True):
+        st.button(
+            _("Leave the class"),
+            key="classroom_leave",
+            on_click=attending.leave,
+            help=_("Your answers stay; the code brings you back"),
+        )
+        with st.popover(_("Delete my name and answers"), help=_("You leave the class, too")):
+            st.button(
+                _("Delete them and leave"),
+                key="classroom_withdraw",
+                on_click=_withdraw,
+                args=(code,),
+                help=_("This cannot be undone"),
+            )
+    kept()
+
+
+def _withdraw(code: str) -> None:
+    with suppress(NotInClass):  # the room is gone, and everything in it
+        store().withdraw(code, myself())
+    attending.leave()
 
 
 def _name() -> None:

@@ -1,23 +1,42 @@
-"""Who plays a lesson in a class is not shown what only the teacher should see."""
+"""The teacher's key of a lesson, which no student sees: aims, expected answers, and the lesson's own file."""
 
 from __future__ import annotations
 
 from ui.pages.lessons.options import PLAY, Lessons
-from ui.run.classes import myself, store
+from ui.run.classes import attends_any, myself, store
+from ui.run.network import is_open
 from ui.run.refusals import say
 from ui.state import attending
 from wording import _
 
 
-def is_student() -> bool:
-    """Whether this session attends a class that it does not teach."""
+def teaches() -> bool:
+    """Return whether this session teaches the class that it is in."""
     code = attending.code()
-    return code is not None and not store().teaches(code, myself())
+    return code is not None and store().teaches(code, myself())
+
+
+def is_student() -> bool:
+    """Return whether this visitor attends a class: the one of this session, or any with a seat of theirs."""
+    return not teaches() and (attending.code() is not None or attends_any())
+
+
+def may_see_key() -> bool:
+    """Return whether this visitor may see the teacher's key.
+
+    On a machine of one's own that is everybody but a student; if others reach the app, it is who teaches a class there.
+    """
+    return teaches() or not (is_student() or is_open())
 
 
 def kept_from(options: Lessons) -> bool:
-    """Whether a student asks for the answers by a link: that is said, and the lesson is played instead."""
-    if options.show == PLAY or not is_student():
+    """Return whether the key was asked for by a link and is withheld, which is said; the lesson is played instead."""
+    if options.show == PLAY or may_see_key():
         return False
-    say(_("You attend a class: what is for its teacher is not shown here. Leave the class to see it."), role="status")
+    if is_student():
+        say(_("You attend a class: what is for its teacher is not shown here."), role="status")
+    else:
+        say(
+            _("The teacher’s key is shown to who teaches a class here. Open a room on the page A class."), role="status"
+        )
     return True

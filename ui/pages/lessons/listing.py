@@ -7,7 +7,7 @@ import streamlit as st
 from lessons.library import come_along
 from lessons.library import tour as its_stops
 from ui.pages.lessons.answers import done, place
-from ui.pages.lessons.attending import is_student
+from ui.pages.lessons.attending import may_see_key
 from ui.pages.lessons.known import Known
 from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
@@ -19,7 +19,7 @@ from wording import _
 
 def listing() -> None:
     """Title, minutes, for whom; the ways in, to a student of a class those to play."""
-    student = is_student()
+    key = may_see_key()
     for name, lesson in come_along().items():
         known = Known(name, lesson)
         answered, asked = done(known)
@@ -33,12 +33,12 @@ def listing() -> None:
             st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=choose_own,
                       args=(Lessons,), kwargs={"lesson": name, "step": place(name)}, type="primary",
                       help=_("Step by step, at your own pace"))  # fmt: skip
-            if lesson.teacher is not None and not student:
+            if lesson.teacher is not None and key:
                 st.button(_("For the teacher"), key=f"teach_{name}", on_click=choose_own, args=(Lessons,),
                           kwargs={"lesson": name, "show": TEACHER},
                           help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
     _tour()
-    if not student:
+    if key:
         _own()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ui.pages.lessons.answers import came_to, done, forget, worksheet
-from ui.pages.lessons.attending import is_student
+from ui.pages.lessons.attending import may_see_key
 from ui.pages.lessons.known import Known
 from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
@@ -76,7 +76,7 @@ def _below(known: Known) -> None:
             args=(known.name,),
             help=_("All answers of this lesson are forgotten, and it begins anew"),
         )
-    if is_student():
+    if not may_see_key():
         return
     with st.container(horizontal=True):
         if known.lesson.teacher is not None:

@@ -10,10 +10,14 @@ from streamlit.testing.v1 import AppTest
 
 from classroom.question import Question
 from classroom.store import Store
-from tests.support.asking import asked, notes, press
+from tests.support.asking import LONGEST, asked, go, notes, press
+from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.classroom.desk import join_link
+from ui.pages.classroom import desk as desk_module
+from ui.pages.classroom import door as door_module
+from ui.pages.classroom.desk import invitations, join_link
 from ui.run import classes
+from ui.run.teaching import NOBODY, known_as
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +118,8 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
         assert f"Your answer: {said}" in notes(seat)
     desk.run()
     assert any("2 of 2 have answered" in said for said in notes(desk))
+    assert popover_of(desk, "classroom_reveal") == "Show the answers"  # which asks before it shows
+    assert not classes.store().seen(code, identity(anna)).revealed
     press(desk, "Show the answers to everybody")
     anna.run()
     shown = " ".join(notes(anna))
@@ -142,9 +148,136 @@ def test_a_choice_and_a_head_and_what_is_no_answer() -> None:
 
 
 def _teachers(desk: AppTest) -> Iterator[str]:
-    from ui.run.teaching import NOBODY, known_as
+    yield identity(desk)
 
-    yield known_as(desk.session_state[NOBODY])
+
+def identity(page: AppTest) -> str:
+    """Who sits at a page."""
+    return known_as(page.session_state[NOBODY])
+
+
+def popover_of(page: AppTest, button: str) -> str:
+    """The label of the popover that holds the button of that key; "" if none does."""
+    found = [one.proto.popover.label for one in page.get("popover") if any(b.key == button for b in one.button)]
+    return found[0] if found else ""
+
+
+@pytest.mark.slow
+def test_an_answered_question_is_folded() -> None:
+    desk, code = opened()
+    seat = joined(code)
+    ask(desk, "head", "Which head?", truth="3-7")
+    seat.run()
+    assert not [one for one in seat.expander if "Question 1" in one.label]
+    seat.text_input(key=f"class_reply_{code}_1_field").input("第3层头1")
+    press(seat, "Answer")
+    (folded,) = [one for one in seat.expander if "Question 1" in one.label]
+    assert not folded.proto.expanded
+    assert r"Which head\?" in " ".join(one.value for one in folded.markdown)
+    assert "Your answer: 3-1" in notes(seat)
+    seat.text_input(key=f"class_reply_{code}_1_field").input("nonsense")
+    press(seat, "Change my answer")
+    (folded,) = [one for one in seat.expander if "Question 1" in one.label]
+    assert folded.proto.expanded, "a refused change stays in sight"
+    assert any("“nonsense” is not a head" in said for said in notes(seat, "refusal"))
+    seat.text_input(key=f"class_reply_{code}_1_field").input("L3H7")
+    press(seat, "Change my answer")
+    assert "Your answer: 3-7" in notes(seat)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leads", [False, True])
+def test_a_teacher_sees_on_every_page_who_has_answered_and_is_lost(leads: bool) -> None:
+    desk, code = opened()
+    anna, ben = joined(code, "Anna"), joined(code, "Ben")
+    if leads:
+        desk.toggle(key="classroom_leads").set_value(True).run()
+    ask(desk, "word", "Which word?")
+    anna.run()
+    anna.text_input(key=f"class_reply_{code}_1_field").input("animal")
+    press(anna, "Answer")
+    ben.toggle(key=f"class_lost_{code}").set_value(True).run()
+    for page in ("by_hand", "tutorials", "lessons"):
+        go(desk, page)
+        said = " ".join(notes(desk))
+        assert "2 students are here. Question 1: 1 of 2 have answered. 1 is lost: Ben." in said
+        assert ("everybody who follows sees this page" in said) is leads
+    assert "have answered" not in " ".join(notes(anna.run())), "a student reads none of it"
+
+
+@pytest.mark.slow
+def test_a_new_tab_of_the_teacher_resumes_the_class(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    desk, code = opened()
+
+    def tab(cookie: str) -> AppTest:
+        """The first page of a tab in the browser that sends this cookie."""
+        page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+        page.session_state[NOBODY] = cookie
+        return page.switch_page("../../pages/by_hand.py").run()
+
+    resumed = tab(desk.session_state[NOBODY])
+    assert code in resumed.query_params["class"]
+    assert any("0 students are here" in said for said in notes(resumed))
+    assert go(resumed, "classroom").metric[0].value == code
+    assert "class" not in tab("a stranger's").query_params
+    press(resumed, "Close it now")
+    assert "class" not in go(resumed, "by_hand").query_params
+
+
+def test_a_class_for_this_machine_only_is_explained() -> None:
+    door = asked("classroom")
+    assert any("make run FOR=class" in said for said in notes(door))
+    desk, _code = opened()
+    assert any("make run FOR=class" in said for said in notes(desk))
+    assert not desk.code, "no link that students cannot use"
+
+
+def test_a_class_in_the_network_has_a_link_for_students(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (desk_module, door_module):
+        monkeypatch.setattr(module, "is_open", lambda: True)
+    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "10.0.0.7"))
+    assert not any("make run FOR=class" in said for said in notes(asked("classroom")))
+    desk, code = opened()
+    assert not any("make run FOR=class" in said for said in notes(desk))
+    assert desk.code[0].value == f"http://192.168.1.7/classroom?class={code}"
+    box = desk.selectbox(key="classroom_link")
+    assert box.options[1] == f"http://10.0.0.7/classroom?class={code}"
+    box.set_value(box.options[1]).run()
+    assert desk.code[0].value == box.options[1]
+
+
+@pytest.mark.parametrize("here", ["http://127.0.0.1:8501/", "http://localhost:8501/explore", "http://[::1]:8501/"])
+def test_a_loopback_s_link_has_the_network_s_addresses(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk_module, "is_open", lambda: True)
+    monkeypatch.setattr(desk_module, "reached_by", lambda: ("192.168.1.7", "class.example", "other.example:8443"))
+    assert invitations("ABC234", here) == [
+        "http://192.168.1.7:8501/classroom?class=ABC234",
+        "http://class.example:8501/classroom?class=ABC234",
+        "http://other.example:8443/classroom?class=ABC234",
+    ]
+    monkeypatch.setattr(desk_module, "is_open", lambda: False)
+    assert invitations("ABC234", here) == []
+    assert invitations("ABC234", "http://10.0.0.7:8501/") == ["http://10.0.0.7:8501/classroom?class=ABC234"]
+
+
+@pytest.mark.slow
+def test_names_and_answers_are_deleted_on_demand_and_that_is_said() -> None:
+    desk, code = opened()
+    seat = joined(code, "Anna")
+    ask(desk, "word", "Which word?")
+    seat.run()
+    seat.text_input(key=f"class_reply_{code}_1_field").input("animal")
+    press(seat, "Answer")
+    go(seat, "classroom")
+    for page in (desk, seat, asked("classroom")):
+        assert any("24 hours after the last change" in one.value for one in page.caption)
+    press(desk, "Delete them now")
+    board = classes.store().board(code, identity(desk))
+    assert ([one.name for one in board.students], board.answers) == ([""], ())
+    press(seat, "Delete them and leave")
+    assert classes.store().board(code, identity(desk)).students == ()
+    assert "class" not in seat.query_params
 
 
 @pytest.mark.slow

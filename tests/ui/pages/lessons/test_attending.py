@@ -8,9 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from classroom.store import Store
-from tests.support.asking import asked, notes, press
+from tests.support.asking import LONGEST, asked, notes, press
+from tests.support.repository import ROOT
 from tests.support.words import english
+from ui.pages.lessons import attending
 from ui.run import classes
+from ui.run.teaching import NOBODY, known_as
 from wording import _, speaking
 
 KEPT = "what is for its teacher is not shown here"
@@ -69,6 +72,35 @@ def test_its_teacher_and_who_attends_none_see_all() -> None:
         page = desk.switch_page("../../pages/lessons.py").run()
         assert "Aims" in {one.value for one in page.subheader}
         assert not any(KEPT in said for said in notes(page))
+
+
+@pytest.mark.slow
+def test_a_student_s_other_tab_does_not_show_it(rooms: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(classes, "_file", lambda: tmp_path)
+    rooms.join(rooms.open("somebody else"), known_as("a student's cookie"))
+    for cookie, sees in (("a student's cookie", False), ("a stranger's", True)):
+        page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+        page.session_state[NOBODY] = cookie
+        page.query_params.update({"lesson": "attention", "show": "teacher"})
+        page.switch_page("../../pages/lessons.py").run()
+        assert ("Aims" in {one.value for one in page.subheader}) is sees
+        assert any(KEPT in said for said in notes(page)) is not sees
+
+
+@pytest.mark.usefixtures("rooms")
+def test_in_a_network_it_is_shown_to_who_teaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attending, "is_open", lambda: True)
+    link = {"lesson": "attention", "show": "teacher"}
+    visitor = asked("lessons", **link)
+    assert any("shown to who teaches a class here" in said for said in notes(visitor))
+    assert "Aims" not in {one.value for one in visitor.subheader}
+    assert offered(asked("lessons")) == set()
+    desk = asked("classroom")
+    press(desk, "Open a room")
+    code = desk.metric[0].value
+    desk.query_params.clear()
+    desk.query_params.update({**link, "class": code})
+    assert "Aims" in {one.value for one in desk.switch_page("../../pages/lessons.py").run().subheader}
 
 
 @pytest.mark.slow

@@ -1,0 +1,31 @@
+"""Notices about a class: who reaches it, and how long names and answers are kept."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from classroom.store import KEPT
+from ui.run.refusals import say
+from wording import _
+
+
+def this_machine_only() -> None:
+    """Say that students cannot come in, and how the app is started for them."""
+    say(
+        _(
+            "This app was started for this machine only, so students cannot reach it. Stop it and start it again with "
+            "“make run FOR=class” or “headlight serve”."
+        ),
+        role="status",
+    )
+
+
+def kept() -> None:
+    """Say how long names and answers are stored, and who deletes them."""
+    st.caption(
+        _(
+            "Names and answers are stored on the machine that runs this app. They are deleted when the teacher closes "
+            "the room, or {hours} hours after the last change in it.",
+            hours=int(KEPT // 3600),
+        )
+    )
