@@ -179,18 +179,24 @@ def heads_preferring(asked: Asked, *, word: str, to: str, over: str) -> Truth:
     """In how many heads a word gives one word more than another."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
-    return Truth(
-        float(prefers.sum()),
-        sentence(
-            "In {many} of {heads} heads “{word}” gives “{to}” more than “{over}”.",
-            many=int(prefers.sum()),
-            heads=prefers.size,
-            word=word,
-            to=to,
-            over=over,
-        ),
-        tolerance=0,
+    many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
+    more = sentence(
+        "In {many} of {heads} heads, more than half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
     )
+    half = sentence(
+        "In {many} of {heads} heads, exactly half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
+    )
+    fewer = sentence(
+        "In {many} of {heads} heads, fewer than half of them, “{word}” gives “{to}” more than “{over}”.",
+        many=many,
+        **values,
+    )
+    said = half if 2 * many == prefers.size else more if 2 * many > prefers.size else fewer
+    return Truth(float(many), said, tolerance=0)
 
 
 def heads_turning(asked: Asked, *, word: str, to: str, over: str, other: str) -> Truth:

@@ -42,12 +42,14 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     key: str = KEY,
     *,
     alone: bool = False,
+    quiet: bool = False,
 ) -> tuple[View, Survey, dict[str, Any]] | None:
     """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
 
     ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
     its own control for it; ``kept`` is told what a click changes, after the choice has changed. ``key`` tells two
     microscopes on one page apart. ``alone`` says that nothing else on the page follows what is kept in it.
+    ``quiet`` draws the maps without results: no sentence, no shades on the words, no target, no list of links.
     """
     look, notes = settle(choice if part is None else replace(choice, part=part), trace)
     view = shelf().view(trace, look)
@@ -61,17 +63,21 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     with st.spinner(_("Drawing every head small")) if every > AT_ONCE else nullcontext():
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
         selection = faced(selection, choice, view)
+        if quiet and selection["facing"] == "out":
+            selection["target"] = None
         survey = doubts(choice, view)[0]  # whose habits go with the grid
     look_at(trace.model.name, trace.id, changes(selection, view))
     offered = None
     if part is None:
         pick_part(trace, look)
-        offered = offer_strongest(choice, view, selection)
+        offered = None if quiet else offer_strongest(choice, view, selection)
     for sentence in notes + more:
         say(sentence, role="status")
     again = st.session_state.get(_again(key), 0)
     query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{in_language()}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
+    if quiet:
+        data["quiet"] = True
     if alone and not (notes or more):
         data["slip"] = slip_for(trace.id, look, offered)
     explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))

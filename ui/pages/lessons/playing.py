@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.pages.lessons.answers import came_to, done, forget, worksheet
+from ui.pages.lessons.answers import came_to, done, forget, given, worksheet
 from ui.pages.lessons.attending import may_see_key
 from ui.pages.lessons.known import Known
 from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
 from ui.pages.lessons.questions import ask
 from ui.pages.lessons.to_class import to_class
-from ui.pages.lessons.views import draw, open_step, unseen
+from ui.pages.lessons.views import draw, open_step, unseen, withheld
 from ui.state.options import choose_own
 from wording import _
 
@@ -28,11 +28,14 @@ def play(known: Known, options: Lessons) -> None:
     st.subheader(told(step.title))
     show(step.text)
     question = st.container()  # stands above the view, and is answered with what the view shows
-    seen = unseen(None) if step.view is None else draw(step.view)
+    held = "" if given(*key).tries else withheld(step)
+    seen = unseen(None) if step.view is None else draw(step.view, held)
     if step.question is not None:
         with question:
             ask(key, step.question, seen)
             to_class(step.question, seen)
+        if held and given(*key).tries:
+            st.rerun()  # the results may be seen now
     _below(known)
 
 

@@ -36,8 +36,12 @@ def ask(key: Key, question: Question, seen: Seen) -> None:
             help = _("{left} left", left=left)
             if st.button(_("A hint"), key=f"{slot}_hint", icon=":material/lightbulb:", help=help):
                 found = note(*key, hints=found.hints + 1)
-        if not found.over and st.button(
-            _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
+        if (
+            found.tries
+            and not found.over
+            and st.button(
+                _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
+            )
         ):
             found = _revealed(key, question, seen)
     for hint in question.hints[: found.hints]:
@@ -136,24 +140,26 @@ def _answered(key: Key, question: Question, answer: Answer | None, seen: Seen) -
     right = _found(question, seen)
     if isinstance(right, Truth):
         changes |= {"right": right.holds(answer), "said": _told(question, right, seen)}
+    elif right is not None:
+        changes |= {"said": right}
     return note(*key, **changes, read=_own_text(seen, question))
 
 
 def _revealed(key: Key, question: Question, seen: Seen) -> Given:
     right = _found(question, seen)
-    return note(*key, revealed=True, said=_told(question, right, seen) if isinstance(right, Truth) else "")
+    return note(*key, revealed=True, said=_told(question, right, seen) if isinstance(right, Truth) else right or "")
 
 
-def _found(question: Question, seen: Seen) -> Truth | None:
-    """What is right; a reason why that cannot be told is said."""
+def _found(question: Question, seen: Seen) -> Truth | Sentence | str | None:
+    """Return the right answer, None if any answer is, or the reason why it cannot be computed."""
     try:
         with st.spinner(_("Asking the model")):
             return right_answer(question, seen)
     except Unanswerable as error:
-        say(error.args[0], role="status")
+        reason: Sentence | str = error.args[0]
+        return reason
     except Refusal as refusal:
-        say(refusal.message)  # its ways out stand where the view is drawn
-    return None
+        return refusal.message  # its ways out stand where the view is drawn
 
 
 def _told(question: Question, right: Truth, seen: Seen) -> Sentence:

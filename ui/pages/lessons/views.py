@@ -17,6 +17,7 @@ from inference.heads import MASKED
 from inference.questions.masked import MaskedWords
 from inference.questions.positions import PositionsRequest
 from lessons.asking import aligned
+from lessons.schema import Step
 from lessons.schema import View as Pointed
 from lessons.truth import Asked, Reading, Unanswerable, place
 from ui.input.composing import compose
@@ -39,6 +40,8 @@ from wording import _
 ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
 AT = "lesson_view"  # (lesson, step, view) that was opened last
 TOP = 8  # guesses for a blank
+VIEW, RESULTS = "view", "results"  # what is held back until the question is answered
+BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks whose answers the bars of a blank show
 PLACES, COLUMNS = 64, 128  # of the vectors of positions that are drawn
 
 
@@ -95,25 +98,45 @@ def unseen(pointed: Pointed | None) -> Seen:
     return Seen(Asked(backend(), read))
 
 
-def draw(pointed: Pointed) -> Seen:
-    """The view, where it can be drawn here, and the way to its page."""
+def withheld(step: Step) -> str:
+    """Return what of a step's view would give the answer away: VIEW, RESULTS of it, or "" for nothing.
+
+    A question for a head is answered by looking through the maps, and a free answer has nothing to give away.
+    """
+    question, view = step.question, step.view
+    if question is None or view is None or question.kind in ("head", "text"):
+        return ""
+    check = question.check.check if question.check is not None else None
+    if check is None and question.right is None:
+        return ""
+    if (view.page == "masked_words" and check in BLANKS) or check == "preferred":
+        return VIEW
+    return RESULTS if view.page in ("explore", "translate") else ""
+
+
+def draw(pointed: Pointed, held: str = "") -> Seen:
+    """Draw the view, if it can be drawn here, and the way to its page; without what is ``held`` back."""
     choice = current()
     asked = Asked(backend(), reading(choice, pointed))
     if pointed.yours:
         compose(choice, kind_of(choice))
     seen = Seen(asked)
+    if held == VIEW:
+        say(_("The view opens after your first answer: say what you expect."), role="status")
+        return seen
     try:
         if pointed.page == "explore":
-            seen = _maps(pointed, choice, asked)
+            seen = _maps(pointed, choice, asked, held == RESULTS)
         elif pointed.page == "masked_words":
             _blank(choice)
         elif pointed.page == "translate":
-            seen = _translation(choice, asked)
+            seen = _translation(choice, asked, held == RESULTS)
         elif pointed.page == "positions" and dict(pointed.query).get("show") == "vectors":
             _places(choice)
     except Refusal as refusal:
         offer_or_show(refusal, choice)
-    _way(pointed, choice)
+    if held != RESULTS:
+        _way(pointed, choice)
     return seen
 
 
@@ -121,8 +144,8 @@ def _read(choice: Choice) -> tuple[str, ...]:
     return choice.text, choice.pair, choice.target, choice.model
 
 
-def _maps(pointed: Pointed, choice: Choice, asked: Asked) -> Seen:
-    """The microscope, with the words that are pointed at."""
+def _maps(pointed: Pointed, choice: Choice, asked: Asked, quiet: bool) -> Seen:
+    """Draw the microscope, with the words that are pointed at; ``quiet`` leaves out its results."""
     trace = read(choice)
     if trace is None:
         return Seen(asked)
@@ -135,7 +158,7 @@ def _maps(pointed: Pointed, choice: Choice, asked: Asked) -> Seen:
             pointing = {name: among[place(among, word)].pieces[0] for name, among, word in words}
         except Unanswerable:
             pointing = {}  # the reader's own text, or the author's mistake: nothing is pointed at
-    shown = microscope(replace(choice, **pointing), trace, lambda: id_of(current()), key="lesson_maps")
+    shown = microscope(replace(choice, **pointing), trace, lambda: id_of(current()), key="lesson_maps", quiet=quiet)
     if shown is None:
         return Seen(asked)
     view, _survey, selection = shown
@@ -161,8 +184,8 @@ def _blank(choice: Choice) -> None:
     st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
 
 
-def _translation(choice: Choice, asked: Asked) -> Seen:
-    """Which source word each word of the translation looks at, in one head or in a layer's together."""
+def _translation(choice: Choice, asked: Asked, quiet: bool) -> Seen:
+    """Draw what each word of the translation attends to, in one head or in a layer's; ``quiet`` marks no strongest."""
     trace = read(choice)
     if trace is None:
         return Seen(asked)
@@ -179,7 +202,7 @@ def _translation(choice: Choice, asked: Asked) -> Seen:
         if head < 0
         else _("Layer {layer} · head {head}", layer=layer, head=head)
     )
-    strongest = [found.strongest(row) for row in range(len(found.target))] if head >= 0 else []
+    strongest = [found.strongest(row) for row in range(len(found.target))] if head >= 0 and not quiet else []
     target, source = ([cell.label for cell in cells] for cells in (found.target, found.source))
     draw_chart(alignment_map(weights, target, source, theme(), title, strongest=strongest), "lesson_alignment")
     st.caption(

@@ -240,8 +240,8 @@ STATIONS = (
     Station(
         sentence("Why the scores are divided"),
         sentence(
-            "A dot product of long vectors is large, and e to a large number drowns all others. So scores are divided "
-            "by the square root of the vectors' length before the softmax."
+            "A dot product of vectors with many dimensions is large, and e to a large number drowns all others. So "
+            "scores are divided by √d_k before the softmax, where d_k is the number of dimensions."
         ),
         (
             to("by_hand", sentence("What the gradient feels of it"), {"preset": "sentence", "scaled": "0"}),

@@ -96,7 +96,7 @@ export function questions(app) {
       const { focus, target } = selection;
       const [pivot, partner] = ends(selection);
       const at = selection[pivot];
-      const all = at === null || selection[partner] !== null ? null : peek(selection.facing, at);
+      const all = app.data.quiet || at === null || selection[partner] !== null ? null : peek(selection.facing, at);
       if (!all || at === null) return { focus, target };
       const { layer, head, order } = app.store.state.kept; // not the head that is only looked at in passing
       const still = order === "focus"; // an order by the link must not change with the head
@@ -150,9 +150,11 @@ export function questions(app) {
     },
     /** What to shade a row of chips with. @param {StripRole} role */
     shades(role) {
+      if (app.data.quiet) return null;
       return role === (app.shown().facing === "out" ? "query" : "key") ? null : app.weights();
     },
     sentence() {
+      if (app.data.quiet) return "";
       const shown = app.shown();
       const { layer, head, facing } = shown;
       const [asked, answers] = ends(shown);

@@ -73,6 +73,7 @@
  * @property {Choices} choices
  * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
+ * @property {boolean} [quiet] whether results are left out: the sentence, shades, the strongest word, the list of links
  * @property {Partial<Selection>} selection
  */
 /** @typedef {{address: string, token: string}} Slip where what is kept is told without a run of the page's script */

@@ -1,0 +1,141 @@
+"""No question of a lesson that comes along has its answer on the page before the reader has answered."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.checks import truth
+from lessons.library import ORDER, come_along
+from lessons.schema import Step
+from lessons.truth import Asked, Truth
+from tests.support.asking import asked, notes, press
+from tests.support.clicking import picture
+from ui.pages.lessons.views import RESULTS, VIEW, unseen, withheld
+from wording import told
+
+QUESTIONS = [
+    (name, at)
+    for name in ORDER
+    for at, step in enumerate(come_along()[name].steps)
+    if step.question is not None and step.question.kind != "text"
+]
+MAPS = ("headlight_explore",)
+
+
+def step_of(name: str, at: int) -> Step:
+    return come_along()[name].steps[at]
+
+
+def right(step: Step) -> Truth | None:
+    """The computed answer; None where the lesson's file says it."""
+    question = step.question
+    assert question is not None
+    return truth(question.check, reading(step)) if question.check is not None else None
+
+
+def reading(step: Step) -> Asked:
+    return unseen(step.view).asked
+
+
+def maps(page: AppTest) -> dict[str, Any] | None:
+    """What the microscope is given; None where there is none."""
+    names = [part.proto.component_name for part in page.get("bidi_component")]
+    return picture(page) if any(name in MAPS for name in names) else None
+
+
+def said(page: AppTest) -> str:
+    """All that the page says, the question's own choices left out."""
+    texts = [one.value for kind in (page.markdown, page.caption, page.title, page.subheader) for one in kind]
+    return "\n".join([*texts, *notes(page), *notes(page, "refusal")])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "at"), QUESTIONS)
+def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> None:
+    step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
+    question, found = step.question, right(step_of(name, at))
+    assert question is not None
+    assert not page.exception
+    text = said(page)
+    assert question.reveal.told("en") not in text
+    assert "Show the answer" not in [button.label for button in page.button]
+    seen = maps(page)
+    if question.kind == "head":
+        assert found is not None
+        assert seen is not None
+        assert (seen["selection"]["layer"], seen["selection"]["head"]) != found.answer
+        return
+    if seen is not None:
+        assert seen["quiet"], "no sentence, no shades, no list of links"
+        assert seen["selection"]["target"] is None
+    if found is None:
+        return
+    assert told(found.said) not in text
+    if question.kind == "number":
+        given = step.text.told("en") + question.ask.told("en")
+        for number in set(re.findall(r"\d+\.\d+", text)) - set(re.findall(r"\d+\.\d+", given)):
+            assert abs(float(number) - float(found.answer)) > 0.005, number  # type: ignore[arg-type]
+    if step.view is not None and step.view.page == "masked_words":
+        assert page.get("plotly_chart") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in QUESTIONS if withheld(step_of(name, at))])
+def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:
+    step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
+    held, slot = withheld(step), f"lesson_{name}_{at}"
+    assert step.question is not None
+    kind = step.question.kind
+    waits = any("opens after your first answer" in note for note in notes(page))
+    assert waits is (held == VIEW)
+    if kind == "choice":
+        page.radio(key=f"{slot}_choice").set_value(step.question.choices[0][0])
+    elif kind == "number":
+        page.number_input(key=f"{slot}_number").set_value(987.0)
+    elif kind == "word":
+        page.text_input(key=f"{slot}_word").set_value("zzz")
+    else:
+        next(box for box in page.selectbox if str(box.key).startswith(slot)).set_value(1)
+    press(page, "Check")
+    assert not page.exception
+    assert not any("opens after your first answer" in note for note in notes(page))
+    seen = maps(page)
+    assert seen is None or "quiet" not in seen
+    assert seen is not None or held == RESULTS or page.get("plotly_chart")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ORDER)
+def test_no_step_opens_on_a_head_that_is_still_to_be_found(name: str) -> None:
+    steps = come_along()[name].steps
+    sought = {at: right(step).answer for at, step in enumerate(steps) if step.question and step.question.kind == "head"}  # type: ignore[union-attr]
+    for at in range(max(sought, default=-1) + 1):
+        seen = maps(asked("lessons", lesson=name, step=at))
+        if seen is not None:
+            opened = (seen["selection"]["layer"], seen["selection"]["head"])
+            assert opened not in {answer for later, answer in sought.items() if later >= at}, at
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("over", "said_so"), [("street", "exactly half"), ("because", "than half of them")])
+def test_how_a_count_compares_with_half_is_computed(over: str, said_so: str) -> None:
+    step = step_of("it_and_animal", 1)
+    assert step.question is not None
+    assert step.question.check is not None
+    given = dict(step.question.check.given) | {"over": over}
+    found = truth(type(step.question.check)(step.question.check.check, tuple(given.items())), reading(step))
+    text = told(found.said)
+    assert said_so in text
+    count = float(found.answer)  # type: ignore[arg-type]
+    assert ("more than half" in text, "fewer than half" in text) == (count > 36, count < 36)
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_no_lesson_divides_by_the_length_of_a_vector(name: str) -> None:
+    for step in come_along()[name].steps:
+        assert "vectors' length" not in step.text.told("en")
+        assert "向量长度的平方根" not in step.text.told("zh")
