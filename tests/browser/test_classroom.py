@@ -25,7 +25,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     open_page(page, app_url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
     code = page.locator("[data-testid=stMetricValue]").inner_text().strip()
-    expect(page.get_by_role("img").first).to_be_visible()  # the QR code
+    expect(page.get_by_text("This app was started for this machine only")).to_be_visible()
 
     open_page(student, app_url, "/classroom", **{"class": code})
     student.get_by_role("textbox", name="Your name, if you like").fill("Anna")
@@ -38,6 +38,7 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     painted(student)  # what the teacher opened came by itself
     expect(student.get_by_text("you follow your teacher’s view")).to_be_visible()
 
+    expect(page.get_by_text("1 student is here.")).to_be_visible()  # on every page of the teacher's
     page.get_by_role("link", name="A class").first.click()
     page.get_by_role("textbox", name="Question").fill("Which word does “it” look at?")
     page.get_by_role("textbox", name="What is right").fill("animal")
@@ -46,11 +47,17 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     student.get_by_role("textbox", name="Your answer").fill("Animal")
     student.get_by_role("button", name="Answer", exact=True).click()
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
+    expect(student.get_by_role("textbox", name="Your answer")).to_be_hidden()  # the question is folded
     student.get_by_text("I am lost").click()
     expect(page.get_by_text("1 is lost: Anna.")).to_be_visible()
 
     student.reload()  # who comes back is who they were
     expect(student.get_by_text("Your answer: Animal")).to_be_visible()
+    tab = page.context.new_page()  # a new tab of the teacher's resumes the class
+    open_page(tab, app_url, "/classroom")
+    expect(tab.locator("[data-testid=stMetricValue]")).to_have_text(code)
+    tab.close()
+    page.get_by_role("button", name="Show the answers", exact=True).click()
     page.get_by_role("button", name="Show the answers to everybody").click()
     expect(student.get_by_text("1 of them says so. Yours: Animal.")).to_be_visible()
 

@@ -17,7 +17,7 @@ from tests.support.repository import ROOT, files
 # A room may import itself and these. `app` is app.py.
 ROOMS = {
     "wording": (),
-    "classroom": ("wording",),
+    "classroom": ("wording", "attention"),
     "attention": ("wording",),
     "inference": ("wording", "attention"),
     "probing": ("wording", "attention", "inference"),

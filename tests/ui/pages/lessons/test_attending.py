@@ -53,6 +53,7 @@ def test_a_student_is_not_offered_it(room: str) -> None:
     assert offered(attended(room, lesson="attention")) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", [{"lesson": "attention", "show": "teacher"}, {"lesson": "own", "show": "write"}])
 def test_by_link_a_student_reads_one_sentence_and_plays(room: str, link: dict[str, str]) -> None:
     page = attended(room, **link)
