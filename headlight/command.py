@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from attention.given import NotMaps
 from attention.habits import Habits
+from attention.head_names import parse_head
 from attention.trace import Trace
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
@@ -47,10 +47,6 @@ What every layer and every head of a Transformer attends to.
 
 A text that is called like a command: headlight open serve.
 Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
-
-
-# A layer and a head, as the app and papers write them: 3-1, 3.1, 3/1, L3H1.
-HEAD = re.compile(r"\s*L?(?P<layer>\d+)\s*(?:[-./]|H)\s*(?P<head>\d+)\s*", re.ASCII | re.IGNORECASE)
 
 
 class Wrong(ValueError):
@@ -228,9 +224,9 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
     """
     if layer is None and head is None:
         return None, None
-    both = HEAD.fullmatch(head or "")
-    if both is not None and layer in (None, int(both["layer"])):
-        return int(both["layer"]), int(both["head"])
+    both = parse_head(head or "")
+    if both is not None and layer in (None, both[0]):
+        return both
     if both is not None:
         raise Wrong(f"--layer {layer} and --head {head} name two layers. Leave --layer out.")
     if layer is None or head is None:
