@@ -8,7 +8,7 @@ from pathlib import Path
 from inference.errors import Refusal
 from probing import conllu, gap, table
 from probing.corpus import Corpus
-from probing.utf8 import decoded
+from probing.utf8 import decoded, refuse_folder
 from wording import sentence
 
 FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
@@ -21,6 +21,7 @@ NAMES = {
 
 def load(file: Path, format: str) -> Corpus:
     """The corpus in a file; raises Refusal when there is no such file or it is not in that format."""
+    refuse_folder(file)
     try:
         content = file.read_bytes()
     except OSError as error:
@@ -50,7 +51,7 @@ def parse(content: bytes, format: str) -> Corpus:
                 formats=", ".join(FORMATS),
             )
         )
-    text = decoded(content)
+    text = decoded(content, table=format == "csv")
     parser = FORMATS[format]
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):

@@ -56,7 +56,7 @@ def parse(content: bytes) -> tuple[TextPair, ...]:
                 most=MOST_BYTES,
             )
         )
-    text = decoded(content)
+    text = decoded(content, table=True)
     if "\0" in text:
         raise Refusal(sentence("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8."))
     found: list[TextPair] = []

@@ -5,10 +5,15 @@ from __future__ import annotations
 import codecs
 import io
 import zipfile
+from itertools import islice
+from pathlib import Path
 
 from inference.errors import Refusal
+from probing import parquet
 from wording import sentence
 
+READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
+MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -51,12 +56,16 @@ IN_ZIP = (  # a file inside, the kind, the fix
 )
 
 
-def decoded(content: bytes) -> str:
+def decoded(content: bytes, *, table: bool = False) -> str:
     """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
+
+    With ``table``, a Parquet file is read, too: its rows as JSON Lines.
 
     >>> decoded(b"\\xef\\xbb\\xbfIl fait froid."), decoded("déjà".encode("utf-16"))
     ('Il fait froid.', 'déjà')
     """
+    if table and content.startswith(parquet.START):
+        return parquet.json_lines(content)
     _refuse_kind(content)
     coding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
@@ -64,6 +73,21 @@ def decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise Refusal if a path is a folder, such as a data set, with files in it to give instead."""
+    if not path.is_dir():
+        return
+    paths = sorted(islice(path.rglob("*"), MOST_LISTED))
+    readable = [str(file.relative_to(path)) for file in paths if file.suffix.lower() in READABLE and file.is_file()]
+    if readable:
+        fix = sentence("Give a file in it, such as {files}.", files=", ".join(readable[:SHOWN]))
+    elif any(file.suffix == ".arrow" for file in paths):
+        fix = sentence("It holds a data set in Arrow format. Save it with to_parquet and give that file.")
+    else:
+        fix = sentence("Give a file, such as CSV, JSON Lines or Parquet.")
+    raise Refusal(sentence("{path} is a folder. {fix}", path=path, fix=fix))
 
 
 def _refuse_kind(content: bytes) -> None:

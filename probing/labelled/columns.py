@@ -6,14 +6,13 @@ field may hold tabs and line ends, are known by lines that have not all the same
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from inference.errors import Refusal
-from probing.delimited import records
+from probing.delimited import is_json, json_records, records
 from probing.labelled.files import check_length, check_rows, lines
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import Classified
@@ -163,9 +162,9 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
 def _delimiter(text: str) -> str:
     """What parts the columns: the first that gives all rows looked at the same number of them."""
     first = next((line for line in lines(text) if line.strip()), "")
-    if first.lstrip().startswith("{") and _is_json(first):
+    if first.lstrip().startswith("{") and is_json(first):
         return JSON_LINES
-    if first.lstrip().startswith(("[", "{")) and _is_json(text):
+    if first.lstrip().startswith(("[", "{")) and is_json(text):
         raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
     for delimiter in DELIMITERS:
         try:
@@ -186,57 +185,13 @@ def _delimiter(text: str) -> str:
 def _records(text: str, delimiter: str) -> Iterator[Record]:
     """Every row that is not blank, with its line."""
     if delimiter == JSON_LINES:
-        return _json_records(text)
+        return json_records(lines(text))
     if delimiter != "\t" or ('"' in text and _uneven(text)):
         found = records(lines(text), delimiter)
     else:
         numbered = enumerate(lines(text), start=1)
         found = ((at, [_unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
     return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
-
-
-def _json_records(text: str) -> Iterator[Record]:
-    """Yield the names in the first object of a JSON Lines file, then the values of each object, with its line.
-
-    >>> list(_json_records('{"text": "a", "label": 0}\\n{"label": 1, "text": "b"}\\n'))
-    [(1, ['text', 'label']), (1, ['a', '0']), (2, ['b', '1'])]
-    """
-    names: list[str] = []
-    for line, written in enumerate(lines(text), start=1):
-        if not written.strip():
-            continue
-        try:
-            found = json.loads(written)
-        except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict) or not found:
-            raise Refusal(
-                sentence(
-                    "Line {line} is not a JSON object. JSON Lines has one on each line, such as {example}.",
-                    line=line,
-                    example='{"text": "…", "label": "…"}',
-                )
-            )
-        if not names:
-            names = list(found)
-            yield line, names
-        yield line, [_cell(found.get(name)) for name in names]
-
-
-def _cell(value: object) -> str:
-    """Return a JSON value as the field of a table."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _is_json(text: str) -> bool:
-    """Return whether the whole text is JSON."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _uneven(text: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inference.errors import Refusal
-from probing.utf8 import decoded
+from probing.utf8 import decoded, refuse_folder
 from wording import sentence
 
 MOST_BYTES = 50_000_000  # of a file
@@ -28,6 +28,7 @@ class File:
     @classmethod
     def opened(cls, path: Path) -> File:
         """The file at a path; raises Refusal where it cannot be opened, before it is read where it is too large."""
+        refuse_folder(path)
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise _too_large(path.name, path.stat().st_size)
@@ -54,7 +55,7 @@ class File:
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
-        text = decoded(self.content)
+        text = decoded(self.content, table=True)
         if "\0" in text:
             raise Refusal(
                 sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")

@@ -37,7 +37,7 @@ KINDS = (
     (zipped("xl/workbook.xml"), "an Excel workbook, not text. Save the sheet as CSV"),
     (zipped("word/document.xml"), "a DOCX document"),
     (zipped("content.xml"), "an OpenDocument file"),
-    (b"PAR1\x15\x04", "a Parquet file, not text. Save it as CSV"),
+    (b"PAR1\x15\x04", "a Parquet file"),
     (b"ARROW1\0\0", "an Arrow or Feather file"),
     (b"SQLite format 3\0", "an SQLite database"),
     (pickle.dumps({"text": "a"}), "a Python pickle, which is never opened here"),

@@ -9,8 +9,10 @@ from wording import sentence
 MOST_BYTES = 64_000_000
 
 
-def decode(data: bytes) -> str:
+def decode(data: bytes, *, table: bool = False) -> str:
     """The text in a file, UTF-8 or UTF-16 with its mark; raises Refusal for an empty, large or binary one.
+
+    With ``table``, a Parquet file is read, too: its rows as JSON Lines.
 
     >>> decode("déjà".encode("utf-16"))
     'déjà'
@@ -25,7 +27,7 @@ def decode(data: bytes) -> str:
                 most=MOST_BYTES / 1e6,
             )
         )
-    text = decoded(data)
+    text = decoded(data, table=table)
     if "\0" in text:
         raise Refusal(
             sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inference import Refusal
+from probing.delimited import is_json, json_records
 from wording import _, sentence, told
 from wording.joined import listed
 
@@ -34,7 +35,7 @@ def is_table(name: str) -> bool:
     >>> is_table("a.CSV"), is_table("a.txt")
     (True, False)
     """
-    return name.lower().endswith((".csv", ".tsv"))
+    return name.lower().endswith((".csv", ".tsv", ".jsonl", ".parquet"))
 
 
 def lines(text: str) -> tuple[str, ...]:
@@ -47,12 +48,13 @@ def lines(text: str) -> tuple[str, ...]:
 
 
 def table(text: str) -> Table:
-    """A CSV file whose first row names the columns; raises Refusal where no column holds texts.
+    """A CSV or JSON Lines file whose first row names the columns; raises Refusal where no column holds texts.
 
     >>> table("id;text\\n1;A first one.\\n").texts
     (1,)
     """
-    delimiter = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
+    first = text.lstrip().split("\n", 1)[0]
+    delimiter = max(",;\t|", key=first.count)
     csv.field_size_limit(10 * LONGEST)
     reader = csv.reader(
         io.StringIO(text, newline=""),
@@ -61,7 +63,10 @@ def table(text: str) -> Table:
         quoting=csv.QUOTE_NONE if _plain(text, delimiter) else csv.QUOTE_MINIMAL,
     )
     try:
-        rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
+        if first.startswith("{") and is_json(first):
+            rows = [(line, tuple(row)) for line, row in json_records(text.split("\n"))]
+        else:
+            rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
     except csv.Error as error:
         raise Refusal(
             _(

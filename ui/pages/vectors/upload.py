@@ -18,7 +18,7 @@ def from_file() -> tuple[str, ...]:
     """Its sentences; none while nothing is there. Raises Refusal for a file that cannot be read."""
     uploaded = st.file_uploader(
         _("Text or CSV file"),
-        type=["txt", "csv", "tsv"],
+        type=["txt", "csv", "tsv", "jsonl", "parquet"],
         key=FILE,
         max_upload_size=50,
         help=_(
@@ -51,7 +51,7 @@ def _parsed(uploaded: UploadedFile) -> Table | tuple[str, ...]:
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != uploaded.file_id:
         with st.spinner(_("Reading the file")):
-            text = decode(uploaded.getvalue())
+            text = decode(uploaded.getvalue(), table=is_table(uploaded.name))
             kept = (uploaded.file_id, table(text) if is_table(uploaded.name) else lines(text))
         st.session_state[PARSED] = kept
     found: Table | tuple[str, ...] = kept[1]

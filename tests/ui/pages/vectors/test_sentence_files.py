@@ -95,3 +95,9 @@ def test_lone_quotation_mark_loses_no_rows() -> None:
     assert column(found, 1) == ("One here.", '"Two here.', "Three here.", "Four here.")
     with pytest.raises(Refusal, match="Line 3 cannot be read as CSV"):
         table('label,text\na,One here.\nb,"Two here.\n')
+
+
+def test_json_lines_have_columns_of_sentences() -> None:
+    found = sentence_files.table('{"id": 1, "text": "A first\\none."}\n{"text": "A second one.", "id": 2}\n')
+    assert (found.names, found.texts) == (("id", "text"), (1,))
+    assert sentence_files.column(found, 1) == ("A first one.", "A second one.")
