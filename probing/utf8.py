@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import zipfile
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,8 @@ from wording import sentence
 
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
 MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
+MOST_ACCENTS = 0.15  # share of bytes beyond ASCII in Western European texts
+LEAST_GUESSED, GUESSED_FROM = 100, 100_000  # bytes
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -73,6 +76,56 @@ def decoded(content: bytes, *, table: bool = False) -> str:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+
+
+def decoded_or_guessed(content: bytes) -> tuple[str, str]:
+    """Return the text of a table and the encoding that was guessed for it, "" if none was; raise Refusal.
+
+    >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
+    ("L'été à Paris est très chaud.", 'cp1252')
+    """
+    try:
+        return decoded(content, table=True), ""
+    except Refusal as refusal:
+        coding = _guess(content) if isinstance(refusal.__cause__, UnicodeDecodeError) else None
+        if coding is None:
+            raise
+        return content.decode(coding), coding
+
+
+def _guess(content: bytes) -> str | None:
+    """Return the likeliest encoding of bytes that are not UTF-8; None if they are UTF-8 with errors, or not text.
+
+    Bytes of which most are ASCII are cp1252, or Latin-1 if that lacks a byte; charset-normalizer guesses the others.
+    """
+    replaced = content.decode("utf-8", "replace")
+    wrong = replaced.count("\ufffd")
+    right = len(re.findall("[^\0-\x7f\ufffd]", replaced))
+    if b"\0" in content or wrong < 2 or right >= wrong:
+        return None
+    if len(re.findall(rb"[\x80-\xff]", content)) < MOST_ACCENTS * len(content):
+        codings = ("cp1252", "latin-1") if b"\xff" not in content else ()
+    else:
+        codings = _statistical_guess(content)
+    return next((coding for coding in codings if _fits(content, coding)), None)
+
+
+def _statistical_guess(content: bytes) -> tuple[str, ...]:
+    """Return the encoding that charset-normalizer finds in whole lines, if it also recognises a language."""
+    from charset_normalizer import from_bytes
+
+    start = content[: content.rfind(b"\n", 0, GUESSED_FROM) + 1] or content
+    best = from_bytes(start).best() if len(start) >= LEAST_GUESSED else None
+    return (best.encoding,) if best is not None and best.language != "Unknown" else ()
+
+
+def _fits(content: bytes, coding: str) -> bool:
+    """Return whether an encoding has a character for all bytes."""
+    try:
+        content.decode(coding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def refuse_folder(path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inference.errors import Refusal
-from probing.utf8 import decoded, refuse_folder
+from probing.utf8 import decoded_or_guessed, refuse_folder
 from wording import sentence
 
 MOST_BYTES = 50_000_000  # of a file
@@ -53,14 +53,18 @@ class File:
         >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
         ('one\\ntwo', 1)
         """
+        return self.read()[:2]
+
+    def read(self) -> tuple[str, int, str]:
+        """Return the same and the encoding that was guessed, "" if none was; raise Refusal."""
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
-        text = decoded(self.content, table=True)
+        text, guessed = decoded_or_guessed(self.content)
         if "\0" in text:
             raise Refusal(
                 sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
             )
-        return CONTROLS.subn("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        return (*CONTROLS.subn("", text.replace("\r\n", "\n").replace("\r", "\n")), guessed)
 
 
 def _too_large(name: str, size: int) -> Refusal:

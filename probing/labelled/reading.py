@@ -93,9 +93,17 @@ def _parsed(
     told: list[str] = []
     for part, file in files.given().items():
         with about(file):
-            text, controls = file.text()
+            text, controls, guessed = file.read()
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
         told += [sentence("{file}: {said}", file=file.name, said=said) for said in parsed[part].told]
+        if guessed:
+            told.append(
+                sentence(
+                    "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
+                    name=file.name,
+                    encoding=guessed,
+                )
+            )
         if controls:
             told.append(
                 sentence(
