@@ -21,7 +21,7 @@ def lines(text: str) -> dict[Path, int]:
     counts: dict[Path, int] = {}
     table: Path = ()
     quote = ""  # of a text over several lines that has not ended yet
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if not quote:
             if header := HEADER.fullmatch(line):
                 table = _table(_names(header[2]), header[1] == "[[", counts)

@@ -59,7 +59,7 @@ def _parsed(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         where = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        line = int(where[1]) if where else max(1, len(text.splitlines()))
+        line = int(where[1]) if where else max(1, text.rstrip("\n").count("\n") + 1)
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
         raise Unreadable([Fault(line, sentence("This is no TOML: {reason}.", reason=reason))]) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end

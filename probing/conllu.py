@@ -41,7 +41,7 @@ def parse(text: str) -> Parsed:
             )
         if line.startswith("#"):
             continue
-        if line.strip():
+        if line.strip(" \t"):
             words += _word(line, number, len(words) + 1)
         elif words:
             items.append(_item(words))
@@ -82,7 +82,7 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
                 expected=expected,
             )
         )
-    if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip():
+    if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip(" "):
         raise Refusal(
             sentence(
                 "Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).",

@@ -4,13 +4,15 @@ sentences. Universal NER's .iob2 is such a file: lines "# text = …" before a s
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 
 from inference.errors import Refusal
+from probing.delimited import is_json, records
 from probing.labelled.files import check_length, check_rows, lines
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import OUTSIDE, Tagged
@@ -24,6 +26,12 @@ MOST_WORDS = 2_000  # of a sentence
 MOST_KINDS = 100
 COMMENT = re.compile(r"#+ ?\w[\w. -]* ?=")
 TEXT = re.compile(r"# ?text ?= ?(.*)")
+DATE = re.compile(r"\[[^\]]*\]")
+SENTENCE = re.compile(r"sentence|#$", re.IGNORECASE)
+WORDS = ("word", "token")  # names of columns
+TAGS = ("tag", "tags", "ner_tags", "ner_tag", "ner", "label", "labels")
+DELIMITERS = ",;\t"
+BLANKS = " \t\n"
 DOCUMENT = "-DOCSTART-"
 
 Line = tuple[int, list[str]]  # number, fields
@@ -45,6 +53,18 @@ class Block:
     words: list[Line] = field(default_factory=list)
     text: str | None = None
 
+    def add(self, number: int, fields: list[str]) -> None:
+        """Append a word's line; raise Refusal if the sentence becomes too long."""
+        self.words.append((number, fields))
+        if len(self.words) > MOST_WORDS:
+            raise Refusal(
+                sentence(
+                    "The sentence of line {line} has more than {most:,} words. Put an empty line between sentences.",
+                    line=self.words[0][0],
+                    most=MOST_WORDS,
+                )
+            )
+
 
 def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     """The sentences of a file; raises Refusal in one sentence.
@@ -57,6 +77,11 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
         raise Refusal(
             sentence("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
         )
+    first_line = next(line for line in lines(text) if line.strip())
+    delimiter = _table_delimiter(first_line)
+    if delimiter is not None:
+        word, tag = _named(first_line, delimiter)
+        wanted = replace(wanted, word=wanted.word or word, tag=wanted.tag or tag)
     columns, width = _found(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None
     assert columns.tag is not None
@@ -87,31 +112,126 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
 
 
 def _blocks(text: str) -> Iterator[Block]:
-    """The sentences one by one."""
+    """Return the sentences of CoNLL columns, of a table with a header, or of JSON Lines, in order."""
+    first = next((line for line in lines(text) if line.strip()), "")
+    if first.startswith("{") and is_json(first):
+        return _json_blocks(text)
+    delimiter = _table_delimiter(first)
+    return _column_blocks(text) if delimiter is None else _table_blocks(text, delimiter)
+
+
+def _column_blocks(text: str) -> Iterator[Block]:
+    """Yield the sentences of a file that has an empty line between them."""
     tabs = any("\t" in line.strip() for line in islice(lines(text), SAMPLE))
     block = Block()
     for number, raw in enumerate(lines(text), start=1):
-        line = raw.strip()
+        line = raw.strip(BLANKS)
         if not line or line.startswith(DOCUMENT):
             if block.words:
                 yield block
                 block = Block()
-        elif line.startswith("#") and (("\t" not in line) if tabs else COMMENT.match(line)):
+        elif line.startswith("#") and _is_comment(line, tabs and bool(block.words), tabs):
             given = TEXT.fullmatch(line)
             block.text = given[1] if given else block.text
         else:
-            block.words.append((number, raw.rstrip("\n").split("\t") if tabs else re.split(r"[ \t]+", line)))
-            if len(block.words) > MOST_WORDS:
-                raise Refusal(
-                    sentence(
-                        "The sentence of line {line} has more than {most:,} words. Put an empty line"
-                        " between sentences.",
-                        line=block.words[0][0],
-                        most=MOST_WORDS,
-                    )
-                )
+            block.add(number, raw.rstrip("\n").split("\t") if tabs else re.split(r"[ \t]+", line))
     if block.words:
         yield block
+
+
+def _is_comment(line: str, inside: bool, tabs: bool) -> bool:
+    """Return whether a line that begins with # is a comment, as GermEval's with a source and a date before a sentence.
+
+    >>> _is_comment("#\\thttps://a.org\\t[2009-10-17]", False, True), _is_comment("#\\tO", False, True)
+    (True, False)
+    """
+    if not tabs:
+        return COMMENT.match(line) is not None
+    fields = line.split("\t")
+    dated = "://" in line or DATE.fullmatch(fields[-1].strip()) is not None
+    return len(fields) == 1 or (not inside and fields[0] == "#" and dated and not any(map(is_tag, fields[1:])))
+
+
+def _table_delimiter(first: str) -> str | None:
+    """Return the delimiter of a table whose first row names columns of words and tags; None for CoNLL columns."""
+    return next((mark for mark in DELIMITERS if all(_named(first, mark))), None)
+
+
+def _names(first: str, delimiter: str) -> list[str]:
+    return [name.strip().strip('"').lower() for name in first.split(delimiter)]
+
+
+def _named(first: str, delimiter: str) -> tuple[int, int]:
+    """Return the numbers from 1 of the columns named as words and as tags, 0 if there is none."""
+    names = _names(first, delimiter)
+    word, tag = (next((names.index(name) + 1 for name in known if name in names), 0) for known in (WORDS, TAGS))
+    return word, tag
+
+
+def _table_blocks(text: str, delimiter: str) -> Iterator[Block]:
+    """Yield the sentences of a table: a new name of a sentence begins each, or a word numbered 1, or an empty row."""
+    rows = records(lines(text), delimiter)
+    if delimiter == "\t":
+        rows = ((at, line.rstrip("\n").split("\t")) for at, line in enumerate(lines(text), start=1))
+    _, header = next((at, row) for at, row in rows if any(field.strip() for field in row))
+    column = next((at for at, name in enumerate(header) if SENTENCE.match(name.strip())), None)
+    counts = column is not None and _counts_words(text, delimiter, column)
+    block, before = Block(), ""
+    for number, fields in rows:
+        name = fields[column].strip() if column is not None and column < len(fields) else ""
+        begins = name == "1" if counts else name not in ("", before)
+        if block.words and (begins or not any(field.strip() for field in fields)):
+            yield block
+            block = Block()
+        before = name or before
+        if any(field.strip() for field in fields):
+            block.add(number, fields)
+    if block.words:
+        yield block
+
+
+def _counts_words(text: str, delimiter: str, column: int) -> bool:
+    """Return whether a column numbers the words of each sentence from 1, rather than the sentences."""
+    rows = islice(records(lines(text), delimiter), 1, SAMPLE) if delimiter != "\t" else iter(())
+    names = [fields[column].strip() for _, fields in rows if column < len(fields) and any(fields)]
+    after = all(name in ("1", str(int(old) + 1)) if old.isdecimal() else False for old, name in pairwise(names))
+    return len(names) > 1 and names[0] == "1" and "2" in names and after
+
+
+def _json_blocks(text: str) -> Iterator[Block]:
+    """Yield the sentences of JSON Lines, an object with a list of words and a list of their tags on each line."""
+    for number, line in enumerate(lines(text), start=1):
+        if not line.strip():
+            continue
+        row = json.loads(line) if is_json(line) else None
+        found = row if isinstance(row, dict) else {}
+        words, tags = (
+            next((found[name] for name in known if isinstance(found.get(name), list)), None)
+            for known in ((*WORDS, "tokens", "words"), TAGS)
+        )
+        if words is None or tags is None:
+            example = '{"tokens": ["Ann", "sings"], "tags": ["B-PER", "O"]}'
+            raise Refusal(sentence("Line {line} needs two lists, such as {example}.", line=number, example=example))
+        if len(words) != len(tags):
+            raise Refusal(
+                sentence(
+                    "Line {line}: {words} words and {tags} tags came; each word needs a tag.",
+                    line=number,
+                    words=len(words),
+                    tags=len(tags),
+                )
+            )
+        if any(type(tag) is int for tag in tags):
+            raise Refusal(
+                sentence(
+                    "Line {line} has tags that are numbers. Replace them by their names, such as B-PER.", line=number
+                )
+            )
+        block = Block()
+        for word, tag in zip(words, tags, strict=True):
+            block.add(number, [str(word), str(tag)])
+        if block.words:
+            yield block
 
 
 def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
@@ -170,9 +290,9 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
                     width=width,
                 )
             )
-        if not fields[word].strip():
+        if not fields[word].strip(BLANKS):
             raise Refusal(sentence("Line {number} has no word in column {word}.", number=number, word=word + 1))
-        words.append(fields[word].strip())
+        words.append(fields[word].strip(BLANKS))
         tags.append(check_tag(fields[tag].strip(), number))
     return words, tags
 

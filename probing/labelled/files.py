@@ -15,7 +15,10 @@ from wording import sentence
 MOST_BYTES = 50_000_000  # of a file
 MOST_ROWS = 250_000  # in it
 LONGEST = 100_000  # characters of a text
-CONTROLS = re.compile(r"[\x01-\x08\x0b-\x1f\x7f-\x9f]")  # but tab and line end; no model reads them
+_CONTROL = r"\x01-\x08\x0b-\x1f\x7f-\x9f"  # all but tab and line end; no model reads them
+_LETTER = rf"[^ \t\n{_CONTROL}]"
+CONTROLS = re.compile(f"[{_CONTROL}]")
+IN_WORDS = re.compile(rf"(?<={_LETTER})[{_CONTROL}]+|[{_CONTROL}]+(?={_LETTER})")  # not those that are a word
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,11 @@ class File:
         """
         return self.read()[:2]
 
-    def read(self) -> tuple[str, int, str]:
-        """Return the same and the encoding that was guessed, "" if none was; raise Refusal."""
+    def read(self, *, words: bool = False) -> tuple[str, int, str]:
+        """Return the same and the encoding that was guessed, "" if none was; raise Refusal.
+
+        With ``words``, control characters that are a whole word stay, so that each column keeps its place.
+        """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
         text, guessed = decoded_or_guessed(self.content)
@@ -64,7 +70,7 @@ class File:
             raise Refusal(
                 sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
             )
-        return (*CONTROLS.subn("", text.replace("\r\n", "\n").replace("\r", "\n")), guessed)
+        return (*(IN_WORDS if words else CONTROLS).subn("", text.replace("\r\n", "\n").replace("\r", "\n")), guessed)
 
 
 def _too_large(name: str, size: int) -> Refusal:

@@ -93,7 +93,7 @@ def _parsed(
     told: list[str] = []
     for part, file in files.given().items():
         with about(file):
-            text, controls, guessed = file.read()
+            text, controls, guessed = file.read(words=isinstance(wanted, WordColumns))
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
         told += [sentence("{file}: {said}", file=file.name, said=said) for said in parsed[part].told]
         if guessed:

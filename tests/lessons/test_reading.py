@@ -7,6 +7,7 @@ import re
 import pytest
 
 from lessons.checks import CHECKS
+from lessons.lines import lines
 from lessons.reading import MOST_BYTES, Unreadable, lesson_of
 from lessons.schema import Call, Lesson
 from tests.support.repository import ROOT
@@ -137,3 +138,8 @@ def test_what_a_check_reads_may_be_another_text() -> None:
     (step,) = lesson_of(LEAST + check).steps
     assert step.question is not None
     assert step.question.check == Call("tokens", (("text", "A cat."), ("words", True)))
+
+
+def test_line_separators_inside_a_text_begin_no_line() -> None:
+    for mark in ("\x85", "\u2028", "\x0c", "\x1c"):
+        assert lines(f'a = "x{mark}y"\r\nb = 2\n') == {("a",): 1, ("b",): 2}

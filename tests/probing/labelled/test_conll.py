@@ -9,6 +9,7 @@ import pytest
 from inference.errors import Refusal
 from probing.labelled import conll
 from probing.labelled.conll import WordColumns, parse
+from probing.labelled.files import File
 from probing.labelled.rows import Tagged
 from probing.labelled.scripts import joined
 from probing.labelled.tags import to_bio
@@ -170,3 +171,57 @@ def test_outer_spans_of_germeval_are_read() -> None:
 def test_last_column_is_read_beside_chunks() -> None:
     lines = "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\ncalls NNS B-NP O\n"
     assert parse(lines, WordColumns()).columns.tag == 4
+
+
+NER = 'Sentence 1,Ann,NNP,B-per\n,sings,VBZ,O\nSentence 2,"Rome, Italy",NNP,B-geo\n'
+
+
+@pytest.mark.parametrize("name", ["#", "Sentence #"])
+def test_a_table_of_words_with_names_of_sentences_is_read(name: str) -> None:
+    read = parse(f"{name},Word,POS,Tag\n{NER}", WordColumns())
+    assert [(row.text, row.tags) for row in read.rows] == [
+        ("Ann sings", ("B-per", "O")),
+        ("Rome, Italy", ("B-geo",)),
+    ]
+    assert (read.columns.word, read.columns.tag) == (2, 4)
+    assert read.first == {"per": 2, "geo": 4}
+
+
+@pytest.mark.parametrize("numbers", ["1,1,2,2", "1,2,1,2", "a,a,b,b", "7,,8,"])
+def test_sentences_of_a_table_are_told_apart(numbers: str) -> None:
+    words = zip(numbers.split(","), ["Ann,B-per", "sings,O", "Bob,B-per", "reads,O"], strict=True)
+    text = "#,Word,Tag\n" + "".join(f"{number},{word}\n" for number, word in words)
+    assert [row.text for row in parse(text, WordColumns()).rows] == ["Ann sings", "Bob reads"]
+
+
+def test_json_lines_of_words_and_tags_are_read() -> None:
+    text = '{"tokens": ["Ann", "sings"], "ner_tags": ["B-PER", "O"]}\n\n{"id": 1, "tags": ["O"], "words": ["Go"]}\n'
+    assert [(row.text, row.tags) for row in parse(text, WordColumns()).rows] == [
+        ("Ann sings", ("B-PER", "O")),
+        ("Go", ("O",)),
+    ]
+    for wrong, said in (
+        ('{"tokens": ["Ann"], "tags": []}', "Line 1: 1 words and 0 tags came"),
+        ('{"tokens": ["Ann"], "tags": [1]}', "Line 1 has tags that are numbers"),
+        ('{"text": "Ann"}', "Line 1 needs two lists, such as"),
+    ):
+        with pytest.raises(Refusal, match=said):
+            parse(wrong, WordColumns())
+
+
+def test_comments_of_germeval_are_no_words() -> None:
+    text = "#\thttp://a.org\t[2009-10-17]\n1\tAnn\tB-PER\tO\n2\tsings\tO\tO\n\n"
+    text += "#\tn-tv.de vom 26.02.2005\t[2005-02-26]\n1\tGo\tO\tO\n"
+    assert [row.text for row in parse(text, WordColumns()).rows] == ["Ann sings", "Go"]
+    assert parse("#\tO\nAnn\tB-PER\n", WordColumns()).rows[0].text == "# Ann"
+
+
+@pytest.mark.parametrize("word", ["\x96", "\x85", "\x1c", "\u2028", "\xa0", "\u3000"])
+@pytest.mark.parametrize("mark", ["\t", " "])
+def test_an_invisible_word_keeps_its_column(word: str, mark: str) -> None:
+    content = f"Ann{mark}B-PER\n{word}{mark}O\nRome{mark}B-LOC\n\n".encode()
+    text, controls, _ = File("a.conll", content).read(words=True)
+    assert controls == 0
+    (row,) = parse(text, WordColumns()).rows
+    assert row.tags == ("B-PER", "O", "B-LOC")
+    assert [row.text[start:end] for start, end in row.words] == ["Ann", word, "Rome"]
