@@ -104,7 +104,7 @@ def _guess(content: bytes) -> str | None:
     if b"\0" in content or wrong < 2 or right >= wrong:
         return None
     if len(re.findall(rb"[\x80-\xff]", content)) < MOST_ACCENTS * len(content):
-        codings = ("cp1252", "latin-1") if b"\xff" not in content else ()
+        codings: tuple[str, ...] = ("cp1252", "latin-1") if b"\xff" not in content else ()
     else:
         codings = _statistical_guess(content)
     return next((coding for coding in codings if _fits(content, coding)), None)

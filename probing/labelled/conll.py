@@ -80,8 +80,8 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     first_line = next(line for line in lines(text) if line.strip())
     delimiter = _table_delimiter(first_line)
     if delimiter is not None:
-        word, tag = _named(first_line, delimiter)
-        wanted = replace(wanted, word=wanted.word or word, tag=wanted.tag or tag)
+        named = _named(first_line, delimiter)
+        wanted = replace(wanted, word=wanted.word or named[0], tag=wanted.tag or named[1])
     columns, width = _found(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None
     assert columns.tag is not None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from inference.errors import Refusal
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
+from probing.labelled.checks import fit
 from probing.labelled.rows import Classified
 from training import loop, metrics
 from training.finetune import baseline, best
@@ -31,6 +33,9 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     run = ready(task.labels, model, settings, folder / RUN, machine)
     if not run.progress.step:
         run.metrics.write("plan", step=0, last=run.progress.schedule.last)
+        cut = fit(task.labels, lambda texts: _sizes(run.tokenizer, texts), run.length)
+        if cut.cut:
+            run.metrics.note(cut.sentence)
     counted = _counted(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, _stint(run, settings))
@@ -39,6 +44,12 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
         for needless in (run.folder / "checkpoint.pt", best.file(run.folder)):
             needless.unlink()
     return found
+
+
+def _sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the number of tokens of each text, and how many of them are unknown to the model."""
+    unknown = tokenizer.unk_token_id
+    return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
 
 def _refuse_finished(folder: Path) -> None:

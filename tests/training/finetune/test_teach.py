@@ -352,3 +352,14 @@ def test_the_toys_are_what_they_say() -> None:
         word = row.text.split()[0]
         assert (row.label == "animal") is (word in ANIMALS)
         assert (row.label == "plant") is (word in PLANTS)
+
+
+@pytest.mark.slow
+def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = classified()
+    long = replace(labels, dev=[Classified("the fox " * 350, labels.labels[0]), *labels.dev[1:]])
+    taught(tmp_path, long, replace(FAST, steps=0))
+    length = json.loads((tmp_path / "out" / "run" / "task.json").read_text(encoding="utf-8"))["length"]
+    assert f"longer than {length} tokens, and so cut: 1 (" in capsys.readouterr().out
+    taught(tmp_path, labels, replace(FAST, steps=0), "short")
+    assert "and so cut" not in capsys.readouterr().out
