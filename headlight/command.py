@@ -15,6 +15,7 @@ from typing import Any
 from attention.given import NotMaps
 from attention.habits import Habits
 from attention.head_names import parse_head
+from attention.spreadsheet import meta_json
 from attention.trace import Trace
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
@@ -24,7 +25,7 @@ from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
 from probing.command import fetched, opener
 from probing.reference import measured, stored
-from viz.export import TooLong
+from viz.export import TooLong, caption
 from viz.stills.png import CannotPaint
 
 COMMANDS = ("open", "serve", "export", "score", "fetch")
@@ -139,19 +140,26 @@ def export(asked: argparse.Namespace) -> int:
                 raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
             chosen[what] = number
     content = exports.FORMATS[kind](made.view, chosen)
-    try:
-        asked.file.write_bytes(content)
-    except OSError as error:
-        raise Wrong(f"{asked.file} cannot be written: {error.strerror}.") from error
+    files = {asked.file: content}
+    if kind == "csv":
+        about = caption(made.view, chosen["layer"], chosen["head"])
+        files[exports.meta_file(asked.file)] = meta_json(asked.file.name, about)
+    for file, written in files.items():
+        try:
+            file.write_bytes(written)
+        except OSError as error:
+            raise Wrong(f"{file} cannot be written: {error.strerror}.") from error
     done = {
         "file": str(asked.file), "format": kind, "bytes": len(content), "model": model,
+        **({"meta": str(exports.meta_file(asked.file))} if kind == "csv" else {}),
         "layer": chosen["layer"], "head": chosen["head"], "tokens": [cell.label for cell in made.view.queries],
     }  # fmt: skip
     which = "all heads" if kind == "html" else f"layer {chosen['layer']}, head {chosen['head']}"
     if trace.truncated:
         done["truncated"] = which_tokens = str(trace.truncated)
         which = f"{which}, {which_tokens}"
-    print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes")
+    beside = f"; {exports.meta_file(asked.file)}: model, text and settings" if kind == "csv" else ""
+    print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes{beside}")
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from attention.survey import survey
@@ -27,6 +28,11 @@ def _svg(view: View, chosen: Selection) -> bytes:
 
 def _png(view: View, chosen: Selection) -> bytes:
     return png(picture(view, chosen["layer"], chosen["head"], chosen["focus"]))
+
+
+def meta_file(file: Path) -> Path:
+    """Return the path of the provenance of a CSV file, next to it."""
+    return file.with_name(f"{file.name.removesuffix('.csv')}.meta.json")
 
 
 def _csv(view: View, chosen: Selection) -> bytes:

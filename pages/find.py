@@ -19,6 +19,7 @@ from ui.pages.find.words import enough, words_of
 from ui.run.reading import read, request_of
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
+from ui.show.provenance import page_provenance
 from ui.show.reading_help import reading_help
 from ui.show.saving import save
 from ui.state.choice import Choice
@@ -105,7 +106,7 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         table(asked, again, choice.count),
         "headlight-find.csv",
         _("Every head's weights as CSV, all digits"),
-        told=True,
+        provenance=page_provenance(),
     )
     keep(asked, other, neutral)
     how_to_read()

@@ -1,7 +1,7 @@
-"""The numbers behind the pictures, as files that say where they come from.
+"""The numbers behind the pictures as files, and the provenance that is saved next to them.
 
 All digits: a weight is written so that reading it as float32 gives the same bits. CSV files are UTF-8 with a byte
-order mark and CRLF, begin with the caption (a name and a value a line), then an empty line, then the table.
+order mark and CRLF, and contain the table alone.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from attention.cells import Cell
 from attention.mask import Array
-from attention.spreadsheet import safe_cell
+from attention.spreadsheet import MARK, column_names, safe_cell
 from attention.view import View
-from wording import _, sentence, told
+from wording import sentence, told
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
@@ -54,14 +54,15 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
     }
 
 
-def weights_csv(view: View, layer: int, head: int, base: int = 0) -> bytes:
-    """One head's map: a row for each token that looks, a column for each that is looked at.
+def weights_csv(view: View, layer: int, head: int) -> bytes:
+    """Return one head's map: a row for each query, a column for each key, the first column naming the queries.
 
-    ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
+    The second "the" is named "the#2". ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
     """
     weights = _whole(view, layer, head)
-    rows = ([cell.label, *row] for cell, row in zip(view.queries, weights, strict=True))
-    return _table(caption(view, layer, head, base), ["", *_texts(view.keys)], rows)
+    queries = column_names(_texts(view.queries))
+    rows = ([name, *row] for name, row in zip(queries, weights, strict=True))
+    return _table(["query", *_texts(view.keys)], rows)
 
 
 def weights_json(view: View, layer: int, head: int, base: int = 0) -> bytes:
@@ -92,7 +93,7 @@ def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
         ]
         for weight, layer, head, query, key in strongest(view, count)
     )
-    return _table(caption(view, base=base), header, rows)
+    return _table(header, rows)
 
 
 def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
@@ -155,15 +156,13 @@ def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     return [{**{name: getattr(c, name) for name in TOLD}, "read_as": c.unknown or c.text} for c in cells]
 
 
-def _table(about: dict[str, Any], header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """Return the table as CSV, with unique column names. Names of rows are cells already and stay as they are."""
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
-    writer.writerows([name, safe_cell(said(value))] for name, value in about.items())
-    writer.writerow(["note", _("an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula")])
-    writer.writerow([])
-    writer.writerow(map(safe_cell, header))
+    writer.writerow(column_names(header))
     writer.writerows([safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    return b"\xef\xbb\xbf" + lines.getvalue().encode()
+    return f"{MARK}{lines.getvalue()}".encode()
 
 
 def said(value: object) -> str:

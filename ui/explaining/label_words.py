@@ -18,7 +18,6 @@ from ui.run.refusals import say
 from ui.show.chart import theme
 from ui.show.lists import together
 from ui.show.numbers import small
-from ui.show.provenance import captioned
 from ui.show.saving import save
 from viz.components.strip.strip import Chip, mount
 from viz.figures.palette import sides
@@ -67,8 +66,9 @@ def draw_words(asked: Asked, trace: Trace) -> None:
             reader=_reader(asked),
         )
     )
-    save(_("Save the table"), captioned(table(ways, cells), origin), "headlight-label-words.csv",
-         _("Every word's number and share by every way as CSV, all digits"), key="label_save_words")  # fmt: skip
+    save(_("Save the table"), table(ways, cells), "headlight-label-words.csv",
+         _("Every word's number and share by every way as CSV, all digits"), key="label_save_words",
+         provenance=origin)  # fmt: skip
 
 
 def _reader(asked: Asked) -> str:

@@ -1,4 +1,4 @@
-"""What is on screen as files: the weights as CSV and JSON, the strongest links, and a page that opens offline."""
+"""Exports of the view: the weights as CSV and JSON, the strongest links, and a page that opens offline."""
 
 from __future__ import annotations
 
@@ -10,53 +10,64 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
 from ui.routes.traces import FILES as MAKING
-from ui.routes.traces import PREFIX, attachment, served
+from ui.routes.traces import PREFIX, saved, served
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
 from viz.components.explore import explore
 from viz.components.explore.answers import BadRequest, head_of, number
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
-from viz.export import TooLong, links_csv, weights_csv, weights_json
+from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
 from wording import said_by, sentence
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
-def csv(trace: Trace, look: Look, request: Request) -> bytes:
-    """The chosen head's weights, a row for each token that looks."""
+def csv(trace: Trace, look: Look, request: Request) -> Response:
+    """Return the chosen head's weights, a row for each query, in a zip with their provenance."""
     view = shelf().view(trace, look)
-    return weights_csv(view, *head_of(request.query_params, view), base=_base(request))
+    layer, head = head_of(request.query_params, view)
+    about = caption(view, layer, head, _base(request))
+    return _zip("headlight-attention", weights_csv(view, layer, head), about)
 
 
-def json(trace: Trace, look: Look, request: Request) -> bytes:
-    """The same with everything known of the tokens."""
+def json(trace: Trace, look: Look, request: Request) -> Response:
+    """Return the chosen head's weights with everything known of the tokens."""
     view = shelf().view(trace, look)
-    return weights_json(view, *head_of(request.query_params, view), base=_base(request))
+    layer, head = head_of(request.query_params, view)
+    content, about = weights_json(view, layer, head, _base(request)), caption(view, layer, head, _base(request))
+    return saved(f"{file_stem('headlight-attention', about)}.json", "application/json", content)
 
 
-def links(trace: Trace, look: Look, request: Request) -> bytes:
-    """The strongest links over all heads."""
-    return links_csv(shelf().view(trace, look), base=_base(request))
+def links(trace: Trace, look: Look, request: Request) -> Response:
+    """Return the strongest links over all heads, in a zip with their provenance."""
+    view, base = shelf().view(trace, look), _base(request)
+    return _zip("headlight-links", links_csv(view, base=base), caption(view, base=base))
 
 
-def html(trace: Trace, look: Look, request: Request) -> bytes:
-    """The microscope itself with the numbers inside."""
+def html(trace: Trace, look: Look, request: Request) -> Response:
+    """Return the microscope itself with the numbers inside."""
     view, survey = shelf().view(trace, look), shelf().survey(trace, look)
     data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
     habits = explore.places(habits_shown(trace, look.part or None), view)
     page = standalone_html(view, data, survey, habits, explore.script(), explore.style())
-    return page.encode()
+    return saved("headlight-export.html", "text/html", page.encode())
 
 
-FILES: dict[str, tuple[Callable[[Trace, Look, Request], bytes], str]] = {
-    "export.csv": (csv, "text/csv"),
-    "export.json": (json, "application/json"),
-    "export.html": (html, "text/html"),
-    "links.csv": (links, "text/csv"),
+def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
+    stem = file_stem(name, about)
+    return saved(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
+
+
+FILES: dict[str, Callable[[Trace, Look, Request], Response]] = {
+    "export.csv": csv,
+    "export.json": json,
+    "export.html": html,
+    "links.csv": links,
 }
 
 
@@ -91,11 +102,11 @@ def _base(request: Request) -> int:
 
 
 def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
-    make, media_type = FILES[name]
+    make = FILES[name]
 
     def content(trace: Trace, look: Look, request: Request) -> Response:
         try:
-            return attachment(name, media_type, make, trace, look, request)
+            return make(trace, look, request)
         except TooLong as error:
             raise BadRequest(said_by(error)) from error
 

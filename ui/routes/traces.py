@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -90,9 +91,13 @@ def whole(request: Request) -> Response:
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
     """A file to be saved, for endpoints behind FILES."""
-    content = make(*arguments)
-    disposition = f'attachment; filename="headlight-{name}"'
-    return Response(content, media_type=media_type, headers={**FOREVER, "Content-Disposition": disposition})
+    return saved(f"headlight-{name}", media_type, make(*arguments))
+
+
+def saved(name: str, media_type: str, content: bytes) -> Response:
+    """Return a file that the browser saves by its name, which may have letters of any script."""
+    headers = {**FOREVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def routes() -> list[Route]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from attention.spreadsheet import safe_cell
-
-MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
+from attention.spreadsheet import MARK, column_names, safe_cell
 
 
 def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """The file; numbers keep all their digits, texts that look like formulas get an apostrophe.
+    """Return the file: numbers keep all digits, texts that look like formulas get an apostrophe.
+
+    The names become unique and not empty. Raises ValueError if a row has more or fewer cells than there are names.
 
     >>> csv_table(["word", "probability"], [("=it", 0.25), ("he", None)]).splitlines()[1:]
     ["'=it,0.25", 'he,']
@@ -23,8 +23,12 @@ def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """
     page = io.StringIO(newline="")
     writer = csv.writer(page)
-    for row in (names, *rows):
-        writer.writerow([safe_cell(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row])
+    writer.writerow(column_names(names))
+    for row in rows:
+        cells = [safe_cell(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row]
+        if len(cells) != len(names):
+            raise ValueError(f"A row has {len(cells)} cells; the table has {len(names)} columns.")
+        writer.writerow(cells)
     return MARK + page.getvalue()
 
 
@@ -36,12 +40,3 @@ def frame_csv(table: pd.DataFrame) -> str:
     """
     known = table.astype(object).where(table.notna(), None)
     return csv_table([str(name) for name in known], known.itertuples(index=False))
-
-
-def below(caption: str, table: str) -> str:
-    """A table under what says where it comes from, an empty line between them, as one file.
-
-    >>> below(csv_table(["model", "tiny"], ()), csv_table(["a"], [(1,)])).splitlines()
-    ['\\ufeffmodel,tiny', '', 'a', '1']
-    """
-    return f"{caption}\r\n{table.removeprefix(MARK)}"

@@ -12,6 +12,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.lists import together
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from viz.figures.lens import layer_names, lens_curves, lens_map
 from wording import _
@@ -64,7 +65,13 @@ def draw(found: Layers, base: int, state: str) -> None:
     columns = [_("after")]
     for name in names:
         columns += [_("probability of {piece}", piece=name), _("rank of {piece}", piece=name)]
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-layers.csv", _("All digits"), told=True)
+    save(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-layers.csv",
+        _("All digits"),
+        provenance=page_provenance(),
+    )
 
 
 def _how_to_read(normed: bool, state: str) -> list[str]:

@@ -1,14 +1,11 @@
-"""Where the numbers of a page come from, as the first lines of the files that it saves."""
+"""The provenance of a page's numbers, for the files that it saves."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import streamlit as st
 
 from attention.trace import ModelId
 from ui.run.shelf import backend, shelf
-from ui.show.csv_table import MARK, below, csv_table
 from ui.state.session import PAGE, current
 
 ANSWERED_BY = "answered_by"  # (page, model, revision): which model answers there, where it may be another
@@ -19,20 +16,27 @@ def answers(model: str, revision: str | None) -> None:
     st.session_state[ANSWERED_BY] = (st.session_state.get(PAGE), model, revision)
 
 
-def provenance(texts: bool = True) -> dict[str, str]:
-    """Model, revision or hash of its weights, and text of what is on the page; without ``texts`` the model alone."""
+def page_provenance() -> dict[str, str]:
+    """Return the model of the page, its revision or the hash of its weights, and the texts on the page."""
+    made, texts = _reading()
+    return named(made) | {name: text for name, text in zip(("text", "pair", "target"), texts, strict=True) if text}
+
+
+def model_provenance() -> dict[str, str]:
+    """Return the model of the page alone, for numbers that do not depend on its text."""
+    return named(_reading()[0])
+
+
+def _reading() -> tuple[ModelId, tuple[str, str, str]]:
+    """Return the model that answers on the page, and the text, the second text and the target."""
     choice = current()
     trace = shelf().find(choice.opened) if choice.opened else None
     if trace is not None:
-        made, read = trace.model, (trace.text, trace.pair or "", trace.target_text or "")
-    else:
-        page, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
-        if page != st.session_state.get(PAGE):
-            model, revision = choice.model, choice.revision or None
-        made = backend().identity(model, revision)
-        read = (choice.text, choice.pair, choice.target)
-    told = named(made) | (dict(zip(("text", "pair", "target"), read, strict=True)) if texts else {})
-    return {name: value for name, value in told.items() if value}
+        return trace.model, (trace.text, trace.pair or "", trace.target_text or "")
+    page, model, revision = st.session_state.get(ANSWERED_BY, (None, "", None))
+    if page != st.session_state.get(PAGE):
+        model, revision = choice.model, choice.revision or None
+    return backend().identity(model, revision), (choice.text, choice.pair, choice.target)
 
 
 def named(made: ModelId) -> dict[str, str]:
@@ -45,16 +49,6 @@ def named(made: ModelId) -> dict[str, str]:
     return {name: value for name, value in told.items() if value}
 
 
-def captioned(table: str, told: Mapping[str, str] | None = None) -> str:
-    """A CSV file with where it comes from before its table, a name and a value a line, then an empty line.
-
-    ``told`` is what is said there, by default all that is known of the page.
-    """
-    (first, *rest) = (provenance() if told is None else told).items()
-    caption = csv_table(first, rest)
-    return below(caption if table.startswith(MARK) else caption.removeprefix(MARK), table)
-
-
 def headed(text: str) -> str:
     """A plain text under the model that it comes from, an empty line between them."""
-    return "".join(f"{name}: {value}\n" for name, value in provenance(texts=False).items()) + f"\n{text}"
+    return "".join(f"{name}: {value}\n" for name, value in model_provenance().items()) + f"\n{text}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ui.show.provenance import captioned, provenance
+from attention.spreadsheet import file_stem, with_provenance
 
 
 def save(  # noqa: PLR0913  (what a file may be told, by name)
@@ -17,20 +20,19 @@ def save(  # noqa: PLR0913  (what a file may be told, by name)
     kind: str = "text/csv",
     key: str | None = None,
     place: DeltaGenerator | None = None,
-    told: bool = False,
-    of_model: bool = False,
+    provenance: Mapping[str, Any] | None = None,
 ) -> None:
     """A button with ``label`` and ``about`` as its help, that saves ``content`` as ``name``, a file of ``kind``.
 
-    ``told``: the table is about the page's text, and begins with the text and the model that read it; ``of_model``: it
-    is about the model whatever the text, or says its texts itself, and begins with the model alone.
+    If ``provenance`` is given, ``content`` is a CSV table, and the button saves a zip of the table and its provenance,
+    named by ``name``, the model and the text.
     The page is not drawn again by the click. ``place`` is where the button stands, the current container by default.
     The file is made with the page, not on the click: Streamlit lets go of one made on the click as soon as any
     reader's page has been drawn, which in a class is often before the browser has fetched it.
     """
-    if told or of_model:
-        table = content if isinstance(content, str) else content.decode()
-        content = captioned(table, provenance(texts=told))
+    if provenance is not None:
+        stem = file_stem(name.removesuffix(".csv"), provenance)
+        content, name, kind = with_provenance(stem, content, provenance), f"{stem}.zip", "application/zip"
     (place or st).download_button(
         label, content, name, kind, key=key, help=about, icon=":material/download:", on_click="ignore"
     )

@@ -22,6 +22,7 @@ from ui.show.explore_link import explore_link
 from ui.show.leaves import Leaf, turned
 from ui.show.link_look import chips_of, on_explore, title, word
 from ui.show.lists import together
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
@@ -65,7 +66,9 @@ def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -
     st.caption(told(GIVES if score.place[0] == 0 else GETS))
     file = f"headlight-{score.name(0)}-links.csv"
     about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
-    save(_("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, of_model=True)
+    save(
+        _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
+    )
 
 
 def summary(score: Score, every: list[Listed], base: int) -> str:

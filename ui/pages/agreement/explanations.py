@@ -18,6 +18,7 @@ from ui.run.reading import request_of
 from ui.run.refusals import say
 from ui.show.lists import together
 from ui.show.numbers import small
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -94,7 +95,7 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
         table(ways, cells),
         "headlight-agreement.csv",
         _("Every word's size and share by every way as CSV, all digits"),
-        told=True,
+        provenance=page_provenance(),
     )
 
 

@@ -19,6 +19,7 @@ from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
 from ui.show.lists import together
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from viz.figures.cost import memory, seconds, shares
 from wording import _
@@ -197,5 +198,5 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
         frame_csv(table),
         "cost.csv",
         _("What was measured"),
-        of_model=True,
+        provenance=model_provenance(),
     )

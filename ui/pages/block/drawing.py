@@ -18,6 +18,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
 from ui.show.draw_table import draw_table
 from ui.show.lists import together
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.block import block
@@ -225,7 +226,7 @@ def parameters(build: Build) -> None:
         more = _(", and so on for {n} names", n=len(build.tied)) if len(build.tied) > 1 else ""
         say(_("Used more than once: {first} is also {again}{more}.", first=first, again=again, more=more), "status")
     rows = frame_csv(table)
-    save(_("Save as CSV"), rows, "parameters.csv", _("The table, one line a part"), of_model=True)
+    save(_("Save as CSV"), rows, "parameters.csv", _("The table, one line a part"), provenance=model_provenance())
 
 
 def _named(part: Part) -> str:

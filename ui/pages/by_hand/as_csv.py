@@ -47,9 +47,11 @@ Line = Sequence[str | float]
 
 
 def write(example: Example, found: Whole | None = None, names: Sequence[str] = MATRICES) -> str:
-    """The example as a file, of it the matrices named; with every result where ``found`` is given."""
-    widest = max(getattr(example, name).shape[1] for name in MATRICES)
-    lines: list[Line] = [["matrix", "row", *range(1, widest + 1)]]
+    """The example as a file, of it the matrices named; with every result where ``found`` is given.
+
+    Shorter rows end with empty cells, so that the file is a rectangular table.
+    """
+    lines: list[Line] = []
     for name in names:
         matrix = getattr(example, name)
         rows = getattr(example, NAMES[name]) if name in NAMES else [str(row + 1) for row in range(len(matrix))]
@@ -57,6 +59,8 @@ def write(example: Example, found: Whole | None = None, names: Sequence[str] = M
     if found is not None:
         for title, matrix in _results(found):
             lines += _lines(title, example.tokens, matrix)
+    widest = max(map(len, lines), default=2)
+    lines = [["matrix", "row", *range(1, widest - 1)], *([*line, *[""] * (widest - len(line))] for line in lines)]
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n").writerows(lines)
     return out.getvalue()

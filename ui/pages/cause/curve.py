@@ -20,6 +20,7 @@ from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import times
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.removal_curve import removal_curve
@@ -123,7 +124,7 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
         "headlight-removal-curve.csv",
         _("Both curves as CSV, all digits"),
         key="cause_save_curve",
-        told=True,
+        provenance=page_provenance(),
     )
 
 

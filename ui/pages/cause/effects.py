@@ -19,6 +19,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import factor, small, times
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from viz.figures.bars import bars
 from viz.figures.head_map import head_map, picked
@@ -93,7 +94,14 @@ def one_at_a_time(case: Case) -> None:
     )
     rows = table(places, found, case.watch.effect, case.base)
     about = _("Every head's effect as CSV, all digits")
-    save(_("Save the table"), rows, "headlight-every-head.csv", about, key="cause_save_heads", told=True)
+    save(
+        _("Save the table"),
+        rows,
+        "headlight-every-head.csv",
+        about,
+        key="cause_save_heads",
+        provenance=page_provenance(),
+    )
 
 
 def _clicked(case: Case, key: str) -> None:
@@ -172,7 +180,14 @@ def _bars(case: Case, effect: Effect) -> None:
     st.caption(_("Probabilities of the likeliest answers; the two that are watched stand out."))
     both = csv_table(["when", "answer", "probability"], rows)
     about = _("These numbers as CSV, all digits")
-    save(_("Save the table"), both, "headlight-before-after.csv", about, key="cause_save_both", told=True)
+    save(
+        _("Save the table"),
+        both,
+        "headlight-before-after.csv",
+        about,
+        key="cause_save_both",
+        provenance=page_provenance(),
+    )
 
 
 def chance(case: Case) -> None:

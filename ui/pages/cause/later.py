@@ -20,6 +20,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.strip.strip import Chip, mount
@@ -76,7 +77,14 @@ def _map(case: Case, moved: Array, shown: Head) -> None:
     ]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
     about = _("Every later head as CSV, all digits")
-    save(_("Save the table"), table, "headlight-later-heads.csv", about, key="cause_save_later", told=True)
+    save(
+        _("Save the table"),
+        table,
+        "headlight-later-heads.csv",
+        about,
+        key="cause_save_later",
+        provenance=page_provenance(),
+    )
 
 
 def _shown(case: Case, shape: tuple[int, ...], most: Head) -> Head:

@@ -13,7 +13,7 @@ from inference import Refusal
 from ui.input.head_picking import head_of, keep_head
 from ui.input.parts import pick_part
 from ui.input.picking import control
-from ui.pages.compare.across_files import heads_csv, pairs_of_head_csv
+from ui.pages.compare.across_files import heads_csv, pairs_of_head_csv, set_provenance
 from ui.pages.compare.across_measured import Place, Set, first_of, measure_set
 from ui.pages.compare.across_pairs import pick_pairs
 from ui.pages.compare.across_truth import of_head, truth
@@ -109,8 +109,9 @@ def _table(found: Set, choice: Choice) -> None:
     with st.expander(_("Every head")):
         st.caption(_("Bits, with 95 % intervals by the bootstrap. “more”: change less control, where a text has both."))
         draw_table(columns, key="compare_set_table")
-    save(_("Save every head's figures"), heads_csv(found, choice), "headlight-across-heads.csv",
-         _("Each head's mean change, control and verdict as CSV, all digits; heads counted from 0"))  # fmt: skip
+    save(_("Save every head's figures"), heads_csv(found), "headlight-across-heads.csv",
+         _("Each head's mean change, control and verdict as CSV, all digits; heads counted from 0"),
+         provenance=set_provenance(found, choice))  # fmt: skip
 
 
 def _pairs(found: Set, head: Place, choice: Choice, options: Compare) -> None:
@@ -138,8 +139,9 @@ def _pairs(found: Set, head: Place, choice: Choice, options: Compare) -> None:
         )
         say(said, role="status")
         _link(replace(choice, **FRESH, text=pair.a, pair="", target=""), pair.b, head)
-    save(_("Save these pairs' figures"), pairs_of_head_csv(found, head, choice), "headlight-across-pairs.csv",
-         _("Every pair with this head's divergence as CSV, all digits; heads counted from 0"))  # fmt: skip
+    save(_("Save these pairs' figures"), pairs_of_head_csv(found, head), "headlight-across-pairs.csv",
+         _("Every pair with this head's divergence as CSV, all digits; heads counted from 0"),
+         provenance=set_provenance(found, choice))  # fmt: skip
 
 
 def _link(there: Choice, other: str, head: Place) -> None:

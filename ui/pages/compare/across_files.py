@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ui.pages.compare.across_measured import Place, Set
 from ui.run.shelf import backend
-from ui.show.csv_table import below, csv_table
+from ui.show.csv_table import csv_table
+from ui.show.provenance import named
 from ui.state.choice import Choice
 
 HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "control in bits", "control, low",
@@ -14,7 +15,7 @@ HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "cont
          "p, two-sided, corrected"]  # fmt: skip
 
 
-def heads_csv(found: Set, choice: Choice) -> str:
+def heads_csv(found: Set) -> str:
     """A line for each head; no number where nothing is known."""
     told = found.across
     means = (told.change, told.control, told.more)
@@ -23,26 +24,30 @@ def heads_csv(found: Set, choice: Choice) -> str:
          told.verdict(at), _known(told.p[at]) if told.tested else None]
         for at in range(len(told.p))
     )  # fmt: skip
-    return _file(found, choice, HEADS, lines)
+    return csv_table(HEADS, lines)
 
 
-def pairs_of_head_csv(found: Set, head: Place, choice: Choice) -> str:
+def pairs_of_head_csv(found: Set, head: Place) -> str:
     """A line for each pair."""
     lines = (
         [*head, pair.a, pair.b, "control" if pair.control else "change", pair.words, float(bits)]
         for pair, bits in zip(found.pairs, found.bits[:, head[0], head[1]], strict=True)
     )
-    return _file(found, choice, ["layer", "head", "a", "b", "kind", "words that differ", "divergence in bits"], lines)
+    return csv_table(["layer", "head", "a", "b", "kind", "words that differ", "divergence in bits"], lines)
 
 
-def _file(found: Set, choice: Choice, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
-    made = backend().identity(choice.model, choice.revision or None)
-    about: list[list[object]] = [
-        ["revision", made.revision or ""], ["weights sha256", made.weights or ""], ["part", choice.part],
-        ["words", choice.words], ["special tokens", choice.special], ["renormalised", choice.renormalise],
-        ["pairs sha256", found.digest], ["pairs", len(found.pairs)], ["left out", len(found.left_out)],
-    ]  # fmt: skip
-    return below(csv_table(["model", made.name], about), csv_table(names, lines))
+def set_provenance(found: Set, choice: Choice) -> dict[str, Any]:
+    """Return the model, the view options and the set of pairs that a table of the set was computed from."""
+    return {
+        **named(backend().identity(choice.model, choice.revision or None)),
+        "part": choice.part,
+        "words_merged": choice.words,
+        "special_tokens_shown": choice.special,
+        "rows_renormalised": choice.renormalise,
+        "pairs_sha256": found.digest,
+        "pairs": len(found.pairs),
+        "left_out": len(found.left_out),
+    }
 
 
 def _known(value: float) -> float | None:

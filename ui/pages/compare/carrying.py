@@ -25,7 +25,8 @@ from ui.run.answering import refused
 from ui.run.refusals import say, show
 from ui.run.shelf import Look, backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import below, csv_table
+from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own, own
@@ -196,14 +197,17 @@ def _save(found: Carried) -> None:
                      _number(float(found.head_bands[layer]))])  # fmt: skip
     names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
     followed = found.followed
-    about = csv_table(["second text", followed.requests[1].text], [
-        ["hidden in both", followed.blank], ["followed", " | ".join(followed.names) or "sentence vector"],
-        *([name, float(followed.numbers(effect)[0, 0])] for name, effect in
-          (("log-odds in the first text", found.before), ("log-odds in the second text", found.after))
-          if followed.names),
-    ])  # fmt: skip
-    save(_("Save the table"), below(about, csv_table(names, rows)), "headlight-carried.csv",
-         _("Every vector and head as CSV, all digits"), key="compare_carried_save", told=True)  # fmt: skip
+    about = {
+        **page_provenance(),
+        "second_text": followed.requests[1].text,
+        "hidden_in_both": followed.blank,
+        "followed": list(followed.names) or "sentence vector",
+    }
+    if followed.names:
+        for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
+            about[name] = float(followed.numbers(effect)[0, 0])
+    save(_("Save the table"), csv_table(names, rows), "headlight-carried.csv",
+         _("Every vector and head as CSV, all digits"), key="compare_carried_save", provenance=about)  # fmt: skip
 
 
 def _number(value: float) -> float | None:

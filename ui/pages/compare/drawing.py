@@ -11,7 +11,7 @@ import streamlit as st
 from attention.cells import Cell
 from attention.mask import Array
 from ui.input.head_picking import keep_head
-from ui.pages.compare.files import about, heads_csv, links_csv, page_html
+from ui.pages.compare.files import about, comparison_provenance, heads_csv, links_csv, page_html
 from ui.pages.compare.measured import Compared
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
@@ -222,9 +222,11 @@ def maps(found: Compared, sentences: Sequence[str]) -> None:
         )
     place = st.container(horizontal=True)
     save(_("Save these maps"), links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
-         _("Every pair of words shown, with its weight in both readings as CSV, all digits"), place=place)  # fmt: skip
+         _("Every pair of words shown, with its weight in both readings as CSV, all digits"), place=place,
+         provenance=comparison_provenance(found))  # fmt: skip
     save(_("Save every head's change"), heads_csv(found), "headlight-side-by-side-heads.csv",
-         _("Each head and the one beside it, with the divergence in bits as CSV, all digits"), place=place)  # fmt: skip
+         _("Each head and the one beside it, with the divergence in bits as CSV, all digits"), place=place,
+         provenance=comparison_provenance(found))  # fmt: skip
     save(_("Save as a page"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
          _("One HTML file with the sentences, the maps and all numbers, that opens without the app"),
          kind="text/html", place=place)  # fmt: skip

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from attention.edits import pack
 from attention.mask import Array
 from ui.pages.compare.measured import Compared
-from ui.show.csv_table import below, csv_table
+from ui.show.csv_table import csv_table
 from viz.components.matrices.matrices import Sheet
 from viz.components.standalone.matrices_page import matrices_html
 from viz.export import caption, said
@@ -26,7 +27,7 @@ def heads_csv(found: Compared) -> str:
          *(values[layer, head] for values in (bits, first, second))]
         for layer, head in np.ndindex(*bits.shape)
     )  # fmt: skip
-    return _file(found, names, rows)
+    return csv_table(names, rows)
 
 
 def links_csv(found: Compared, rows: range, columns: range, first: Array, second: Array) -> str:
@@ -37,7 +38,7 @@ def links_csv(found: Compared, rows: range, columns: range, first: Array, second
         for row, ones, others in zip(rows, first, second, strict=True)
         for column, one, other in zip(columns, ones, others, strict=True)
     )  # fmt: skip
-    return _file(found, ["from", "to", "first", "second", "second - first"], lines)
+    return csv_table(["from", "to", "first", "second", "second - first"], lines)
 
 
 def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]) -> str:
@@ -57,18 +58,26 @@ def about(found: Compared) -> list[tuple[str, str]]:
     return [(name, value) for name, value in told if value]
 
 
-def _file(found: Compared, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    return below(csv_table(["", "first", "second"], _captions(found)), csv_table(names, rows))
+def comparison_provenance(found: Compared) -> dict[str, Any]:
+    """Return both readings' captions and the edits of the second, for the tables' provenance."""
+    one, other = _both(found)
+    return {"first": one, "second": other, "removed": pack(found.sides.edits)}
 
 
 def _captions(found: Compared) -> list[list[str]]:
-    """What a reader must know to make the numbers again: a name, and its value in both readings."""
+    """Return each caption's name and its value in both readings."""
+    one, other = _both(found)
+    about = [[name.replace("_", " "), said(one.get(name)), said(other.get(name))] for name in one | other]
+    return [*about, ["removed", "", pack(found.sides.edits)]]
+
+
+def _both(found: Compared) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the captions of both readings, which suffice to compute the numbers again."""
     beside = found.sides.beside
     one, other = (
         caption(view, *place, found.base) for view, place in ((beside.left, found.head), (beside.right, found.partner))
     )
-    about = [[name.replace("_", " "), said(one[name]), said(other[name])] for name in one]
-    return [*about, ["removed", "", pack(found.sides.edits)]]
+    return one, other
 
 
 def _numbers(place: Sequence[int], base: int) -> list[int]:

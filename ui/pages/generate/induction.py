@@ -22,6 +22,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -155,4 +156,10 @@ def _table(found: InductionScores, base: int) -> None:
             heads=min(LISTED, len(rows)),
         )
     )
-    save(_("Save as CSV"), csv_table(names, rows), "headlight-induction.csv", _("All digits"), of_model=True)
+    save(
+        _("Save as CSV"),
+        csv_table(names, rows),
+        "headlight-induction.csv",
+        _("All digits"),
+        provenance=model_provenance(),
+    )

@@ -20,6 +20,7 @@ from ui.run.answering import ask
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -193,7 +194,7 @@ def looks(seen: Seen | None, options: Options) -> None:
             "headlight-looks.csv",
             _("On every token, all digits"),
             place=folded,
-            told=True,
+            provenance=page_provenance(),
         )
 
 

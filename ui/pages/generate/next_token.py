@@ -18,6 +18,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
@@ -206,4 +207,10 @@ def _table(step: Step, most: int) -> None:
             {told(name): [row[at] for row in rows] for at, name in enumerate(names)},
             key="generate_table",
         )
-        save(_("Save as CSV"), csv_table(names, rows), "headlight-next-token.csv", _("All digits"), told=True)
+        save(
+            _("Save as CSV"),
+            csv_table(names, rows),
+            "headlight-next-token.csv",
+            _("All digits"),
+            provenance=page_provenance(),
+        )

@@ -12,6 +12,7 @@ from ui.run.refusals import say
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
@@ -58,7 +59,13 @@ def lesson(request: MaskedWords) -> None:
     )
     shown = [(piece, told(how), *others) for piece, how, *others in rows]
     draw_table({told(name): [row[at] for row in shown] for at, name in enumerate(columns)})
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-lesson.csv", _("All digits"), told=True)
+    save(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-lesson.csv",
+        _("All digits"),
+        provenance=page_provenance(),
+    )
 
 
 def summary(found: Spoilt) -> str:

@@ -18,6 +18,7 @@ from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.lists import together
 from ui.show.numbers import percent
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import own
 from viz.figures.bars import bars
@@ -164,7 +165,13 @@ def _table(filled: Filled) -> None:
         )
         columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="masked_table")
-        save(_("Save as CSV"), csv_table(names, rows), "headlight-masked-words.csv", _("All digits"), told=True)
+        save(
+            _("Save as CSV"),
+            csv_table(names, rows),
+            "headlight-masked-words.csv",
+            _("All digits"),
+            provenance=page_provenance(),
+        )
 
 
 def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
@@ -207,7 +214,13 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
         st.caption(together(HOW, NO_RANK))
-    save(_("Save these as CSV"), csv_table(names, rows), "headlight-words.csv", _("All digits"), told=True)
+    save(
+        _("Save these as CSV"),
+        csv_table(names, rows),
+        "headlight-words.csv",
+        _("All digits"),
+        provenance=page_provenance(),
+    )
 
 
 def _chance(candidate: Candidate) -> float | None:

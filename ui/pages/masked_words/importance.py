@@ -18,6 +18,7 @@ from ui.run.ask_many import ask_many
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.show.told_apart import told_apart
 from ui.state.options import own
@@ -83,7 +84,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
         _("All digits, in natural logarithms"),
-        told=True,
+        provenance=page_provenance(),
     )
 
 

@@ -15,6 +15,7 @@ from ui.run.ask_many import ask_many
 from ui.run.refusals import say
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.show.told_apart import told_apart
 from viz.components.strip import strip
@@ -61,7 +62,13 @@ def surprise(request: MaskedWords, row: TokenRow, who: Answerer) -> None:
     columns = (sentence("word"), sentence("pieces"), sentence("natural logarithm"), sentence("bits"))
     with st.expander(_("The same as a table")):
         draw_table({told(name): [row[at] for row in rows] for at, name in enumerate(columns)})
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-surprise.csv", _("All digits"), told=True)
+    save(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-surprise.csv",
+        _("All digits"),
+        provenance=page_provenance(),
+    )
 
 
 def summary(names: list[str], sums: Array, logs: Array, who: Answerer, whole: bool) -> str:

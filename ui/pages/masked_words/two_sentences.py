@@ -16,6 +16,7 @@ from ui.run.answering import Answerer, ask
 from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import own
 from viz.figures.two_words import two_words
@@ -67,7 +68,7 @@ def two_sentences(who: Answerer) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), told=True)
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=page_provenance())
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:

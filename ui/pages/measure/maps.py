@@ -20,7 +20,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.draw_table import draw_table
 from ui.show.lists import together
-from ui.show.provenance import provenance
+from ui.show.provenance import model_provenance, provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
@@ -140,7 +140,14 @@ def files(found: Measured, relation: str) -> None:
         )
         left, right = st.columns(2)
         about = _("Every relation and head, all digits, counted from 0")
-        save(_("Save as CSV"), to_csv(everything), "headlight-scores.csv", about, place=left, of_model=True)
+        save(
+            _("Save as CSV"),
+            to_csv(everything),
+            "headlight-scores.csv",
+            about,
+            place=left,
+            provenance=model_provenance(),
+        )
         kind = "application/json"
         scores = {**provenance(texts=False), "scores": json.loads(to_json(everything))}
         save(_("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)

@@ -13,6 +13,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.lists import together
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
@@ -57,7 +58,13 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     st.caption(_("A is the first text, B the second. {meaning}", meaning=meaning(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-next-sentence.csv", _("All digits"), told=True)
+    save(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-next-sentence.csv",
+        _("All digits"),
+        provenance={**model_provenance(), "text": first, "pair": second},
+    )
 
 
 def title(judged: Judged) -> str:

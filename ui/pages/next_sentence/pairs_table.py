@@ -19,6 +19,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from wording import _, sentence, told
 
@@ -209,5 +210,9 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
         column_config={name: told(heading) for name, heading in HEADINGS.items()},
     )
     save(
-        _("Save the judgements as CSV"), csv_table(columns, rows), "headlight-pairs.csv", _("All digits"), of_model=True
+        _("Save the judgements as CSV"),
+        csv_table(columns, rows),
+        "headlight-pairs.csv",
+        _("All digits"),
+        provenance=model_provenance(),
     )

@@ -22,7 +22,7 @@ from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.plain import plain
-from ui.show.provenance import answers
+from ui.show.provenance import answers, model_provenance
 from ui.show.saving import save
 from viz.components.picture.photo import dimmed
 from viz.components.strip import strip
@@ -87,7 +87,7 @@ def _bars(said: Seen, title: str) -> str:
         csv_table(["name", "logit" if said.probabilities is None else "probability"], every),
         "headlight-picture-says.csv",
         _("Every name with its number"),
-        of_model=True,
+        provenance=model_provenance(),
     )
     return found[0][0]
 

@@ -20,6 +20,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import small
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.matrices.matrices import Sheet
@@ -95,7 +96,7 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             table(test),
             "headlight-order.csv",
             _("One line for each head, with positions and without, layers and heads counted from 0"),
-            told=True,
+            provenance=page_provenance(),
         )
 
 

@@ -20,6 +20,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.lists import commas, semicolons, together
+from ui.show.provenance import model_provenance, page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.role_map import SIGNS, role_map
@@ -210,7 +211,7 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
         )
     )
     save(_("Save the table"), csv_table(columns, every), "headlight-roles.csv", _("Every head as CSV, all digits"),
-         of_model=True, told=known.trace is not None)  # fmt: skip
+         provenance=model_provenance() if known.trace is None else page_provenance())  # fmt: skip
 
 
 def _row(  # noqa: PLR0913  (one control or line, told all about itself)

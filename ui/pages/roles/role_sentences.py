@@ -19,6 +19,7 @@ from ui.show.csv_table import csv_table
 from ui.show.explore_link import explore_link
 from ui.show.leaves import turned
 from ui.show.lists import together
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.session import FRESH
@@ -64,7 +65,7 @@ def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: 
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
     about = _("All {texts:,} texts of this list; layers and heads counted from 0", texts=len(kept))
     save(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
-         of_model=True)  # fmt: skip
+         provenance=model_provenance())  # fmt: skip
 
 
 def told(known: Known, role: str, head: Head, least: float) -> list[Told]:

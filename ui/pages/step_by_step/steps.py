@@ -16,6 +16,7 @@ from ui.run.refusals import say
 from ui.show.lists import together
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import scientific
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from viz.sheets import step_by_step as sheets
 from wording import _, ngettext
@@ -171,7 +172,7 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
         _("Dot product, score and weight of every key for the token that looks, with all digits"),
-        told=True,
+        provenance=page_provenance(),
     )
 
 

@@ -11,7 +11,7 @@ from probing import changed
 from probing.across import Numbers
 from training.jobs.job import CHANGES, Look
 from ui.input.picking import control
-from ui.pages.teach.changed_files import heads_csv
+from ui.pages.teach.changed_files import change_provenance, heads_csv
 from ui.pages.teach.changed_film import draw_film
 from ui.pages.teach.changed_head import draw_head, keep
 from ui.pages.teach.changed_measured import Measured, measured
@@ -67,12 +67,13 @@ def draw(look: Look) -> None:
     _layers(found)
     save(
         _("Save every head's figures"),
-        heads_csv(look, found),
+        heads_csv(found),
         "headlight-changed-heads.csv",
         _(
             "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test,"
             " as CSV, all digits; heads counted from 0"
         ),
+        provenance=change_provenance(look, found),
     )
     say(of_head(found, head, current().count), role="status")
     draw_head(look, found, head)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from training.jobs.job import Look
 from ui.pages.teach.changed_measured import Measured, measured
 from ui.pages.teach.options import ROWS
-from ui.show.csv_table import below, csv_table
+from ui.show.csv_table import csv_table
 
 HEADS = [
     "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",
@@ -14,19 +16,29 @@ HEADS = [
 ]  # fmt: skip
 
 
-def heads_csv(look: Look, found: Measured) -> str:
+def heads_csv(found: Measured) -> str:
     """A line for each head and kind of rows; no number where nothing is known."""
     lines: list[list[object]] = []
     for rows in ROWS:
         of_rows = measured(found.folder, rows)
         if of_rows is not None:
             lines += _lines(of_rows)
+    return csv_table(HEADS, lines)
+
+
+def change_provenance(look: Look, found: Measured) -> dict[str, Any]:
+    """Return the training, its settings and the sentences that a table of the change was computed from."""
     facts = found.facts
-    about: list[list[object]] = [
-        ["before", facts.start], ["task", facts.kind], ["seed", look.job.settings.seed], ["step", facts.step],
-        ["sentences", len(facts.sentences)], ["telling rows", facts.telling],
-    ]  # fmt: skip
-    return below(csv_table(["training", look.job.title], about), csv_table(HEADS, lines))
+    return {
+        "model": look.job.name,
+        "training": look.job.title,
+        "before": facts.start,
+        "task": facts.kind,
+        "seed": look.job.settings.seed,
+        "step": facts.step,
+        "sentences": len(facts.sentences),
+        "telling_rows": facts.telling,
+    }
 
 
 def _lines(found: Measured) -> list[list[object]]:

@@ -20,6 +20,7 @@ from probing.labelled.rows import OUTSIDE
 from training.jobs.job import Look
 from ui.input.head_picking import head_name
 from ui.input.picking import control
+from ui.pages.teach.changed_files import change_provenance
 from ui.pages.teach.changed_head import keep
 from ui.pages.teach.changed_measured import Measured
 from ui.pages.teach.changed_truth import interval
@@ -28,7 +29,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import below, csv_table
+from ui.show.csv_table import csv_table
 from ui.show.numbers import small
 from ui.show.saving import save
 from ui.state.options import own
@@ -98,12 +99,13 @@ def draw_used(look: Look, found: Measured, head: Place) -> None:
     )
     save(
         _("Save what each head is used for"),
-        uses_csv(look, found, uses),
+        uses_csv(found, uses),
         "headlight-changed-used.csv",
         _(
             "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
             " counted from 0"
         ),
+        provenance={**change_provenance(look, found), "rows": found.rows, "sentences": uses.size.n},
     )
 
 
@@ -159,7 +161,7 @@ def without(look: Look, text: str, sets: list[Set]) -> Array | None:
     return found
 
 
-def uses_csv(look: Look, found: Measured, uses: Uses) -> str:
+def uses_csv(found: Measured, uses: Uses) -> str:
     names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)
@@ -168,5 +170,4 @@ def uses_csv(look: Look, found: Measured, uses: Uses) -> str:
          *(float(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high))]
         for at in range(len(uses.size.mean))
     ]  # fmt: skip
-    about: list[list[object]] = [["rows", found.rows], ["sentences", uses.size.n]]
-    return below(csv_table(["training", look.job.title], about), csv_table(names, lines))
+    return csv_table(names, lines)

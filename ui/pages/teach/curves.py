@@ -9,7 +9,6 @@ from ui.pages.teach.progress import MEASURES, NAMES
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.provenance import captioned
 from ui.show.saving import save
 from viz.figures.learning_curve import learning_curve
 from wording import _, told
@@ -49,9 +48,10 @@ def curves(look: Look) -> None:
     made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
     save(
         _("Save the curves"),
-        captioned(csv_table(("curve", "step", "value"), rows), made),
+        csv_table(("curve", "step", "value"), rows),
         "headlight-training.csv",
         _("Every point of both curves as CSV, all digits"),
+        provenance=made,
     )
 
 

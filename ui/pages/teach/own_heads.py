@@ -24,7 +24,6 @@ from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.explore_link import explore_link
 from ui.show.numbers import small
-from ui.show.provenance import captioned
 from ui.show.saving import save
 from ui.state.choice import Choice, fits, to_query
 from ui.state.options import choose_own, own
@@ -81,8 +80,9 @@ def draw_heads(asked: Asked, trace: Trace) -> None:
             "picks another."
         )
     )
-    save(_("Save the table"), captioned(every_head.table(places, found, unit, base), about(asked)),
-         "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads")  # fmt: skip
+    save(_("Save the table"), every_head.table(places, found, unit, base),
+         "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
+         provenance=about(asked))  # fmt: skip
     _links(asked, head)
 
 

@@ -22,7 +22,6 @@ from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import percent
-from ui.show.provenance import captioned
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip.strip import Chip, Mark, mount, picked
@@ -156,5 +155,5 @@ def _probabilities(asked: Asked) -> None:
         for label in order
     ]
     table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
-    save(_("Save the table"), captioned(table, about(asked)), "headlight-labels.csv", _("Every label's numbers as CSV"),
-         key="teach_save_labels")  # fmt: skip
+    save(_("Save the table"), table, "headlight-labels.csv", _("Every label's numbers as CSV"),
+         key="teach_save_labels", provenance=about(asked))  # fmt: skip

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from probing.labelled.told import Told
 from ui.show.csv_table import csv_table
-from ui.show.provenance import captioned
 from ui.show.saving import save
 
 
@@ -16,5 +15,5 @@ def save_table(  # noqa: PLR0913  (what a file is told)
     """A button that saves it under the model's name, what it started from, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    save(label, captioned(csv_table(names, rows), told), f"headlight-results-{file}.csv", about,
-         key=f"teach_save_{file}")  # fmt: skip
+    save(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
+         key=f"teach_save_{file}", provenance=told)  # fmt: skip

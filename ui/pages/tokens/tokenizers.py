@@ -20,7 +20,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
-from ui.show.provenance import captioned, named
+from ui.show.provenance import named
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -141,5 +141,5 @@ def draw(choice: Choice, steps: list[Steps], models: list[tuple[str, str | None]
             about = named(backend().identity(*models[number])) | read
             page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
             draw_table(place=folded, columns=rows, column_config=headings(TABLE))
-            save(_("Save as CSV"), captioned(page, about), "headlight-tokens.csv", _("A row for each token"),
-                 key=f"tokens_csv_{number}", place=folded)  # fmt: skip
+            save(_("Save as CSV"), page, "headlight-tokens.csv", _("A row for each token"),
+                 key=f"tokens_csv_{number}", place=folded, provenance=about)  # fmt: skip

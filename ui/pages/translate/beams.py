@@ -13,6 +13,7 @@ from ui.run.refusals import say
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.numbers import likelihood
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import own
 from viz.components.tree import tree
@@ -112,4 +113,4 @@ def _table(search: Search) -> None:
             " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
         )
     )
-    save(_("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), told=True)
+    save(_("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), provenance=page_provenance())

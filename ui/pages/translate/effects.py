@@ -25,6 +25,7 @@ from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.numbers import factor
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map, picked
 from viz.figures.head_marks import mark_heads
@@ -108,7 +109,7 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    save(_("Save the table"), table, "headlight-every-head.csv", _("All digits"), told=True)
+    save(_("Save the table"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance())
 
 
 def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:

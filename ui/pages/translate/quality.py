@@ -23,6 +23,7 @@ from ui.run.stoppable import stoppable
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures import head_map
@@ -228,7 +229,7 @@ def _table(state: AlignmentState, base: int) -> None:
             csv_table(names, every),
             "headlight-alignment-quality.csv",
             _("Every head in both readings, all digits, counted from 0"),
-            of_model=True,
+            provenance=model_provenance(),
         )
         st.caption(
             _(

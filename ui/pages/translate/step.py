@@ -16,6 +16,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
@@ -201,4 +202,10 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
         )
         columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="translate_step_table")
-        save(_("Save as CSV"), csv_table(names, rows), "headlight-step.csv", _("All digits"), told=True)
+        save(
+            _("Save as CSV"),
+            csv_table(names, rows),
+            "headlight-step.csv",
+            _("All digits"),
+            provenance=page_provenance(),
+        )

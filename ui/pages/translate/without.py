@@ -23,6 +23,7 @@ from ui.run.answering import ask
 from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
 from ui.show.numbers import likelihood, percent
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.components.strip import strip
@@ -91,7 +92,7 @@ def before_after(choice: Choice, translation: Translation, edits: Set, options: 
     )
     rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
     table = csv_table(("when", "step", "token", "probability"), rows)
-    save(_("Save both"), table, "headlight-before-after.csv", _("All digits"), told=True)
+    save(_("Save both"), table, "headlight-before-after.csv", _("All digits"), provenance=page_provenance())
 
 
 def _logs(after: Translation, edits: Set) -> Array:

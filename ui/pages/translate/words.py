@@ -17,6 +17,7 @@ from ui.pages.translate.translation import Translation
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.options import choose_own
@@ -163,7 +164,7 @@ def _below(translation: Translation, found: Alignment, head: CrossHead) -> None:
             csv_table(("row", "target", "column", "source", "weight"), rows),
             f"headlight-alignment-{of}.csv",
             _("This matrix, all digits"),
-            told=True,
+            provenance=page_provenance(),
         )
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from attention.spreadsheet import MARK, file_stem, meta_json, zip_member
 from ui.pages.vectors.corpus import Run, find
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.shelf import backend
-from ui.show.provenance import captioned, named
+from ui.show.provenance import named
 from viz.components.base_path import BASE
 from wording import sentence, told
 
@@ -33,8 +36,9 @@ def npy(run: Run) -> Response:
 
 
 def as_csv(run: Run) -> Response:
-    """A row for each sentence: the sentence, then a column for each channel."""
-    return StreamingResponse(csv_lines(run), media_type="text/csv", headers=_named("vectors.csv"))
+    """Return a zip of the table, a row for each sentence and a column for each channel, and its provenance."""
+    name = f"{file_stem('vectors', _made(run))}.zip"
+    return StreamingResponse(csv_blocks(run), media_type="application/zip", headers=_named(name))
 
 
 def parquet(run: Run) -> Response:
@@ -44,11 +48,17 @@ def parquet(run: Run) -> Response:
     )
 
 
-def csv_lines(run: Run) -> Iterator[str]:
-    """The CSV file, what made it first, then a block of sentences at a time."""
-    rows = csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence")
-    yield captioned(next(rows), _made(run))
-    yield from rows
+def csv_blocks(run: Run) -> Iterator[bytes]:
+    """Yield the bytes of the zip, a block of sentences at a time: the CSV file, then its provenance."""
+    sink, stem = _Drain(), f"headlight-{file_stem('vectors', _made(run))}"
+    with zipfile.ZipFile(sink, "w") as files:
+        with files.open(zip_member(f"{stem}.csv"), "w", force_zip64=True) as table:
+            table.write(MARK.encode())
+            for rows in csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence"):
+                table.write(rows.encode())
+                yield sink.drain()
+        files.writestr(zip_member(f"{stem}.meta.json"), meta_json(f"{stem}.csv", _made(run)))
+    yield sink.drain()
 
 
 def parquet_blocks(run: Run) -> Iterator[bytes]:
@@ -109,7 +119,7 @@ FILES: dict[str, Callable[[Run], Response]] = {
 
 
 def _named(name: str) -> dict[str, str]:
-    return {**NEVER, "Content-Disposition": f'attachment; filename="headlight-{name}"'}
+    return {**NEVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'headlight-{name}')}"}
 
 
 def _endpoint(make: Callable[[Run], Response]) -> Callable[[Request], Response]:

@@ -27,6 +27,7 @@ from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from viz.figures.cosine import cosine_map
@@ -248,7 +249,9 @@ def _nearest(run: Run, options: Vectors) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    save(_("Save as CSV"), page, "headlight-nearest.csv", _("These sentences, all digits"), of_model=True)
+    save(
+        _("Save as CSV"), page, "headlight-nearest.csv", _("These sentences, all digits"), provenance=model_provenance()
+    )
 
 
 def _files(run: Run) -> None:

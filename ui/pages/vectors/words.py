@@ -23,7 +23,7 @@ from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.matrices import draw_matrices
-from ui.show.provenance import captioned, provenance
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.choice import Choice
 from ui.state.examples import example_of
@@ -157,15 +157,16 @@ def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where
             above=above,
         )
         draw_matrices([Sheet(_("Vectors"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
-        made_by = {**provenance(), "vectors": where}
+        made_by = {**page_provenance(), "vectors": where}
         table = "".join(csv_rows([(names, vectors)], vectors.shape[1], column))
         left, right = st.columns(2)
         save(
             "CSV",
-            captioned(table, made_by),
+            table,
             "headlight-vectors.csv",
             _("A row for each of the {unit}", unit=unit),
             place=left,
+            provenance=made_by,
         )
         save(
             "NumPy",

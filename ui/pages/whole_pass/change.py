@@ -25,6 +25,7 @@ from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
 from ui.show.draw_table import draw_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.figures.bars import bars
@@ -187,7 +188,7 @@ def _told(asked: Asked, found: Followed, at: int, what: str) -> None:
     )
     about = _("How the pass ends before and after")
     written = frame_csv(table)
-    save(_("Save as CSV"), written, "changed.csv", about, told=True, place=saved)
+    save(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
 
 
 def _ended(asked: Asked, at: int, before: End) -> str:

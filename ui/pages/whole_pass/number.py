@@ -14,6 +14,7 @@ from ui.pages.whole_pass.options import Options
 from ui.run.refusals import say, show
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
+from ui.show.provenance import page_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own
 from wording import _
@@ -36,7 +37,9 @@ def number(asked: Asked, stage: Stage, place: tuple[int, ...], name: str) -> Non
     draw_table(terms, key="pass_terms")
     rows = ((float(term), *origins) for term, *origins in terms.itertuples(index=False))
     page = csv_table([str(name) for name in terms], rows)
-    save(_("Save the terms as CSV"), page, "terms.csv", _("What the number is the sum of"), told=True)
+    save(
+        _("Save the terms as CSV"), page, "terms.csv", _("What the number is the sum of"), provenance=page_provenance()
+    )
     _into(asked, opened)
 
 
