@@ -32,7 +32,8 @@ def _png(view: View, chosen: Selection) -> bytes:
 
 def meta_file(file: Path) -> Path:
     """Return the path of the provenance of a CSV file, next to it."""
-    return file.with_name(f"{file.name.removesuffix('.csv')}.meta.json")
+    stem = file.stem if file.suffix.lower() == ".csv" else file.name
+    return file.with_name(f"{stem}.meta.json")
 
 
 def _csv(view: View, chosen: Selection) -> bytes:

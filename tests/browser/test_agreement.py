@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def backend() -> LocalBackend:
 
 def downloaded(page: Page) -> list[dict[str, str]]:
     caught = file_of(page.get_by_role("button", name="Save the table"))
-    return list(csv.DictReader(table_of(Path(caught.path()).read_text("utf-8-sig")).splitlines()))
+    return list(csv.DictReader(table_of(caught.path()).splitlines()))
 
 
 def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by_a_click(

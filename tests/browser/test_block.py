@@ -102,7 +102,7 @@ def test_parameters_are_listed_and_saved_and_the_drawing_is_saved_as_it_is_seen(
     expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
     waiting.save_as(tmp_path / "saved.csv")
-    lines = table_of((tmp_path / "saved.csv").read_text(encoding="utf-8-sig")).splitlines()
+    lines = table_of(tmp_path / "saved.csv").splitlines()
     assert lines[0] == "part,parameters,layers,tensors (of the first layer)"
     assert lines[1].startswith("token embeddings,11720448,,embeddings.word_embeddings.weight 30522×384")
 

@@ -20,7 +20,7 @@ from inference.questions.effects import BlankEffects
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
-from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read, said
+from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read, said, table_of
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
@@ -53,7 +53,7 @@ def click_cell(page: Page, place: tuple[int, int], size: tuple[int, int]) -> Non
 
 
 def rows(path: Path) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    return list(csv.reader(io.StringIO(table_of(path))))
 
 
 def test_the_famous_pair_is_one_click_from_explore(page: Page, app_url: str, pair: Beside, found: Changes) -> None:

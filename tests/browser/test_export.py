@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
+from tests.support.savedfiles import parts
 from tests.support.visitor import open_page, painted
 
 TEXT = 'Quotes "and", commas, =SUM(A1) and </script> stay text.'
@@ -42,12 +43,12 @@ def test_files_hold_every_digit_and_their_caption_and_the_saved_page_opens_witho
 
 
 def tables_and_pictures(shown: Page, trace: Trace) -> None:
-    content = export(shown, re.compile("CSV")).path().read_text(encoding="utf-8-sig")
-    rows = list(csv.reader(io.StringIO(content)))
-    for line in (["layer", "3"], ["head", "5"], ["index_base", "1"], ["model", "all-MiniLM-L6-v2"]):
-        assert line in rows
-    table = rows[rows.index([]) + 2 :]
-    weights = np.array([[float(cell) for cell in row[1:]] for row in table], np.float32)
+    download = export(shown, re.compile("CSV"))
+    assert download.suggested_filename.startswith("headlight-attention_all-MiniLM-L6-v2_3-5_")
+    content, about = parts(download.path().read_bytes())
+    assert (about["layer"], about["head"], about["index_base"], about["model"]) == (3, 5, 1, "all-MiniLM-L6-v2")
+    rows = pd.read_csv(io.BytesIO(content))
+    weights = rows.iloc[:, 1:].to_numpy(np.float32)
     np.testing.assert_array_equal(weights, trace.weights(2, 4))
     told = json.loads(export(shown, re.compile("JSON")).path().read_text(encoding="utf-8"))
     assert told["caption"]["text"] == TEXT

@@ -43,7 +43,7 @@ def asked(writer: Served, *written: int, **more: Any) -> NextToken:
 
 def saved(page: Page, name: str = "Save as CSV") -> str:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
-    return table_of(waiting.path().read_text(encoding="utf-8-sig" if "CSV" in name else "utf-8"))
+    return table_of(waiting.path())
 
 
 def table(text: str) -> list[list[str]]:

@@ -45,8 +45,7 @@ def chip(page: Page, name: str) -> Locator:
 
 def saved(page: Page, name: str = "Save as CSV") -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
-    with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
-        return list(csv.reader(io.StringIO(table_of(stream.read()))))
+    return list(csv.reader(io.StringIO(table_of(waiting.path()))))
 
 
 def test_the_guesses_the_words_asked_about_and_where_a_blank_looks_are_the_backends(

@@ -73,7 +73,7 @@ def test_the_table_of_all_heads_can_be_saved(page: Page, app_url: str, problems:
     assert "A guess between the two candidates finds 50 %." in text
     click(page.get_by_text("Every head", exact=True))
     waited = file_of(page.get_by_role("button", name="Save as CSV"))
-    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
     assert {line["baseline_name"] for line in lines} == {"first candidate"}
 
@@ -136,7 +136,7 @@ def test_a_score_or_a_click_on_a_head_opens_its_sentences(
     expect(page.get_by_text(re.compile("^Miss · line"))).to_have_count(6, timeout=PATIENCE)
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(0)
     waited = file_of(page.get_by_role("button", name="Save the links"))
-    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == counts.n - hits
     assert {(line["layer"], line["head"], line["relation"], line["hit"]) for line in lines} == {("2", "8", "det", "0")}
     page.get_by_role("link", name="Open in Explore").first.click()

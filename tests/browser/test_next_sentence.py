@@ -42,8 +42,7 @@ def judged(predictor: Predictor, text: str, pair: str) -> float:
 
 def saved(page: Page, name: str) -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name=name, exact=True))
-    with open(waiting.path(), encoding="utf-8-sig", newline="") as stream:
-        return list(csv.reader(io.StringIO(table_of(stream.read()))))
+    return list(csv.reader(io.StringIO(table_of(waiting.path()))))
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP])

@@ -79,7 +79,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"
     waiting.save_as(saved)
-    lines = table_of(saved.read_text(encoding="utf-8-sig")).splitlines()
+    lines = table_of(saved).splitlines()
     assert lines[0] == "layer,head,with positions,without positions"
     assert len(lines) == 1 + 6 * 12
     assert max(float(line.split(",")[3]) for line in lines[1:]) < 1e-5

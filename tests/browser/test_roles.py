@@ -65,7 +65,7 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
     assert f"(distance {distances.min():.2f} of at most 1)" in said(page, "^Most alike are heads")
     expect(page.get_by_text(re.compile("^1 of 72 heads"))).to_be_visible(timeout=3 * PATIENCE)
     waited = file_of(page.get_by_role("button", name="Save the table"))
-    lines = list(csv.DictReader(io.StringIO(table_of(waited.path().read_text(encoding="utf-8-sig")))))
+    lines = list(csv.DictReader(io.StringIO(table_of(waited.path()))))
     assert len(lines) == 72
     assert lines[2]["roles"] == "token before"  # head 0-2
     assert float(lines[2]["token before"]) > 0.99

@@ -90,7 +90,7 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
 def test_every_key_s_numbers_are_those_of_the_trace(page: Page, app_url: str, trace: Trace) -> None:
     open_page(page, app_url, PATH, layer=2, head=4, focus=STREET, to=IT)
     waiting = file_of(page.get_by_role("button", name="Every key's numbers (CSV)"))
-    rows = list(csv.DictReader(table_of(Path(waiting.path()).read_text(encoding="utf-8-sig")).splitlines()))
+    rows = list(csv.DictReader(table_of(waiting.path()).splitlines()))
     assert [row["token"] for row in rows] == ["'" + p if p[0] in "=+-@" else p for p in trace.source.labels]
     for name, expected in (("weight", trace.weights(2, 4)), ("score", trace.scores(2, 4))):
         np.testing.assert_allclose([float(row[name]) for row in rows], expected[STREET], atol=1e-5)

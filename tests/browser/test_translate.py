@@ -47,8 +47,8 @@ def chips(page: Page, title: str = STRIP) -> Locator:
 
 def saved(page: Page) -> list[list[str]]:
     waiting = file_of(page.get_by_role("button", name="Save as CSV"))
-    text = waiting.path().read_text(encoding="utf-8-sig")
-    return list(csv.reader(io.StringIO(table_of(text))))[1:]
+    text = table_of(waiting.path())
+    return list(csv.reader(io.StringIO(text)))[1:]
 
 
 def click_cell(page: Page, key: str, column: int, row: int) -> None:

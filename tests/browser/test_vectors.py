@@ -14,7 +14,8 @@ from inference import LocalBackend
 from inference.questions.vectors import HiddenStates, Pooled
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, file_of, open_page, says, table_of
+from tests.support.savedfiles import text_of
+from tests.support.visitor import DEEP_LINK, file_of, open_page, says
 from ui.pages.vectors.options import Vectors
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
@@ -71,7 +72,7 @@ def test_the_sentence_says_what_the_vectors_say_which_are_fetched_as_they_are(
     archive = np.load(io.BytesIO(fetched(page, "NumPy")))
     np.testing.assert_allclose(archive["values"], states.levels[-1], atol=1e-5)
     assert (str(archive["text"]), archive["names"].tolist()) == (FAMOUS, list(states.row.labels))
-    table = table_of(fetched(page, "CSV").decode()).splitlines()
+    table = text_of(fetched(page, "CSV")).splitlines()
     assert len(table) == 1 + len(states.row)
     assert [float(cell) for cell in table[1].split(",")[1:]] == pytest.approx(states.levels[-1][0].tolist(), abs=1e-5)
 

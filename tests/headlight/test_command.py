@@ -62,6 +62,15 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
     backend = LocalBackend(Settings(model_folders=(Path(model).parent,), offline=True))
     view = View(backend.trace(TraceRequest(model=model, text=TEXT)))
     assert file.read_bytes() == weights_csv(view, 1, 2)
+    assert done["meta"] == f"{file}.meta.json"
+    about = json.loads(Path(done["meta"]).read_text(encoding="utf-8"))
+    assert (about["table"], about["model"], about["text"], about["layer"], about["head"]) == (
+        "numbers",
+        model,
+        TEXT,
+        1,
+        2,
+    )
     assert done["tokens"] == [cell.label for cell in view.queries]
 
 
@@ -272,7 +281,7 @@ def test_a_long_text_is_refused_or_truncated(model: str, folder: Path, capsys: p
     for kind in BEGINNINGS:
         assert main(["export", long, f"cat.{kind}", "--model", model, "--truncate"]) == 0
         assert note in capsys.readouterr().out
-    for kind in ("csv", "json", "svg", "html"):
+    for kind in ("meta.json", "json", "svg", "html"):
         assert note in (folder / f"cat.{kind}").read_text(encoding="utf-8"), kind
 
 

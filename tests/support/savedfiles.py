@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import zipfile
 from collections.abc import Callable
 from pathlib import PurePosixPath
+from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest, app_test
-
-from tests.support.visitor import table_of
 
 Saved = Callable[[AppTest, str], str]
 
@@ -32,11 +34,30 @@ def saved(monkeypatch: pytest.MonkeyPatch) -> Saved:
 
     def file_of(page: AppTest, label: str) -> str:
         (button,) = (part.proto for part in page.get("download_button") if part.proto.label == label)
-        return files.get_file(PurePosixPath(button.url).name).content.decode("utf-8-sig")
+        return text_of(files.get_file(PurePosixPath(button.url).name).content)
 
     return file_of
 
 
 def table(file: str) -> list[list[str]]:
-    """The lines of a saved table, its names first, without what stands before it."""
-    return list(csv.reader(io.StringIO(table_of(file))))
+    """Return the lines of a saved table, its names first. Plain pandas must read the same table."""
+    lines = list(csv.reader(io.StringIO(file, newline="")))
+    plain = pd.read_csv(io.StringIO(file))
+    assert plain.shape == (len(lines) - 1, len(lines[0]))
+    assert plain.columns.tolist() == lines[0]
+    return lines
+
+
+def text_of(content: bytes) -> str:
+    """Return the table of a saved zip, or a saved text."""
+    return (parts(content)[0] if content.startswith(b"PK") else content).decode("utf-8-sig")
+
+
+def parts(content: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Return the table of a saved zip and its provenance; the names of both files must match."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        table_name, meta_name = archive.namelist()
+        assert meta_name == f"{table_name.removesuffix('.csv')}.meta.json"
+        meta: dict[str, Any] = json.loads(archive.read(meta_name))
+        assert meta["table"] == table_name
+        return archive.read(table_name), meta

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
 from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
 from tests.support.atrest import PATIENCE, rest
+from tests.support.savedfiles import text_of
 
 T = TypeVar("T")
 FIELDS = ("base", "layer", "head", "focus", "tab")
@@ -50,10 +52,9 @@ def file_of(button: Locator) -> Download:
     return coming.value
 
 
-def table_of(file: str) -> str:
-    """A saved table without the lines before it that say where it comes from."""
-    about, _, table = re.sub("\r\n", "\n", file).partition("\n\n")
-    return table if about.startswith("model,") else file
+def table_of(file: str | Path) -> str:
+    """Return the table of a downloaded zip, or of a downloaded text."""
+    return text_of(Path(file).read_bytes())
 
 
 def painted(page: Page, **wanted: object) -> dict[str, str]:

@@ -10,21 +10,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
+from attention.spreadsheet import file_stem, with_provenance
 from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from attention.view import View
 from tests.support.browser import Problems
+from tests.support.savedfiles import parts
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz import export
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
-from viz.export import TooLong, links_csv, strongest, weights_csv, weights_json
+from viz.export import TooLong, caption, links_csv, strongest, weights_csv, weights_json
 from viz.inline import inline, quoted
 
 HOSTILE = "</script><script>window.pwned=1</script>"
@@ -41,33 +44,77 @@ def hostile_trace() -> Trace:
     return sentence_trace(source=row, parts={"encoder": records}, model=model, text=f"@SUM(1) {HOSTILE}")
 
 
-def table_of(content: bytes) -> tuple[dict[str, str], list[list[str]]]:
-    """The caption and the rows of a CSV file, read as a spreadsheet does."""
+def table_of(content: bytes) -> list[list[str]]:
+    """Return the rows of a CSV file, read as a spreadsheet does; plain pandas must read the same shape and names."""
     assert content.startswith(b"\xef\xbb\xbf")
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
-    blank = rows.index([])
-    return dict(rows[:blank]), rows[blank + 1 :]
+    plain = pd.read_csv(io.BytesIO(content))
+    assert plain.shape == (len(rows) - 1, len(rows[0]))
+    assert plain.columns.tolist() == rows[0]
+    return rows
 
 
-def test_csv_holds_every_bit_and_says_where_it_comes_from() -> None:
+def test_csv_is_the_map_for_plain_pandas() -> None:
     view = View(hostile_trace())
-    about, rows = table_of(weights_csv(view, 1, 2, base=1))
-    read = np.array([row[1:] for row in rows[1:]], dtype=np.float32)
-    assert np.array_equal(read, view.weights(1, 2))
-    assert (about["model"], about["revision"], about["layer"], about["head"]) == ("evil/<b>", "abc123", "2", "3")
-    assert (about["index_base"], about["special_tokens_shown"], about["part"]) == ("1", "yes", "encoder")
+    table = pd.read_csv(io.BytesIO(weights_csv(view, 1, 2)))
+    names = ["[CLS]", "'=1+1", "a,b", 'say "x"', HOSTILE, "'-", "line\nbreak", "[SEP]"]
+    assert table.columns.tolist() == ["query", *names]
+    assert table["query"].tolist() == names
+    assert np.array_equal(table[names].to_numpy(np.float32), view.weights(1, 2))
+
+
+def test_repeated_words_have_names_of_their_own() -> None:
+    row = TokenRow(("the", "the", "the#2", "the"), tuple(range(4)), tuple(range(4)), (0,) * 4, (None,) * 4)
+    trace = sentence_trace(source=row, parts={"encoder": (record(4, 4, seed=1),)}, text="the the the#2 the")
+    table = pd.read_csv(io.BytesIO(weights_csv(View(trace), 0, 0)))
+    names = ["the", "the#3", "the#2", "the#4"]
+    assert table.columns.tolist() == ["query", *names]
+    assert table["query"].tolist() == names
+
+
+def test_provenance_lies_next_to_the_table() -> None:
+    view = View(hostile_trace())
+    about = caption(view, 1, 2, base=1)
+    stem = file_stem("headlight-attention", about)
+    assert stem == "headlight-attention_b_2-3_sum-1-script-script"
+    content = with_provenance(stem, weights_csv(view, 1, 2), about)
+    assert content == with_provenance(stem, weights_csv(view, 1, 2), about)
+    table, meta = parts(content)
+    assert table == weights_csv(view, 1, 2)
+    assert {name: meta[name] for name in about} == about
+    assert (meta["model"], meta["revision"], meta["layer"], meta["head"]) == ("evil/<b>", "abc123", 2, 3)
+    assert (meta["index_base"], meta["special_tokens_shown"], meta["part"]) == (1, True, "encoder")
+    assert "keep_default_na=False" in meta["notes"][1]
+
+
+def test_words_that_pandas_calls_missing_can_be_kept() -> None:
+    words = ("NA", "null", "nan", "1")
+    row = TokenRow(words, tuple(range(4)), tuple(range(4)), (0,) * 4, (None,) * 4)
+    trace = sentence_trace(source=row, parts={"encoder": (record(4, 4, seed=1),)}, text=" ".join(words))
+    content = weights_csv(View(trace), 0, 0)
+    table = pd.read_csv(io.BytesIO(content))
+    assert table["query"].isna().tolist() == [True, True, True, False]
+    assert table.columns.tolist() == ["query", *words]
+    assert pd.read_csv(io.BytesIO(content), keep_default_na=False)["query"].tolist() == list(words)
 
 
 def test_no_cell_is_a_formula() -> None:
     view = View(hostile_trace())
     for content in (weights_csv(view, 0, 0), links_csv(view)):
-        about, rows = table_of(content)
-        cells = [cell for row in rows for cell in row] + list(about.values())
+        cells = [cell for row in table_of(content) for cell in row]
         assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
-    assert rows[0][0] == "layer"
-    assert about["text"] == f"'@SUM(1) {HOSTILE}"
-    _, rows = table_of(weights_csv(view, 0, 0))
-    assert rows[0][1:] == ["[CLS]", "'=1+1", "a,b", 'say "x"', HOSTILE, "'-", "line\nbreak", "[SEP]"]
+    assert table_of(links_csv(view))[0][0] == "layer"
+
+
+@pytest.mark.parametrize(
+    "text", ["../../etc/passwd", "..", "", "\x00\n", "a" * 500, "那只动物" * 50, "CON", ".hidden", "👍"]
+)
+def test_file_name_is_safe_for_any_text(text: str) -> None:
+    stem = file_stem("headlight-attention", {"model": text or "m", "layer": 0, "head": 11, "text": text})
+    assert stem.startswith("headlight-attention")
+    assert len(stem) <= 100
+    assert len(stem.encode()) <= 200
+    assert not re.search(r'[\x00-\x1f/\\\\:*?"<>|\s]', stem)
 
 
 def test_json_holds_every_bit_and_the_tokens_as_they_are() -> None:
@@ -99,7 +146,7 @@ def test_equal_links_come_in_reading_order() -> None:
 
 def test_a_link_has_its_tokens_beside_its_positions() -> None:
     view = View(hostile_trace())
-    _, rows = table_of(links_csv(view, 3, base=1))
+    rows = table_of(links_csv(view, 3, base=1))
     weight, layer, head, query, key = strongest(view, 1)[0]
     assert rows[1][:3] == [str(layer + 1), str(head + 1), str(query + 1)]
     assert rows[1][3].lstrip("'") == PIECES[query]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ui.show.provenance import provenance
+from ui.show.provenance import page_provenance
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import About, Sheet
 from viz.figures.labels import cut
@@ -21,6 +21,6 @@ def draw_matrices(
     about: About | None = None,
 ) -> None:
     """Put matrices on the page, as ``mount`` does; ``about`` is by default the page's model and text."""
-    told = tuple(provenance().items()) if about is None else about
+    told = tuple(page_provenance().items()) if about is None else about
     short = [(name, cut(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)

@@ -1,9 +1,6 @@
-"""A saved table says which text it is about and which model read it."""
+"""The provenance of a page names its texts and the model that read them."""
 
 from __future__ import annotations
-
-import csv
-import io
 
 import pytest
 import streamlit as st
@@ -29,17 +26,15 @@ def page(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return state
 
 
-def test_the_caption_comes_first_and_the_table_is_the_same() -> None:
-    lines = list(csv.reader(io.StringIO(provenance.captioned("\ufeffword,p\r\nit,0.5\r\n"), newline="")))
-    blank = lines.index([])
-    about = dict(lines[:blank])
-    assert about.pop("\ufeffmodel") == "tiny"
-    assert about == {"weights_sha256": "ab" * 32, "text": '\'=1+1, "x"\n\nend', "pair": "it"}
-    assert lines[blank + 1 :] == [["word", "p"], ["it", "0.5"]]
+def test_provenance_has_the_model_and_the_texts() -> None:
+    model = {"model": "tiny", "weights_sha256": "ab" * 32}
+    assert provenance.model_provenance() == model
+    assert provenance.page_provenance() == {**model, "text": '=1+1, "x"\n\nend', "pair": "it"}
 
 
 def test_another_model_that_answers_here_is_the_one_named(page: dict[str, object]) -> None:
     provenance.answers("other", "main")
-    assert (provenance.provenance()["model"], provenance.provenance()["revision"]) == ("other", "main")
+    about = provenance.page_provenance()
+    assert (about["model"], about["revision"]) == ("other", "main")
     page["page"] = "masked_words"
-    assert provenance.provenance()["model"] == "tiny", "on another page the chosen one answers"
+    assert provenance.page_provenance()["model"] == "tiny", "on another page the chosen one answers"

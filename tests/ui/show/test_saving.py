@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-TELLS = ("told", "of_model")
-# Files that say it themselves, by what makes their content.
+# Files that state their model themselves, by the expression that makes their content.
 ITSELF = {
-    "headed", "captioned", "archive", "json.dumps",  # put under it where they are made
-    "links_csv", "heads_csv", "pairs_of_head_csv", "page_html",  # with both readings' captions, or the training's
-    "uses_csv",
+    "headed", "archive", "json.dumps",  # written into the file
+    "page_html",  # with both readings' captions
     "asked.passed.program",  # loads its model by name
 }  # fmt: skip
 # Files that no model has made.
@@ -47,7 +45,7 @@ OFFERED = dict(offered())
 @pytest.mark.parametrize("where", OFFERED)
 def test_it_says_which_model_made_it(where: str) -> None:
     call = OFFERED[where]
-    if any(keyword.arg in TELLS and ast.unparse(keyword.value) == "True" for keyword in call.keywords):
+    if any(keyword.arg == "provenance" for keyword in call.keywords):
         return
     made = call.args[1].func if isinstance(call.args[1], ast.Call) else call.args[1]
     name = ast.literal_eval(call.args[2]) if isinstance(call.args[2], ast.Constant) else ""

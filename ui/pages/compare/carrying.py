@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -197,7 +198,7 @@ def _save(found: Carried) -> None:
                      _number(float(found.head_bands[layer]))])  # fmt: skip
     names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
     followed = found.followed
-    about = {
+    about: dict[str, Any] = {
         **page_provenance(),
         "second_text": followed.requests[1].text,
         "hidden_in_both": followed.blank,

@@ -20,7 +20,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.draw_table import draw_table
 from ui.show.lists import together
-from ui.show.provenance import model_provenance, provenance
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
@@ -149,7 +149,7 @@ def files(found: Measured, relation: str) -> None:
             provenance=model_provenance(),
         )
         kind = "application/json"
-        scores = {**provenance(texts=False), "scores": json.loads(to_json(everything))}
+        scores = {**model_provenance(), "scores": json.loads(to_json(everything))}
         save(_("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)
 
 

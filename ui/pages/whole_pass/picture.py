@@ -10,7 +10,7 @@ from inference.questions.whole_pass import EMBEDDINGS, Stage
 from ui.pages.whole_pass.asking import Asked
 from ui.pages.whole_pass.names import INSIDE, in_stack, named, place, short, title
 from ui.pages.whole_pass.options import Options
-from ui.show.provenance import provenance
+from ui.show.provenance import page_provenance
 from ui.state.options import choose_own
 from viz.components.stack import stack
 from viz.components.stack.stack import Part, Row
@@ -88,7 +88,7 @@ def _draw(asked: Asked, rows: Sequence[Row], chosen: Stage, name: str, zoom: str
         ),
         chosen=asked.passed.stages.index(chosen),
         on_pick=partial(_closer, asked, zoom),
-        about=tuple(provenance().items()),
+        about=tuple(page_provenance().items()),
     )
 
 

@@ -1,9 +1,10 @@
 // Who links the focus to what: one cell per head, the strongest links as a table.
 
 import { clamp, colourAt, css } from "../shared/colours.js";
-import { h, pageTop, save_as, setAttribute, setText } from "../shared/elements.js";
+import { h, pageTop, setAttribute, setText } from "../shared/elements.js";
 import { labelStep } from "../shared/labels.js";
-import { csv, cut, visible } from "../shared/texts.js";
+import { saveTable, tableOf } from "../shared/tables.js";
+import { cut, visible } from "../shared/texts.js";
 import { quote } from "./cells.js";
 import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
@@ -253,12 +254,9 @@ export function createLinks(app) {
         return [layer + base, head + base, query + base, from, key + base, to, weight, others, found?.placed ?? ""];
       },
     );
-    save_as(
-      "headlight-links.csv",
-      new Blob(["\ufeff", csv([COLUMNS, ...lines])], {
-        type: "text/csv",
-      }),
-    );
+    const { model, text, pair } = app.data;
+    const about = { model: model.name, revision: model.revision, weights_sha256: model.weights, text, pair };
+    saveTable("headlight-links", tableOf(COLUMNS, lines), about);
   }
   function draw() {
     const { facing, [ends(app.store.state.kept)[0]]: pivot } = app.store.state.kept;

@@ -1,7 +1,7 @@
 // The export menu: pictures made here, numbers from the server or from the file itself.
 
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
-import { csv } from "../shared/texts.js";
+import { columnNames, fileStemOf, saveTable, tableOf } from "../shared/tables.js";
 import { TABS } from "./contract.js";
 import { cellName } from "./cells.js";
 import { isExact } from "./numbers.js";
@@ -102,9 +102,12 @@ export function createExport(app, current) {
       layer,
       head,
     };
-    const said = Object.entries(about).map(([name, value]) => [name, value ?? ""]);
-    const table = [["", ...weights[0].map((_, c) => to(c))], ...weights.map((row, r) => [from(r), ...row])];
-    const body = format === "csv" ? `\ufeff${csv([...said, [], ...table])}` : JSON.stringify({
+    if (format === "csv") {
+      const queries = columnNames(weights.map((_, r) => from(r)));
+      const names = ["query", ...weights[0].map((_, c) => to(c))];
+      return saveTable("headlight-attention", tableOf(names, weights.map((row, r) => [queries[r], ...row])), about);
+    }
+    const body = JSON.stringify({
       model: app.data.model,
       text: app.data.text,
       pair: app.data.pair,
@@ -115,8 +118,8 @@ export function createExport(app, current) {
       weights,
     });
     save_as(
-      `headlight-${layer}-${head}.${format}`,
-      new Blob([body], { type: format === "csv" ? "text/csv" : "application/json" }),
+      `${fileStemOf("headlight-attention", about)}.json`,
+      new Blob([body], { type: "application/json" }),
     );
   }
   function draw() {

@@ -2,7 +2,8 @@
 
 import { clamp } from "../shared/colours.js";
 import { textWidth } from "../shared/labels.js";
-import { csv, cut, visible } from "../shared/texts.js";
+import { columnNames, tableOf } from "../shared/tables.js";
+import { cut, visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
 
 /**
@@ -93,13 +94,8 @@ export function table(sheet, { tall, wide, data }) {
   const cell = (r, c) => Number(digits(data[r * wide + c]).replaceAll("−", "-").replace("∞", "Infinity"));
   const text = (side, i) => sheet[side][i] ?? String(i);
   const head = [sheet.name, ...Array.from({ length: wide }, (_, c) => text("columns", c))];
-  return csv([
-    head,
-    ...Array.from(
-      { length: tall },
-      (_, r) => [text("rows", r), ...Array.from({ length: wide }, (__, c) => cell(r, c))],
-    ),
-  ]);
+  const rows = columnNames(Array.from({ length: tall }, (_, r) => text("rows", r)));
+  return tableOf(head, rows.map((row, r) => [row, ...Array.from({ length: wide }, (_, c) => cell(r, c))]));
 }
 
 // -- layout

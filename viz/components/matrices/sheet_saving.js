@@ -1,10 +1,10 @@
 // A matrix as a file: a picture on white with its name, legend and note, or its numbers; and which model and text.
 
 import { printTheme } from "../shared/colours.js";
-import { save_as } from "../shared/elements.js";
 import { elide, textWidth } from "../shared/labels.js";
 import { savePaper } from "../shared/prints.js";
-import { csv, fileName, fileStem } from "../shared/texts.js";
+import { saveTable } from "../shared/tables.js";
+import { fileStem } from "../shared/texts.js";
 import { arrange, scaleEnd, table } from "./sheet.js";
 import { paint, paintLegend } from "./sheet_picture.js";
 
@@ -56,7 +56,5 @@ export const savePicture = (sheet, values, numbers, about, format) =>
 
 /** @param {Sheet} sheet @param {Values} values @param {About} about */
 export function saveCsv(sheet, values, about) {
-  const before = about.length ? [csv(about), "\r\n"] : [];
-  const file = new Blob(["\ufeff", ...before, table(sheet, values)], { type: "text/csv" });
-  save_as(fileName(sheet.name, "matrix", "csv"), file);
+  saveTable(fileStem(sheet.name, "matrix"), table(sheet, values), Object.fromEntries(about));
 }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import * as looks from "./picture_looks.js";
-import { lines, rowTable } from "./picture_saving.js";
+import { lines, rowProvenance, rowTable } from "./picture_saving.js";
 import { inBase64, keeper, lookOf } from "./picture_source.js";
 import { lookSaid, tokenName } from "./picture_words.js";
 
@@ -112,8 +112,10 @@ test("a saved row has every token, and says what it is of", () => {
     grid: GRID,
   }));
   const photo = /** @type {HTMLImageElement} */ (/** @type {unknown} */ (null));
-  const table = rowTable({ data, photo, weights: tokens.map((_none, i) => i / 8), kept, head: "H", token: "[CLS]" });
-  assert.match(table, /^model,tiny\r\nhead,H\r\nweight,Weights\r\nlooks,\[CLS\]\r\n\r\n/);
+  const look = { data, photo, weights: tokens.map((_none, i) => i / 8), kept, head: "H", token: "[CLS]" };
+  const table = rowTable(look);
+  assert.deepEqual(rowProvenance(look), { model: "tiny", head: "H", weight: "Weights", looks: "[CLS]" });
+  assert.match(table, /^token,name,row,column,weight\r\n/);
   assert.match(table, /\r\n0,'=CLS,,,0\r\n/);
   assert.match(table, /\r\n7,f,2,3,0.875\r\n/);
 });

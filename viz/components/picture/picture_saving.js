@@ -1,10 +1,11 @@
 // What is shown as files: the dimmed picture as PNG or SVG, and the weights of the shown token as CSV.
 
-import { h, save_as } from "../shared/elements.js";
+import { h } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
 import { savePaper } from "../shared/prints.js";
 import { printTheme } from "../shared/colours.js";
-import { csv, fileName, fileStem } from "../shared/texts.js";
+import { saveTable, tableOf } from "../shared/tables.js";
+import { fileStem } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
 import { drawDimmed, framePatch } from "./picture_drawing.js";
 import { lookSaid } from "./picture_words.js";
@@ -60,22 +61,25 @@ export function savePhoto({ data, photo, weights, kept, head, token }, format) {
   savePaper(paper, fileStem(data.title, "picture"), format, 2);
 }
 
-/** A row for each token: its place in the picture, and its weight. @param {SavedLook} look */
-export function rowTable({ data, weights, kept, head, token }) {
-  const told = [
+/** Return the provenance of a row: model and picture, the head, the kind of weight and the token. @param {SavedLook} look */
+export const rowProvenance = ({ data, kept, head, token }) =>
+  Object.fromEntries([
     ...data.about,
     [_("head"), head],
     ["weight", kept.by === "norms" ? _("Weights × length of values") : _("Weights")],
     [kept.facing === "out" ? _("looks") : _("is looked at"), token],
-  ];
+  ]);
+
+/** Return a row for each token: its place in the picture, and its weight. @param {SavedLook} look */
+export function rowTable({ data, weights }) {
   const rows = data.tokens.map((name, at) => {
     const place = patchOf(data.grid, at);
     return [at, name, place ? place.row + 1 : "", place ? place.column + 1 : "", weights[at]];
   });
-  return csv([...told, [], ["token", "name", "row", "column", "weight"], ...rows]);
+  return tableOf(["token", "name", "row", "column", "weight"], rows);
 }
 
 /** @param {SavedLook} look */
 export function saveRow(look) {
-  save_as(fileName(look.data.title, "picture", "csv"), new Blob(["\ufeff", rowTable(look)], { type: "text/csv" }));
+  saveTable(fileStem(look.data.title, "picture"), rowTable(look), rowProvenance(look));
 }

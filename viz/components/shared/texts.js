@@ -42,10 +42,13 @@ export const breakable = (text) => text.match(PARTS) ?? [];
 /** @param {string} text @param {number} most */
 export const cut = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
 
+/** Return the text with an apostrophe before a spreadsheet's formula. @param {string} text */
+export const safeCell = (text) => (/^[=+\-@\t].+/s.test(text) ? `'${text}` : text);
+
 /** One CSV field: quoted where needed, and never a spreadsheet formula. @param {unknown} value */
 export function csvField(value) {
   if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t].+/s.test(String(value)) ? `'${value}` : String(value);
+  const text = safeCell(String(value));
   return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 

@@ -3,11 +3,12 @@
 // part gives it. Framed: the chosen part. Texts reach the page only through text nodes and fillText.
 
 import { clamp, colourAt, css, readTheme } from "../shared/colours.js";
-import { createTip, h, save_as, setAttribute, setText } from "../shared/elements.js";
+import { createTip, h, setAttribute, setText } from "../shared/elements.js";
 import { mounting } from "../shared/mounting.js";
 import { savePaper } from "../shared/prints.js";
 import { saveMenu } from "../shared/save_menu.js";
-import { csv, fileName, fileStem, visible } from "../shared/texts.js";
+import { saveTable } from "../shared/tables.js";
+import { fileStem, visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
 import { paperOf, table } from "./stack_picture.js";
 
@@ -58,9 +59,9 @@ export const tokenAt = (share, count) => clamp(Math.floor(share * count), 0, cou
 function createStack(root) {
   const name = h("span", { class: "stack-name" });
   const save = (format) => savePaper(paperOf(data), fileStem(data.title, "pass"), format, 2);
-  const numbers = () => new Blob(["\ufeff", csv(data.about), "\r\n", table(data)], { type: "text/csv" });
+  const numbers = () => saveTable(fileStem(data.title, "pass"), table(data), Object.fromEntries(data.about));
   const menu = saveMenu([
-    [_("Numbers as CSV"), () => save_as(fileName(data.title, "pass", "csv"), numbers())],
+    [_("Numbers as CSV"), numbers],
     [_("Picture as PNG"), () => save("PNG")],
     [_("Picture as SVG"), () => save("SVG")],
   ]);

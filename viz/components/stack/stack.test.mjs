@@ -44,7 +44,7 @@ test("a file has every part, its texts as text", () => {
     about: [["text", "<b>"]],
     rows: [{ name: "Layer 0", tokens: ["a", "b"], parts: [{ name: "=norm", title: "", pick: 7, levels: [0, 255] }] }],
   };
-  assert.match(table(data), /Layer 0,'=norm,0,1/);
+  assert.match(table(data), /row,part,position,share\r\nLayer 0,'=norm,0,0\r\nLayer 0,'=norm,1,1\r\n/);
   const said = [];
   const pen = { text: (text) => said.push(text), rect: () => {} };
   Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });

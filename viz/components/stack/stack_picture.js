@@ -2,7 +2,7 @@
 
 import { colourAt, css, printTheme } from "../shared/colours.js";
 import { elide } from "../shared/labels.js";
-import { csv } from "../shared/texts.js";
+import { tableOf } from "../shared/tables.js";
 
 /** @typedef {import("./stack.js").StackData} StackData */
 
@@ -56,10 +56,13 @@ export function paperOf(data) {
   }
 }
 
-/** A line for each part: its row, its name, and the shares of its cells. @param {StackData} data */
+/** Return a line for each cell: its row, its part, its position in the strip, and its share. @param {StackData} data */
 export const table = (data) =>
-  csv(
+  tableOf(
+    ["row", "part", "position", "share"],
     data.rows.flatMap((row) =>
-      row.parts.map((part) => [row.name, part.name, ...part.levels.map((level) => Number((level / 255).toFixed(3)))])
+      row.parts.flatMap((part) =>
+        part.levels.map((level, at) => [row.name, part.name, at, Number((level / 255).toFixed(3))])
+      )
     ),
   );

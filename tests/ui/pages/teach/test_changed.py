@@ -13,12 +13,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.edits import Ablate
+from attention.spreadsheet import MARK
 from attention.tokens import TokenRow
 from inference.questions.effects import Effect
 from inference.questions.labels import CHOICE, Said, WordTags
 from tests.support.asking import LONGEST, notes, says
 from tests.support.comparedfolders import LOOK, SHOWN, job
-from ui.pages.teach.changed_files import HEADS, heads_csv
+from ui.pages.teach.changed_files import HEADS, change_provenance, heads_csv
 from ui.pages.teach.changed_measured import measured
 from ui.pages.teach.changed_truth import truth, waiting
 from ui.pages.teach.changed_used import without
@@ -166,9 +167,8 @@ def test_the_file_has_every_head_for_both_kinds_of_rows(tmp_path: Path) -> None:
     look = job(tmp_path)
     found = measured(look.folder / "changes", "all")
     assert found is not None
-    caption, table = heads_csv(look, found).split("\r\n\r\n")
-    assert "'=<b>a task</b>" in caption  # no formula
-    rows = list(csv.DictReader(io.StringIO(table)))
+    assert change_provenance(look, found)["training"] == "=<b>a task</b>"
+    rows = list(csv.DictReader(io.StringIO(heads_csv(found).removeprefix(MARK))))
     assert list(rows[0]) == HEADS
     assert [(row["rows"], row["layer"], row["head"]) for row in rows] == [
         (rows, str(layer), str(head)) for rows in ("all", "telling") for layer in range(2) for head in range(3)

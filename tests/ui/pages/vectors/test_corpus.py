@@ -6,18 +6,21 @@ import csv
 import gc
 import io
 import shutil
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from inference import LocalBackend, Refusal
 from inference.questions.vectors import Pooled, TextVectors
 from inference.settings import Settings
 from inference.stops import Stop, check
+from tests.support.savedfiles import parts
 from ui.pages.vectors import corpus
 from ui.pages.vectors import routes as vector_routes
 from ui.pages.vectors.corpus import PART, Run, find
-from ui.pages.vectors.routes import csv_lines, parquet_blocks, routes
+from ui.pages.vectors.routes import csv_blocks, parquet_blocks, routes
 
 COUNT = 3 * PART + 7
 TEXTS = tuple(f"Sentence {at} is about {'cats' if at % 3 else 'the stock market'}." for at in range(COUNT))
@@ -42,11 +45,14 @@ class Model:
         return TextVectors(numbers, (3,) * len(numbers), long, refused)
 
 
-def table(run: Run) -> tuple[dict[str, str], list[list[str]]]:
-    """What the CSV file says of itself, and its rows."""
-    lines = list(csv.reader(io.StringIO("".join(csv_lines(run)), newline="")))
-    blank = lines.index([])
-    return dict(lines[:blank]), lines[blank + 1 :]
+def table(run: Run) -> tuple[dict[str, Any], list[list[str]]]:
+    """Return the provenance of the CSV file, and its rows."""
+    content, about = parts(b"".join(csv_blocks(run)))
+    del about["table"], about["notes"]
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    plain = pd.read_csv(io.BytesIO(content))
+    assert (plain.shape, plain.columns.tolist()) == ((len(rows) - 1, len(rows[0])), rows[0])
+    return about, rows
 
 
 def finished(run: Run) -> Run:
@@ -197,7 +203,7 @@ def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     np.testing.assert_array_equal(np.load(io.BytesIO(answer.content)), run.vectors)
     assert answer.headers["Cache-Control"] == "no-store"
     assert client.get(f"/headlight/vectors/{run.token}/vectors.parquet").content[:4] == b"PAR1"
-    assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").text.startswith("model,")
+    assert client.get(f"/headlight/vectors/{run.token}/vectors.csv").content.startswith(b"PK")
     assert f"vectors-{run.asked.model}-last-mean.npy" in answer.headers["Content-Disposition"]
     gone = client.get("/headlight/vectors/nobody/vectors.npy")
     assert (gone.status_code, gone.text[:26]) == (410, "These vectors are no longe")
