@@ -66,7 +66,7 @@ def test_numbers_are_those_of_the_asked_head(model: str, tmp_path: Path, capsys:
     about = json.loads(Path(done["meta"]).read_text(encoding="utf-8"))
     assert (about["table"], about["model"], about["text"], about["layer"], about["head"]) == (
         "numbers",
-        model,
+        Path(model).name,
         TEXT,
         1,
         2,

@@ -24,19 +24,26 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest, app_test
 
 Saved = Callable[[AppTest, str], str]
+SavedBytes = Callable[[AppTest, str], bytes]
 
 
 @pytest.fixture
-def saved(monkeypatch: pytest.MonkeyPatch) -> Saved:
-    """What the button of a name saves; AppTest forgets a run's files unless they are kept for it."""
+def saved_bytes(monkeypatch: pytest.MonkeyPatch) -> SavedBytes:
+    """Return the file that the button of a name saves; AppTest forgets a run's files unless they are kept for it."""
     files = MemoryMediaFileStorage("/mock/media")
     monkeypatch.setattr(app_test, "MemoryMediaFileStorage", lambda _address: files)
 
-    def file_of(page: AppTest, label: str) -> str:
+    def file_of(page: AppTest, label: str) -> bytes:
         (button,) = (part.proto for part in page.get("download_button") if part.proto.label == label)
-        return text_of(files.get_file(PurePosixPath(button.url).name).content)
+        return files.get_file(PurePosixPath(button.url).name).content
 
     return file_of
+
+
+@pytest.fixture
+def saved(saved_bytes: SavedBytes) -> Saved:
+    """Return the table or the text that the button of a name saves."""
+    return lambda page, label: text_of(saved_bytes(page, label))
 
 
 def table(file: str) -> list[list[str]]:

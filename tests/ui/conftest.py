@@ -7,4 +7,4 @@ from __future__ import annotations
 
 from tests.support.askingonce import once  # noqa: F401  (a fixture)
 from tests.support.clicking import clicks, written  # noqa: F401  (fixtures)
-from tests.support.savedfiles import saved  # noqa: F401  (a fixture)
+from tests.support.savedfiles import saved, saved_bytes  # noqa: F401  (fixtures)

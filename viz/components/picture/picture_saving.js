@@ -61,7 +61,7 @@ export function savePhoto({ data, photo, weights, kept, head, token }, format) {
   savePaper(paper, fileStem(data.title, "picture"), format, 2);
 }
 
-/** Return the provenance of a row: model and picture, the head, the kind of weight and the token. @param {SavedLook} look */
+/** Return the provenance of a row: model, head, kind of weight and token. @param {SavedLook} look */
 export const rowProvenance = ({ data, kept, head, token }) =>
   Object.fromEntries([
     ...data.about,

@@ -14,7 +14,10 @@ const CHECKS = Uint32Array.from({ length: 256 }, (_, n) => {
   return check;
 });
 
-/** Return the names unique and not empty, as pandas keeps them: the second "the" becomes "the#2". @param {string[]} names */
+/**
+ * Return the names unique and not empty, as pandas keeps them: the second "the" becomes "the#2".
+ * @param {string[]} names
+ */
 export function columnNames(names) {
   const cells = names.map((name) => safeCell(String(name)) || "(empty)");
   const taken = new Set(cells);

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
+import pandas as pd
 import pytest
 
 from inference.files.embedded import BERT
 from inference.questions.sentence import NEXT, ORDER, Judged
 from tests.support.asking import asked, says
-from ui.pages.next_sentence.judgement import agreeing
+from tests.support.savedfiles import SavedBytes, parts
+from ui.pages.next_sentence.judgement import EXAMPLE, agreeing
 
 
 @pytest.mark.parametrize(
@@ -30,3 +34,16 @@ def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str,
 def test_the_embedded_model_judges_what_goes_together() -> None:
     page = asked("next_sentence", model=BERT, text="The cat sat on the mat.", pair="It was asleep within a minute.")
     says(page, "Both orders are called likely: told is that the texts go together")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", ["", "It was asleep within a minute."])
+def test_the_file_names_the_pair_that_was_scored(pair: str, saved_bytes: SavedBytes) -> None:
+    text = "The cat sat on the mat."
+    page = asked("next_sentence", model=BERT, text=text, pair=pair)
+    table, about = parts(saved_bytes(page, "Save as CSV"))
+    scored = (text, pair) if pair else (EXAMPLE["text"], EXAMPLE["pair"])
+    assert (about["text"], about["pair"]) == scored
+    rows = pd.read_csv(io.BytesIO(table))
+    assert (rows["first"][0], rows["second"][0]) == scored
+    assert (rows["first"][1], rows["second"][1]) == scored[::-1]
