@@ -18,7 +18,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
-from ui.show.provenance import page_provenance
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.options import choose_own, own
 from viz.components.strip import strip
@@ -99,7 +99,7 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     )
     if any(BYTE in found.piece for found in first):
         st.text(_("<0xE2> is one byte: such a token is a part of a character, and those after it complete it."))
-    _table(step, most)
+    _table(request, step, most)
 
 
 def expected_of(request: NextToken, step: Step, prompt: Prompt) -> int | None:
@@ -184,7 +184,7 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
     )
 
 
-def _table(step: Step, most: int) -> None:
+def _table(request: NextToken, step: Step, most: int) -> None:
     names = (
         sentence("rank"),
         sentence("token"),
@@ -212,5 +212,5 @@ def _table(step: Step, most: int) -> None:
             csv_table(names, rows),
             "headlight-next-token.csv",
             _("All digits"),
-            provenance=page_provenance(),
+            provenance={**model_provenance(), "text": request.text, "written_tokens": list(request.written)},
         )

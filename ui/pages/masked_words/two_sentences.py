@@ -16,7 +16,7 @@ from ui.run.answering import Answerer, ask
 from ui.run.refusals import say, show
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.provenance import page_provenance
+from ui.show.provenance import model_provenance
 from ui.show.saving import save
 from ui.state.options import own
 from viz.figures.two_words import two_words
@@ -68,7 +68,8 @@ def two_sentences(who: Answerer) -> None:
         for found, chance in zip(pair, row, strict=True)
     ]
     columns = ("sentence", "word", "probability", "rank")
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=page_provenance())
+    made_by = {**model_provenance(), "text": sentences[0], "second_text": sentences[1]}
+    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=made_by)
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:

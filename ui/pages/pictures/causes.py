@@ -18,7 +18,7 @@ from ui.removing.every_head import laid_out, table
 from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.numbers import small
-from ui.show.provenance import page_provenance
+from ui.show.provenance import named
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.picture.content import part_of, seen
@@ -71,7 +71,7 @@ def every_head(watch: Watch, trace: Trace, edits: Set, selected: Head) -> None:
         table(places, found, watch.effect, 0),
         "headlight-picture-heads.csv",
         about,
-        provenance=page_provenance(),
+        provenance=named(trace.model),
     )
 
 

@@ -16,7 +16,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.draw_table import draw_table
-from ui.show.provenance import page_provenance
+from ui.show.provenance import named
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.picture import regions
@@ -109,7 +109,8 @@ def _answer(found: RegionLinks, shown: Subject, options: Pictures) -> None:
         )
     )
     save(_("Save the table"), csv_table(names, rows), "headlight-picture-links.csv",
-         _("Every head's weights as CSV, all digits"), provenance=page_provenance())  # fmt: skip
+         _("Every head's weights as CSV, all digits"),
+         provenance={**named(shown.trace.model), "picture": shown.title})  # fmt: skip
 
 
 def _clicked(key: str) -> None:

@@ -15,7 +15,7 @@ from ui.run.refusals import say
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.lists import commas
-from ui.show.provenance import page_provenance
+from ui.show.provenance import named
 from ui.show.saving import save
 from ui.state.options import choose_own
 from viz.components.picture.content import part_of
@@ -70,7 +70,8 @@ def roles(shown: Subject, options: Pictures) -> None:
         )
     )
     save(_("Save the table"), _table(found), "headlight-picture-roles.csv",
-         _("Every head's shares as CSV, all digits"), provenance=page_provenance())  # fmt: skip
+         _("Every head's shares as CSV, all digits"),
+         provenance={**named(shown.trace.model), "picture": shown.title})  # fmt: skip
 
 
 def _named(found: PatchEvidence) -> None:
