@@ -101,6 +101,7 @@ def prepare(model: Any) -> bool:
     model.config.use_cache = False  # a whole text needs none, and with one FSMT leaves out its causal mask
     for path, module in model.named_modules():
         setattr(module, PATH, path)
+    _refuse_empty(model)
     with ending(Stop()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
         given = smallest_input.inputs(model)
         own, setting = _own_pass(model, given)
@@ -109,6 +110,23 @@ def prepare(model: Any) -> bool:
             _prepare_maps(model, given, own, setting)
     setattr(model, RECORDS, found)
     return found
+
+
+def _refuse_empty(model: Any) -> None:
+    """Raise Refusal if a weight has no numbers, as after pruning every head of a layer.
+
+    The kernel of torch divides by the number of heads and would end the process.
+    """
+    for name, weight in model.named_parameters():
+        if weight.numel() == 0:
+            raise Refusal(
+                sentence(
+                    "{name} cannot be traced: its weight {weight} has no numbers, as if all heads of a layer were "
+                    "pruned. Load the unpruned model.",
+                    name=type(model).__name__,
+                    weight=name,
+                )
+            )
 
 
 def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[faithful.Pass, str]:
@@ -154,6 +172,7 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
         return False
     heads = [call.query.shape[1] for call in calls]
     by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
+    _refuse_uneven(model, by_part)
     setattr(model, HEADS, by_part)
     note_layers(model, calls, parts)
     if len(by_part) == 1:
@@ -200,6 +219,21 @@ def _refuse_unseen(model: Any, calls: Sequence[Call], own: faithful.Pass) -> Non
     for path, module in model.named_modules():
         if type(module) in classes and path not in seen and path in own.paths:
             raise _replaced(model, path)
+
+
+def _refuse_uneven(model: Any, by_part: dict[str, list[int]]) -> None:
+    """Raise Refusal if the layers of a part differ in their number of heads, as after pruning."""
+    for part, heads in by_part.items():
+        if len(set(heads)) > 1:
+            raise Refusal(
+                sentence(
+                    "{name} cannot be traced: the layers of its {part} have {heads} heads, and all must have as many. "
+                    "Load the unpruned model.",
+                    name=type(model).__name__,
+                    part=part,
+                    heads=", ".join(map(str, heads)),
+                )
+            )
 
 
 def _replaced(model: Any, path: str) -> Refusal:

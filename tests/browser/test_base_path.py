@@ -71,7 +71,7 @@ def test_a_class_is_followed_and_health_and_metrics_stand_beside_the_path(
     problems.allow(DEEP_LINK)
     open_page(page, below.url, "/classroom")
     page.get_by_role("button", name="Open a room").click()
-    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()  # no link: only this machine reaches the app
+    code = page.locator("[data-testid=stMetricValue]").inner_text().strip()  # no link: the app is for this machine
     with browser.new_context(locale="en-GB") as context:
         student = context.new_page()
         student.goto(f"{below.url}/classroom?class={code}")

@@ -339,3 +339,26 @@ def test_the_reason_of_a_failing_model_is_said(wordpieces: Any) -> None:
 def test_half_precision_is_compared_by_its_own_tolerance(wordpieces: Any) -> None:
     for dtype in (torch.bfloat16, torch.float16):
         assert trace(bert().to(dtype), wordpieces, TEXT).layers == 2
+
+
+def pruned(heads: tuple[int, ...]) -> Any:
+    """A BERT whose layers keep only some of their heads, as after pruning."""
+    model = transformers.BertModel(transformers.BertConfig(**{**BERT, "num_hidden_layers": len(heads)}))
+    size = model.config.hidden_size // model.config.num_attention_heads
+    for layer, number in zip(model.encoder.layer, heads, strict=True):
+        own = layer.attention.self
+        for linear in (own.query, own.key, own.value):
+            linear.weight = torch.nn.Parameter(linear.weight[: number * size].detach())
+            linear.bias = torch.nn.Parameter(linear.bias[: number * size].detach())
+            linear.out_features = number * size
+        own.num_attention_heads, own.all_head_size = number, number * size
+        dense = layer.attention.output.dense
+        dense.weight = torch.nn.Parameter(dense.weight[:, : number * size].detach())
+        dense.in_features = number * size
+    return model.eval()
+
+
+@pytest.mark.parametrize(("heads", "said"), [((3, 1, 2), "3, 1, 2 heads"), ((3, 0, 3), r"layer\.1\..*has no numbers")])
+def test_unevenly_pruned_heads_are_refused(heads: tuple[int, ...], said: str, wordpieces: Any) -> None:
+    with pytest.raises(Refusal, match=said):
+        trace(pruned(heads), wordpieces, TEXT)
