@@ -22,6 +22,7 @@ from inference.pictures.sample import sample
 from tests.support.asking import allowed, asked, go, notes, press, says
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
+from ui.pages.pictures import models
 from ui.pages.pictures.given import GIVE_AGAIN, GIVEN
 from ui.run.shelf import shelf
 
@@ -69,7 +70,8 @@ def bring(page: AppTest, content: bytes, name: str = "mine.png") -> AppTest:
     return page
 
 
-def test_the_sample_is_there_without_any_model() -> None:
+def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "at_hand", dict)  # as if the extra models were not installed
     page = asked("pictures")
     data = drawn(page)
     assert data["base"].endswith(sample().id)
