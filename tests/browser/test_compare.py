@@ -20,6 +20,7 @@ from inference.questions.effects import BlankEffects
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
+from tests.support.savedfiles import parts
 from tests.support.visitor import DEEP_LINK, box_of, file_of, known, open_page, painted, read, said, table_of
 
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -102,14 +103,15 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1, count=1)
     said(page, "In 4-2")
-    table = rows(file_of(page.get_by_role("button", name="Save every head's change")).path())
-    assert ["text", TIRED, WIDE] in table
-    lines = table[table.index([]) + 2 :]
+    file = file_of(page.get_by_role("button", name="Save every head's change")).path()
+    _table, meta = parts(Path(file).read_bytes())
+    assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
+    lines = rows(file)[1:]
     assert [line[:4] for line in lines[:2]] == [["1", "1", "1", "1"], ["1", "2", "1", "2"]]
     bits = np.array([line[4] for line in lines], np.float32).reshape(6, 12)
     np.testing.assert_allclose(bits, found.bits, atol=1e-5)
     table = rows(file_of(page.get_by_role("button", name="Save these maps")).path())
-    lines = table[table.index([]) + 2 :]
+    lines = table[1:]
     maps = np.array([line[2:] for line in lines], np.float32).reshape(16, 16, 3)
     assert (maps[..., 2] == maps[..., 1] - maps[..., 0]).all()
     np.testing.assert_allclose(maps[..., 0], pair.left.weights(3, 1), atol=1e-6)
@@ -153,7 +155,7 @@ def test_across_a_set_a_head_opens_its_pairs_and_a_pair_opens_side_by_side(
     said(page, "^Head 3-1: ")
     expect(page).to_have_url(re.compile("show=set.*layer=3&head=1"))
     table = rows(file_of(page.get_by_role("button", name="Save these pairs' figures")).path())
-    lines = [line for line in table[table.index([]) + 2 :] if line[2:4] == [TIRED, WIDE]]
+    lines = [line for line in table[1:] if line[2:4] == [TIRED, WIDE]]
     assert float(lines[0][6]) == pytest.approx(float(found.bits[3, 1]), abs=1e-5)
     said(page, re.escape(f"“{TIRED}” | “{WIDE}”"))
     pairs = page.locator(".headlight-note").filter(has_text=" bits, ")
