@@ -16,6 +16,7 @@ from tests.support.apps import Scripts
 from tests.support.atrest import hears_clicks, rest
 from tests.support.browser import PHONE
 from tests.support.looks import ON_A_PHONE, accessible_and_fits
+from tests.support.savedfiles import parts
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
 from ui.routes.traces import grid
@@ -152,9 +153,10 @@ def a_matrix_is_saved_with_all_its_digits(opened: Page) -> None:
     opened.get_by_label("Save Q").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Numbers as CSV").click()
-    lines = Path(download.value.path()).read_text(encoding="utf-8-sig").split("\n")
-    assert lines[:3] == ["model,tiny", 'text,"\'=je, suis"', ""]
-    assert lines[3:] == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
+    table, meta = parts(Path(download.value.path()).read_bytes())
+    lines = table.decode("utf-8-sig").split("\r\n")
+    assert (meta["model"], meta["text"]) == ("tiny", "=je, suis")
+    assert lines == ["Q,0,1,2", "je,0.25,-1.5,2", "suis,-Infinity,0,0.33333334", ""]
     opened.get_by_label("Save W").click()
     with opened.expect_download() as download:
         opened.get_by_role("button", name="Picture as PNG").click()
