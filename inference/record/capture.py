@@ -172,12 +172,12 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
         return False
     heads = [call.query.shape[1] for call in calls]
     by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
-    _refuse_uneven(model, by_part)
     setattr(model, HEADS, by_part)
     note_layers(model, calls, parts)
     if len(by_part) == 1:
         growing.prepare(model, [call.path for call in calls], given)
     records.parts(model, calls, given, (None, None))
+    _refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
 
 
