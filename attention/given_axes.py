@@ -29,7 +29,8 @@ class Names:
         """Return the numbers if the last token was written and never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
-    def told(self) -> str:
+    def describe(self) -> str:
+        """Return the numbers in words, for a refusal."""
         if self.crossed:
             return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
         return _("{queries} tokens", queries=self.queries)
@@ -52,7 +53,7 @@ def fit(maps: list[Array], names: Names, signed: bool, shape: tuple[int, ...]) -
             "The maps are {rows} × {cols} (query × key), but {came} came with them: {axis}. {hint}",
             rows=rows,
             cols=cols,
-            came=names.told(),
+            came=names.describe(),
             axis=axis,
             hint=_way(maps, names, signed, shape),
         )
@@ -68,7 +69,7 @@ def _way(maps: list[Array], names: Names, signed: bool, shape: tuple[int, ...]) 
     padded = rows == cols and _padded(rows, cols, names)
     if not names.crossed and not padded and names.queries in shape[:-2] and names.queries not in (rows, cols):
         return _(
-            "The axis of {size} stands where heads are expected: swap the axes of token and head of the queries and "
+            "The axis of {size} is in the place of the heads: swap the axes of token and head of the queries and "
             "keys before their product.",
             size=names.queries,
         )

@@ -50,10 +50,10 @@ def _beginning(text: str, place: int) -> int:
     return max((match.end() for match in ENDS.finditer(text, 0, place)), default=0)
 
 
-def found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
+def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
     """Return how many links a rule finds, of how often each cue occurs; of a guess, the mean.
 
-    >>> found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
+    >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
     (3, 3.0)
     """
     if not candidates:
@@ -76,8 +76,8 @@ def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool)
     if not candidates:
         return max(cues, key=lambda cue: (cues[cue], -abs(cue), cue))
     order = (NEAREST, FIRST, SUBJECT, GUESS)
-    chosen = max(order, key=lambda rule: [found(each, rule, candidates) for each in (cues, reported)])
-    return max((chosen, GUESS), key=lambda rule: found(reported, rule, candidates))
+    chosen = max(order, key=lambda rule: [count_found(each, rule, candidates) for each in (cues, reported)])
+    return max((chosen, GUESS), key=lambda rule: count_found(reported, rule, candidates))
 
 
 def name(rule: int, candidates: bool) -> str:

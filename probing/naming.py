@@ -42,7 +42,7 @@ def _above(tally: Tally, corpus: Corpus, relation: str) -> dict[Head, tuple[floa
         return {}
     best = rule(first, corpus, first)
     choosing, telling = doubts(first, best, corpus), doubts(second, rule(first, corpus, second), corpus)
-    margins = first.found[: len(corpus.directions)] - baselines.found(first.cues, best, candidates(corpus))
+    margins = first.found[: len(corpus.directions)] - baselines.count_found(first.cues, best, candidates(corpus))
     found = {}
     for layer, head in np.ndindex(*margins.shape[1:]):
         direction = int(np.where(margins > 0, choosing, 2)[:, layer, head].argmin())

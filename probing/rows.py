@@ -106,7 +106,7 @@ def row(  # noqa: PLR0913  (what a row is made of)
         direction=corpus.directions[direction],
         accuracy=100 * hits / counts.n,
         n=counts.n,
-        baseline=100 * baselines.found(counts.cues, bar, given) / counts.n,
+        baseline=100 * baselines.count_found(counts.cues, bar, given) / counts.n,
         baseline_name=baselines.name(bar, given),
         chance=100 * baselines.CHANCE if given else None,
         low=low,

@@ -166,7 +166,7 @@ def changed(place: tuple[int | slice, ...], value: float) -> Any:
         (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
         (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
         (maps()[0].transpose(1, 2, 0), r"a.permute\(2, 0, 1\)"),
-        (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 stands where heads are expected"),
+        (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 is in the place of the heads"),
         ((None, maps()[0], None), r"No map came for layer 0, 2 \(None\). .*\[a for a in attentions if a is not None\]"),
         (maps().astype(np.complex64), "no block of real numbers"),
     ],
@@ -186,7 +186,7 @@ def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
             r"neither .*a\[..., :12, :12\].*first axis of 16 .*a\[:1\]",
         ),
         ([np.full((16, 2, 64, 64), 1 / 64)] * 2, 12, r"16 texts of 64 × 64, padded. .*\[a\[:1, :, :12, :12\] for a in"),
-        (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 stands where heads are expected"),
+        (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 is in the place of the heads"),
         (
             np.random.default_rng(0).normal(size=(1, 4, 128)),
             4,

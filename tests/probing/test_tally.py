@@ -146,9 +146,9 @@ def test_the_rule_between_candidates_is_the_best_of_three() -> None:
 def test_the_pronouns_of_the_app_have_a_rule_above_chance() -> None:
     items = ready("pronouns").items
     halves = [Counter(baselines.cue(each, link) for each in items[at::2] for link in each.links) for at in (0, 1)]
-    assert [baselines.found(half, baselines.NEAREST, candidates=True) for half in halves] == [10, 8]
+    assert [baselines.count_found(half, baselines.NEAREST, candidates=True) for half in halves] == [10, 8]
     rule = baselines.best(halves[0], halves[1], candidates=True)
-    assert (rule, baselines.found(halves[1], rule, candidates=True)) == (baselines.FIRST, 12)
+    assert (rule, baselines.count_found(halves[1], rule, candidates=True)) == (baselines.FIRST, 12)
 
 
 def test_a_head_beside_a_guess_has_the_binomial_test() -> None:

@@ -87,7 +87,7 @@ def _view(path: str, query: dict[str, str]) -> str:
     return f"/{path}?{written}" if written else f"/{path}"
 
 
-def standing(board: Board) -> str:
+def class_summary(board: Board) -> str:
     """Return who is there, how many have answered the open question, and who is lost."""
     n = len(board.students)
     parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
@@ -133,7 +133,7 @@ def _status(code: str, leads: bool) -> None:
         say(refusal.sentence)
         return
     led = _("Class {code}: everybody who follows sees this page as you see it.", code=code)
-    say(together(led if leads else _("Class {code}.", code=code), standing(board)), role="status")
+    say(together(led if leads else _("Class {code}.", code=code), class_summary(board)), role="status")
 
 
 def _bar(code: str, seen: Seen) -> None:

@@ -14,7 +14,7 @@ from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
 from ui.routes.traces import FILES as MAKING
-from ui.routes.traces import PREFIX, saved, served
+from ui.routes.traces import PREFIX, file_response, served
 from ui.run.habits import habits_shown
 from ui.run.shelf import Look, shelf
 from viz.components.explore import explore
@@ -40,7 +40,7 @@ def json(trace: Trace, look: Look, request: Request) -> Response:
     view = shelf().view(trace, look)
     layer, head = head_of(request.query_params, view)
     content, about = weights_json(view, layer, head, _base(request)), caption(view, layer, head, _base(request))
-    return saved(f"{file_stem('headlight-attention', about)}.json", "application/json", content)
+    return file_response(f"{file_stem('headlight-attention', about)}.json", "application/json", content)
 
 
 def links(trace: Trace, look: Look, request: Request) -> Response:
@@ -55,12 +55,12 @@ def html(trace: Trace, look: Look, request: Request) -> Response:
     data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
     habits = explore.places(habits_shown(trace, look.part or None), view)
     page = standalone_html(view, data, survey, habits, explore.script(), explore.style())
-    return saved("headlight-export.html", "text/html", page.encode())
+    return file_response("headlight-export.html", "text/html", page.encode())
 
 
 def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
     stem = file_stem(name, about)
-    return saved(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
+    return file_response(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
 
 
 FILES: dict[str, Callable[[Trace, Look, Request], Response]] = {

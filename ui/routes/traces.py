@@ -91,10 +91,10 @@ def whole(request: Request) -> Response:
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
     """A file to be saved, for endpoints behind FILES."""
-    return saved(f"headlight-{name}", media_type, make(*arguments))
+    return file_response(f"headlight-{name}", media_type, make(*arguments))
 
 
-def saved(name: str, media_type: str, content: bytes) -> Response:
+def file_response(name: str, media_type: str, content: bytes) -> Response:
     """Return a file that the browser saves by its name, which may have letters of any script."""
     headers = {**FOREVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(content, media_type=media_type, headers=headers)

@@ -9,9 +9,9 @@ import streamlit as st
 
 from classroom.errors import NotInClass
 from ui.attending.answers import answers
-from ui.attending.bar import LEADS, standing
+from ui.attending.bar import LEADS, class_summary
 from ui.pages.classroom.asking import asking
-from ui.pages.classroom.notices import kept, this_machine_only
+from ui.pages.classroom.notices import show_storage_time, this_machine_only
 from ui.run.classes import myself, store
 from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.refusals import say
@@ -103,7 +103,7 @@ def _live(code: str) -> None:
     except NotInClass as refusal:
         say(refusal.sentence)
         return
-    say(standing(board), role="status")
+    say(class_summary(board), role="status")
     if board.asked is None:
         return
     question = board.questions[board.asked - 1]
@@ -154,11 +154,13 @@ def _closing(code: str) -> None:
                 help=_("This cannot be undone"),
             )
         with st.popover(_("Close the room"), help=_("Ends the class")):
-            st.markdown(_("Nothing of the class is kept on this machine. Save the answers first if you need them."))
+            st.markdown(
+                _("Nothing of the class is kept on this machine. Save the answers first if you need them.")
+            )
             st.button(
                 _("Close it now"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
-    kept()
+    show_storage_time()
 
 
 def _close(code: str) -> None:

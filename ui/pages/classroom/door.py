@@ -8,7 +8,7 @@ import streamlit as st
 
 from classroom.errors import NotInClass
 from classroom.store import LENGTH, LONGEST_NAME
-from ui.pages.classroom.notices import kept, this_machine_only
+from ui.pages.classroom.notices import show_storage_time, this_machine_only
 from ui.run.classes import myself, store
 from ui.run.network import is_open
 from ui.run.refusals import say
@@ -36,7 +36,7 @@ def door(code: str | None) -> None:
             )
             _name()
             st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
-        kept()
+        show_storage_time()
     with teacher:
         st.subheader(_("I teach"))
         st.markdown(
@@ -61,7 +61,7 @@ def waiting(code: str) -> None:
             st.form_submit_button(
                 _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
             )
-        kept()
+        show_storage_time()
         return
     named = _("You are in, as {name}.", name=seen.name) if seen.name else _("You are in, without a name.")
     say(
@@ -83,7 +83,7 @@ def waiting(code: str) -> None:
                 args=(code,),
                 help=_("This cannot be undone"),
             )
-    kept()
+    show_storage_time()
 
 
 def _withdraw(code: str) -> None:

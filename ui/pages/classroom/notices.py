@@ -1,4 +1,4 @@
-"""Notices about a class: who reaches it, and how long names and answers are kept."""
+"""Notices about a class: who reaches it, and how long names and answers are stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def this_machine_only() -> None:
     )
 
 
-def kept() -> None:
+def show_storage_time() -> None:
     """Say how long names and answers are stored, and who deletes them."""
     st.caption(
         _(

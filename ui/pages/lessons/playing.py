@@ -11,7 +11,7 @@ from ui.pages.lessons.markdown import show, told
 from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
 from ui.pages.lessons.questions import ask
 from ui.pages.lessons.to_class import to_class
-from ui.pages.lessons.views import draw, open_step, unseen, withheld
+from ui.pages.lessons.views import draw, open_step, unseen, withheld_part
 from ui.state.options import choose_own
 from wording import _
 
@@ -28,7 +28,7 @@ def play(known: Known, options: Lessons) -> None:
     st.subheader(told(step.title))
     show(step.text)
     question = st.container()  # stands above the view, and is answered with what the view shows
-    held = "" if given(*key).tries else withheld(step)
+    held = "" if given(*key).tries else withheld_part(step)
     seen = unseen(None) if step.view is None else draw(step.view, held)
     if step.question is not None:
         with question:

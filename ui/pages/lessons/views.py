@@ -98,7 +98,7 @@ def unseen(pointed: Pointed | None) -> Seen:
     return Seen(Asked(backend(), read))
 
 
-def withheld(step: Step) -> str:
+def withheld_part(step: Step) -> str:
     """Return what of a step's view would give the answer away: VIEW, RESULTS of it, or "" for nothing.
 
     A question for a head is answered by looking through the maps, and a free answer has nothing to give away.

@@ -14,7 +14,7 @@ from lessons.schema import Step
 from lessons.truth import Asked, Truth
 from tests.support.asking import asked, notes, press
 from tests.support.clicking import picture
-from ui.pages.lessons.views import RESULTS, VIEW, unseen, withheld
+from ui.pages.lessons.views import RESULTS, VIEW, unseen, withheld_part
 from wording import told
 
 QUESTIONS = [
@@ -84,10 +84,10 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in QUESTIONS if withheld(step_of(name, at))])
+@pytest.mark.parametrize(("name", "at"), [(name, at) for name, at in QUESTIONS if withheld_part(step_of(name, at))])
 def test_the_view_is_whole_after_the_first_answer(name: str, at: int) -> None:
     step, page = step_of(name, at), asked("lessons", lesson=name, step=at)
-    held, slot = withheld(step), f"lesson_{name}_{at}"
+    held, slot = withheld_part(step), f"lesson_{name}_{at}"
     assert step.question is not None
     kind = step.question.kind
     waits = any("opens after your first answer" in note for note in notes(page))
