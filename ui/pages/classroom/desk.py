@@ -154,9 +154,7 @@ def _closing(code: str) -> None:
                 help=_("This cannot be undone"),
             )
         with st.popover(_("Close the room"), help=_("Ends the class")):
-            st.markdown(
-                _("Nothing of the class is kept on this machine. Save the answers first if you need them.")
-            )
+            st.markdown(_("Nothing of the class is kept on this machine. Save the answers first if you need them."))
             st.button(
                 _("Close it now"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
             )
