@@ -1,0 +1,315 @@
+"""Measurement of the repository's prose and names, and the ratchet that only lets them improve.
+
+python -m tools.voice             print every rate beside its goal and its limit
+python -m tools.voice --show told print every place of one habit
+python -m tools.voice --write     lower the limits in tools/voice.json to today's values
+
+Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) and everything else are
+measured apart. A check (tests/house/test_voice.py) fails if a rate is above its limit; a limit is never raised.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import re
+import sys
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMITS = ROOT / "tools" / "voice.json"
+SKIPPED_FOLDERS = {".venv", ".git", "__pycache__", "dist", "build", "vendor"}
+PAGES = ("pages/", "ui/pages/", "tests/ui/pages/")
+
+HABITS = {  # pattern, goal per 1,000 words
+    "what": (r"\b[Ww]hat (?!(?:is|are|was|were|do|does|did|can|if)\b[^.]*\?)(?=[a-z])", 1.0),
+    "where": (r"\b[Ww]here\b", 1.5),
+    "told": (r"\b(?:told|tells?|telling)\b", 0.15),
+    "said": (r"\b(?:said|says?|saying)\b", 0.3),
+    "stand": (r"\b(?:stands?|stood|standing)\b(?!-| for\b)", 0.1),
+    "one": (r"\b[Oo]nes?\b", 2.5),
+    "beside": (r"\b(?:anew|(?<!-)alone|[Bb]eside)\b", 0.3),
+    "whatever": (r"\b[Ww](?:ho|hat)(?:so)?ever\b", 0.15),
+}
+# Numerals, and "where" for places, definitions of symbols and positions in an array.
+EXEMPT = re.compile(
+    r"(?i)\bone(?:-|\s+(?:of|per|by one|or more)\b)"
+    r"|\b(?:sums? to|to|or|and|zero|at least|exactly|at most|only|minus|plus)\s+one\b"
+    r"|(?:np|torch|jnp|numpy)\.where|[,)\]]\s+where\s+\S+\s+(?:is|are|denotes)\b"
+    r"|\b(?:array|tensor|positions?|indices|list|matrix|place|file|path|point)\s+where\b"
+)
+IRREGULAR_PARTICIPLES = set(
+    re.findall(
+        r"\w+",
+        "told kept made given said gone held seen read written drawn shown found taken asked done known cut "
+        "put set sent left met lost built begun chosen broken spoken hidden shut split spread stood taught "
+        "thought wound worn torn thrown sought sold spent swept caught bought brought lent laid led fed "
+        "bound",
+    )
+)
+VERBS_TOO = set(
+    re.findall(
+        r"\w+",
+        "succeed indeed hundred naked done closed sorted reversed cached set put read cut split spread shut "
+        "led fed embed feed need seed speed bed shed exceed proceed bleed",
+    )
+)
+NO_VERBS = set(
+    re.findall(
+        r"\w+",
+        "What Which Where Whether How Who When Why A An The One Of In On At By To From For With Without As "
+        "All Every Each Any No Not Nothing Nobody Only Some Such Other More Most Less Many Few Much Both "
+        "Either True False None Its It This That These Those There Here Then Also If So But And Or Layer "
+        "Head Token Text Model Picture Row Column Number Weight",
+    )
+)
+WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+SENTENCE = re.compile(r"\w+\W+\w+\W+\w+")  # a literal of three words or more reads as a message
+EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A docstring or a comment, and the line it starts at."""
+
+    line: int
+    text: str
+
+
+@dataclass
+class Count:
+    """Counts over a set of files."""
+
+    words: int = 0
+    habits: Counter[str] = field(default_factory=Counter)
+    functions: int = 0
+    participles: set[str] = field(default_factory=set)
+    documented: int = 0
+    verbs: int = 0
+    modules: int = 0
+
+    def rates(self) -> dict[str, float]:
+        """Return habits per 1,000 words, and shares of functions in percent."""
+        found = {name: 1000 * self.habits[name] / max(self.words, 1) for name in HABITS}
+        found["participles"] = 100 * len(self.participles) / max(self.functions, 1)
+        found["no verb first"] = 100 * (1 - self.verbs / max(self.documented, 1))
+        return found
+
+
+GOALS = {name: goal for name, (_, goal) in HABITS.items()} | {"participles": 1.0, "no verb first": 10.0}
+
+
+def python_files(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and source of each Python file."""
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root)
+        if not SKIPPED_FOLDERS & set(name.parts):
+            yield name.as_posix(), path.read_text(encoding="utf-8")
+
+
+def prose(source: str) -> Iterator[Text]:
+    """Yield each docstring, without its examples, and each comment that is more than a directive."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield Text(getattr(node.body[0], "lineno", 1), EXAMPLE.sub("", text))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            text = re.sub(r"^#\s*noqa[^#]*#?", "", token.string).lstrip("#! ").strip()
+            if text and not text.startswith(("noqa", "type:", "pragma", "mypy:")):
+                yield Text(token.start[0], text)
+
+
+def habits(text: str) -> dict[str, int]:
+    """Count each habit in a text.
+
+    >>> habits("What is told where nobody reads.")
+    {'what': 1, 'where': 1, 'told': 1, 'said': 0, 'stand': 0, 'one': 0, 'beside': 0, 'whatever': 0}
+    """
+    plain = EXEMPT.sub(" ", text)
+    return {name: len(re.findall(pattern, plain)) for name, (pattern, _) in HABITS.items()}
+
+
+def is_participle(name: str) -> bool:
+    """Return whether a function's name is a bare past participle.
+
+    >>> [is_participle(name) for name in ("_told", "resolved", "sorted", "resolve", "told_rows")]
+    [True, True, False, False, False]
+    """
+    bare = name.strip("_")
+    return bare not in VERBS_TOO and (bare in IRREGULAR_PARTICIPLES or bool(re.fullmatch(r"[a-z]{3,}ed", bare)))
+
+
+def begins_with_a_verb(docstring: str) -> bool:
+    """Return whether a docstring's first word can be an imperative.
+
+    >>> [begins_with_a_verb(text) for text in ("Return the mean.", "The mean.", "Returns the mean.")]
+    [True, False, False]
+    """
+    first = docstring.split("\n")[0].split(" ")[0]
+    return bool(re.fullmatch(r"[A-Z][a-z-]+", first)) and first not in NO_VERBS and not first.endswith(("s", "ed"))
+
+
+def add_names(count: Count, tree: ast.AST, name: str) -> None:
+    """Count the functions of a module that is not a test."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        count.functions += 1
+        if is_participle(node.name):
+            count.participles.add(f"{name}:{node.lineno} {node.name}")
+        is_property = any(getattr(decorator, "id", "") == "property" for decorator in node.decorator_list)
+        docstring = ast.get_docstring(node)
+        if docstring and not node.name.startswith("_") and not is_property:
+            count.documented += 1
+            count.verbs += begins_with_a_verb(docstring)
+
+
+def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
+    """Count the pages and everything else apart."""
+    counts = {"pages": Count(), "rest": Count()}
+    for name, source in sources:
+        count = counts["pages" if name.startswith(PAGES) else "rest"]
+        for text in prose(source):
+            count.words += len(WORD.findall(text.text))
+            count.habits.update(habits(text.text))
+        if not name.startswith("tests/"):
+            add_names(count, ast.parse(source), name)
+            count.modules += not name.endswith("__init__.py")
+    return counts
+
+
+def repeated_classes(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Return the class names that several modules define, with the modules; tests and private names are left out."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for name, source in sources:
+        if not name.startswith("tests/"):
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    found[node.name].add(name)
+    return {name: sorted(modules) for name, modules in sorted(found.items()) if len(modules) > 1}
+
+
+def quoted_messages(source: str) -> int:
+    """Count the messages that a test quotes word by word: literals in ``match=`` and ``says(…)``.
+
+    >>> quoted_messages('pytest.raises(ValueError, match="has no head")')
+    1
+    >>> quoted_messages('pytest.raises(ValueError, match=pattern(NO_HEAD))')
+    0
+    """
+    found = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            given = [keyword.value for keyword in node.keywords if keyword.arg == "match"]
+            if getattr(node.func, "id", "") in ("says", "assert_message"):
+                given += node.args
+            found += sum(
+                isinstance(one, ast.Constant) and isinstance(one.value, str) and bool(SENTENCE.search(one.value))
+                for one in given
+            )
+    return found
+
+
+def report() -> dict[str, Any]:
+    """Return everything that the ratchet holds, from the files as they are."""
+    sources = list(python_files(ROOT))
+    counts = measure(sources)
+    return {
+        "rates": {
+            part: {name: round(rate, 2) for name, rate in count.rates().items()} for part, count in counts.items()
+        },
+        "bare participles": {part: len(count.participles) for part, count in counts.items()},
+        "modules": {part: count.modules for part, count in counts.items()},
+        "repeated classes": sorted(repeated_classes(sources)),
+        "quoted messages": sum(quoted_messages(source) for name, source in sources if name.startswith("tests/")),
+    }
+
+
+def lowered(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Return new limits: the smaller of the old limits and today's values, rounded up to a tenth, at least the goal."""
+    rates = {
+        part: {
+            name: max(GOALS[name], min(limits["rates"][part][name], math.ceil(10 * rate) / 10))
+            for name, rate in found.items()
+        }
+        for part, found in now["rates"].items()
+    }
+    names = {part: min(limits["bare participles"][part], found) for part, found in now["bare participles"].items()}
+    return {
+        "rates": rates,
+        "bare participles": names,
+        "repeated classes": sorted(set(limits["repeated classes"]) & set(now["repeated classes"])),
+        "quoted messages": min(limits["quoted messages"], now["quoted messages"]),
+    }
+
+
+def faults(limits: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Return a sentence for each value that is worse than its limit."""
+    found = [
+        f"{name} is {rate} in {part}; the limit is {limits['rates'][part][name]}."
+        for part, rates in now["rates"].items()
+        for name, rate in rates.items()
+        if rate > limits["rates"][part][name]
+    ]
+    found += [
+        f"{count} functions in {part} are named by a bare participle; the limit is {limits['bare participles'][part]}."
+        for part, count in now["bare participles"].items()
+        if count > limits["bare participles"][part]
+    ]
+    found += [
+        f"The class name {name} is defined in several modules; choose another name."
+        for name in now["repeated classes"]
+        if name not in limits["repeated classes"]
+    ]
+    if now["quoted messages"] > limits["quoted messages"]:
+        found.append(
+            f"Tests quote {now['quoted messages']} messages word by word, {limits['quoted messages']} are allowed; "
+            "refer to the message's constant, or check the numbers in it."
+        )
+    return found
+
+
+def show(habit: str) -> None:
+    """Print each place of a habit, or each function named by a bare participle."""
+    for name, source in python_files(ROOT):
+        if habit == "participles" and not name.startswith("tests/"):
+            count = Count()
+            add_names(count, ast.parse(source), name)
+            print(*sorted(count.participles), sep="\n", end="\n" if count.participles else "")
+        elif habit in HABITS:
+            for text in prose(source):
+                if habits(text.text)[habit]:
+                    print(f"{name}:{text.line}: {' '.join(text.text.split())[:140]}")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the rates, show the places of a habit, or lower the limits; return 1 if a limit is exceeded."""
+    if arguments[:1] == ["--show"]:
+        show(arguments[1])
+        return 0
+    limits, now = json.loads(LIMITS.read_text(encoding="utf-8")), report()
+    if "--write" in arguments:
+        LIMITS.write_text(json.dumps(lowered(limits, now), indent=1) + "\n", encoding="utf-8")
+        return 0
+    for part, rates in now["rates"].items():
+        print(f"{part}, {now['modules'][part]} modules: value, limit, goal")
+        for name, rate in rates.items():
+            print(f"  {name:14} {rate:8} {limits['rates'][part][name]:8} {GOALS[name]:8}")
+    print(f"class names in several modules: {len(now['repeated classes'])}")
+    print(f"messages quoted by tests: {now['quoted messages']}")
+    wrong = faults(limits, now)
+    print(*wrong, sep="\n")
+    return min(len(wrong), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
