@@ -9,7 +9,7 @@
 # make serve       the backend by itself, on Ray Serve, for apps that HEADLIGHT_BACKEND points at it: docs/SERVING.md
 # make bench       the measurements of docs/LOG.md
 # make shots       the pictures of README.md
-# make words       the app's sentences into the files of their translations, and which have none yet
+# make words       update the files of translations, and list the messages without a translation
 # make fuzz        what strangers may send, made up    N=1000000 inputs in all, ARGS="trace frame" for some of the doors, "guided" by what they reach
 # make gallery     every figure in one page, and which differ from the last look   ARGS=--write to keep them
 # make wheel       the packages that pip installs, into dist/: headlight-attention, and its app with our models
@@ -73,6 +73,7 @@ lint: install-tests
 	$(VENV) -m ruff check .
 	$(VENV) -m mypy
 	$(VENV) tools/javascript.py
+	$(VENV) -m tools.words --check
 
 fix: install-tests
 	$(VENV) -m ruff check --fix .

@@ -1,7 +1,9 @@
-"""The sentences of the app and their translations: what is new goes into every language's file, what is gone leaves.
+"""Extraction of the app's messages into the file of each language.
 
-make words          and see in assets/words/*.po what has no translation yet
-make words ARGS=--check    says what would change, and what is missing; changes nothing
+make words                 add new messages to assets/words/*.po, remove stale ones, list those without a translation
+make words ARGS=--check    list stale messages and messages without a translation; change nothing
+
+A message without a translation is shown in English, so it is listed and passes. A stale message fails the check.
 """
 
 from __future__ import annotations
@@ -78,16 +80,29 @@ def written(catalogue: Catalog) -> bytes:
     return file.getvalue()
 
 
+def stale(file: Path, wanted: list[str | tuple[str, str]]) -> list[str]:
+    """Return the messages of a language's file that the code no longer contains."""
+    with file.open("rb") as source:
+        listed = [message.id for message in read_po(source, locale=file.stem) if message.id]
+    keys = {message[0] if isinstance(message, tuple) else message for message in wanted}
+    singulars = [str(message[0]) if isinstance(message, tuple | list) else str(message) for message in listed]
+    return [message for message in singulars if message not in keys]
+
+
 def main(arguments: list[str]) -> int:
-    """Bring every language's file up to date, or say what would change; 1 where anything is missing."""
+    """Update the file of every language, or list the differences; return 1 if a check finds a stale message."""
     wanted, wrong = list(spoken()), 0
     for file in sorted(FOLDER.glob("*.po")):
         catalogue = updated(file, wanted)
         missing = [message for message in catalogue if message.id and not any(message.string or ())]
-        if "--check" not in arguments:
+        if "--check" in arguments:
+            gone = stale(file, wanted)
+            wrong += len(gone)
+            for text in gone:
+                print(f"{file.name}: stale, run make words: {text!r}"[:110])
+        else:
             file.write_bytes(written(catalogue))
-        wrong += len(missing)
-        print(f"{file.name}: {len(catalogue)} sentences, {len(missing)} without a translation")
+        print(f"{file.name}: {len(catalogue)} messages, {len(missing)} without a translation, shown in English")
         for message in missing[:20]:
             print(f"  {message.id!r}"[:110])
     return min(wrong, 1)

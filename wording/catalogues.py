@@ -22,15 +22,23 @@ def found() -> tuple[str, ...]:
 
 @cache
 def catalogue(language: str) -> GNUTranslations:
-    """The translations of one language.
+    """Return the translations of a language; a message without one is left out, so that it is shown in English.
 
-    Babel is imported here and not above: who speaks English does without it.
+    Babel is imported only here: English needs no Babel.
     """
+    from babel.messages.catalog import Catalog
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    compiled = BytesIO()
     with (FOLDER / f"{language}.po").open("rb") as file:
-        write_mo(compiled, read_po(file, locale=language))
+        everything = read_po(file, locale=language)
+    # gettext would show the empty forms of an untranslated plural.
+    translated = Catalog(locale=everything.locale, charset=everything.charset)
+    for message in everything:
+        forms = message.string if isinstance(message.string, tuple | list) else (message.string,)
+        if message.id and all(forms):
+            translated.add(message.id, message.string)
+    compiled = BytesIO()
+    write_mo(compiled, translated)
     compiled.seek(0)
     return GNUTranslations(compiled)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 import threading
+from pathlib import Path
 
 import pytest
 
 import wording
-from wording import ENGLISH, Sentence, _, languages, ngettext, sentence, sentences, speaking, told
+from tools.words import HEADER
+from wording import ENGLISH, Sentence, _, catalogues, languages, ngettext, sentence, sentences, speaking, told
 
 
 def test_without_a_reader_english_is_spoken() -> None:
@@ -61,3 +63,17 @@ def test_a_language_that_nobody_translated_is_english() -> None:
 @pytest.mark.parametrize("text", ["{", "{0}", "a {brace} b", "%s"])
 def test_braces_of_a_text_without_values_stay(text: str) -> None:
     assert told(text) == _(text) == sentence(text) == text
+
+
+def test_a_message_without_a_translation_is_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plural = 'msgid "{n} new head"\nmsgid_plural "{n} new heads"\nmsgstr[0] ""\n'
+    text = HEADER.format(language="zh", plural="nplurals=1; plural=0;") + 'msgid "New"\nmsgstr ""\n\n' + plural
+    (tmp_path / "zh.po").write_text(text + '\nmsgid "Old"\nmsgstr "旧"\n', encoding="utf-8")
+    monkeypatch.setattr(catalogues, "FOLDER", tmp_path)
+    catalogues.catalogue.cache_clear()
+    try:
+        with speaking("zh"):
+            assert (_("New"), _("Old")) == ("New", "旧")
+            assert ngettext("{n} new head", "{n} new heads", 2, n=2) == "2 new heads"
+    finally:
+        catalogues.catalogue.cache_clear()
