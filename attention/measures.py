@@ -158,16 +158,17 @@ def _words(cells: tuple[Cell, ...]) -> npt.NDArray[np.str_]:
 
 @dataclass(frozen=True)
 class Measure:
-    """One number per head: how it is taken, how it is called and written, and how heads are ordered by it."""
+    """A number per head: its computation, its label and unit, and the order of heads by it."""
 
-    name: str  # in an address
+    name: str  # identifies the measure in an address
     label: str
     unit: str
-    order: str  # what a menu calls the order by it
-    of: Callable[[View, Rows], OfHeads]  # what depends on the text alone is worked out once for all heads
-    descending: bool = False  # whether that order begins with the largest
-    digits: int = 2  # after the point
-    clause: str = ""  # what it says of a head, within a sentence; {value} stands for the number
+    order: str  # label of the order by this measure
+    of: Callable[[View, Rows], OfHeads]  # the outer call runs once for a text, the inner call for each group of heads
+    descending: bool = False  # True if the order begins with the largest value
+    digits: int = 2  # decimal places
+    clause: str = ""  # part of a sentence about a head; {value} is replaced by the number
+    needs_words: bool = False  # True if the measure has no meaning for a picture
 
 
 MEASURES = (
@@ -195,6 +196,7 @@ MEASURES = (
         sentence("to punctuation first"),
         to_punctuation,
         descending=True,
+        needs_words=True,
     ),
     Measure(
         "same",
@@ -203,6 +205,7 @@ MEASURES = (
         sentence("to the same word first"),
         to_same_word,
         descending=True,
+        needs_words=True,
     ),
 )
 
@@ -213,8 +216,8 @@ IN_PATCHES: dict[str, dict[str, Any]] = {  # of a picture
 
 
 def measures_of(view: View) -> tuple[Measure, ...]:
-    """The measures that say something of a view, as they are told of it: of a picture, nothing about words."""
+    """Return the measures of a view; for a picture without those that need words, and with units in patches."""
     if view.grids is None:
         return MEASURES
-    kept = (one for one in MEASURES if one.name not in ("punctuation", "same"))
-    return tuple(replace(one, **IN_PATCHES.get(one.name, {})) for one in kept)
+    without_words = (measure for measure in MEASURES if not measure.needs_words)
+    return tuple(replace(measure, **IN_PATCHES.get(measure.name, {})) for measure in without_words)
