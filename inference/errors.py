@@ -25,7 +25,8 @@ class Refusal(ValueError):
 
     ``way_out`` names what helps, for a button: "cut" (read the first tokens only), "download" (fetch the model
     first), "revision" (use the one in ``details``), "embedded" (use the embedded model), "retry" (try again later),
-    "busy" (try the same again soon), "text" (change the text), "pair" (leave the second text out), "head" (use one of
+    "busy" (try the same again soon), "text" (change the text), "pair" (leave the second text out), "reads" (use
+    the ``model`` in ``details``, which knows the text's words, or another text), "head" (use one of
     the ``models`` in ``details``, which have the head that was asked for) or None. ``details`` holds what the sentence
     names, such as ``tokens`` and ``limit``.
 

@@ -9,6 +9,7 @@ from attention.view import View
 from inference import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.input.unknown_words import readable
 from ui.pages.cause.case import Case
 from ui.pages.cause.controls import clear, more, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
@@ -130,7 +131,7 @@ def page(choice: Choice) -> None:
 def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
     """The trace of the text as the watched answer reads it; the reader's own model says what it lacks by itself."""
     if who.instead or asked.request.text != choice.text:
-        return backend().trace(asked.request)
+        return readable(backend().trace(asked.request), who.head)
     return read(replace(choice, pair=asked.request.pair or ""))
 
 

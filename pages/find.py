@@ -9,6 +9,7 @@ from attention.view import View
 from inference import Refusal, TraceRequest
 from ui.input.composing import compose
 from ui.input.models import kind_of
+from ui.input.unknown_words import readable
 from ui.pages.find.asked import ask, ask_again
 from ui.pages.find.in_words import table
 from ui.pages.find.library import keep, pick_probe
@@ -92,7 +93,8 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         request = request_of(choice)
         try:
             with st.spinner(_("Reading the other texts")):
-                changed, *harmless = backend().traces([_with(request, text) for text in (other, *neutral)])
+                asked_again = [_with(request, text) for text in (other, *neutral)]
+                changed, *harmless = map(readable, backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
                 say(_("The other text has no counterpart of all three words. Keep them, and change another word."))

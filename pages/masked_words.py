@@ -7,6 +7,7 @@ from inference.heads import MASKED
 from inference.questions.surprise import Surprise
 from ui.input.composing import compose
 from ui.input.picking import control
+from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.corruption import lesson
 from ui.pages.masked_words.guesses import guesses
 from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
@@ -50,6 +51,7 @@ def draw(choice: Choice, who: Answerer) -> None:
         _("Reading the text"),
     )
     row = read.row
+    refuse_unreadable(row, who.model, "encoder", MASKED)
     request = request_of(choice, options, who, read.mask)
     try:
         filled = ask(request, _("Filling the blanks"))

@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from inference import Refusal
 from inference.heads import WRITES
 from ui.input.composing import compose
+from ui.input.unknown_words import readable
 from ui.pages.translate.beams import beam_tree
 from ui.pages.translate.forcing import forced
 from ui.pages.translate.heads import cross_head, keep_head, pick_head
@@ -51,6 +52,7 @@ def how_to_read() -> None:
 def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
     """The translation, then what the reader wants to see of it."""
     options = own(Translate)
+    readable(translation.trace, WRITES)
     if "cross" not in translation.trace.parts:
         say(
             _(

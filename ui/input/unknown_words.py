@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from attention.tokens import lacking
+from attention.tokens import TokenRow, lacking
 from attention.trace import Trace
+from inference import Refusal
 from inference.catalogue.cards import EXTRA_CARDS
 from inference.catalogue.listing import ModelCard
 from inference.files.unpacking import HOW
@@ -41,6 +42,41 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         label = _("Read it with {model}", model=better.title)
         st.button(label, on_click=choose, kwargs=change, help=spoken(better.summary))
+
+
+def readable(trace: Trace, head: str = "") -> Trace:
+    """Return the trace; raise Refusal if at least a third of the tokens of one of its texts are unknown to its model.
+
+    A result of unknown tokens looks like any other, although the model read the same token for each of them. The
+    refusal offers a model that knows the words; of a page that needs a ``head``, one that has it.
+    """
+    refuse_unreadable(trace.source, trace.model.name, trace.model.kind, head)
+    return trace
+
+
+def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
+    """Raise Refusal if at least a third of the tokens of one of a row's texts are unknown to the model."""
+    if not row.is_unreadable():
+        return
+    unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
+    cards = [card for card in backend().models() if not head or head in card.heads]
+    unread = [row.pieces[at] for at in unknown]
+    better = reads(cards, unread, kind)
+    name = next((card.title for card in backend().models() if card.id == model), model)
+    many = len(row) - sum(row.special)
+    message = sentence(
+        "{model} does not know {unknown} of the {many} tokens of this text: it reads {piece} for each of them. A "
+        "result would say nothing about these words, so none is shown. Choose a model that knows them, or edit the "
+        "text.",
+        model=name,
+        unknown=len(unknown),
+        many=many,
+        piece=row.unknown[unknown[0]],
+    )
+    hint = "" if head else without_hub(cards, unread, better)
+    offered = better is not None and (better.downloaded or hub_in_reach())
+    details = {"model": better.id, "title": better.title, "summary": better.summary} if better and offered else {}
+    raise Refusal(together(message, hint), way_out="reads", details=details)
 
 
 def told(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:

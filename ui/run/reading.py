@@ -11,7 +11,7 @@ from inference import Refusal, TraceRequest
 from inference.stops import Stopped
 from inference.text.chinese_words import is_chinese
 from ui.input.models import kind_of, saw
-from ui.input.unknown_words import say_unknown
+from ui.input.unknown_words import readable, say_unknown
 from ui.run.downloading import offer_or_show
 from ui.run.one_pass import offer_again, one_pass, was_stopped
 from ui.run.refusals import say, say_notes
@@ -74,7 +74,7 @@ def _read(choice: Choice) -> Trace | None:
     try:
         spinner = nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True)
         with spinner, one_pass(asked.key, doing):
-            trace = backend().trace(asked)
+            trace = readable(backend().trace(asked))
     except Refusal as refusal:
         waiting.empty()
         if isinstance(refusal, Stopped) and not refusal.late:

@@ -43,6 +43,13 @@ def show(refusal: Refusal) -> None:
         )
     elif refusal.way_out == "pair":
         st.button(_("Leave the second text out"), on_click=choose, kwargs={**FRESH, "pair": ""})
+    elif refusal.way_out == "reads" and "model" in refusal.details:
+        st.button(
+            _("Read it with {model}", model=refusal.details["title"]),
+            on_click=choose,
+            kwargs={**NEW_MODEL, "model": refusal.details["model"], "revision": ""},
+            help=told(refusal.details["summary"]),
+        )
     elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
     if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:

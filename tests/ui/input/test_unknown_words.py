@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.tokens import TokenRow
 from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD
 from inference.hub_cards import HUB_CARDS
+from tests.support.asking import asked, notes, text_of
 from ui.input.unknown_words import reads, told, without_hub
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)
@@ -44,3 +49,67 @@ def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
     said = told("MiniLM", 2, 7, "[UNK]", next(card for card in CARDS if card.title == "RoBERTa base"))
     assert said.startswith("2 of the 7 words here are not in the vocabulary of MiniLM: it reads [UNK] in their place")
     assert said.endswith("RoBERTa base (499 MB to fetch) spells every character in bytes, so it loses none.")
+
+
+CHINESE = "那只动物没有过马路，因为它太累了。"
+PAGES = {  # page: its query; each shows a result for the same query with English texts
+    "explore": {"text": CHINESE},
+    "compare": {"text": "The cat sat.", "other": CHINESE},
+    "masked_words": {"text": CHINESE},
+    "masked_words two": {"text": "The cat sat.", "show": "two", "first": "他吃[MASK]饭", "second": "他吃[MASK]面"},
+    "next_sentence": {"text": "The cat sat on the mat.", "pair": CHINESE},
+    "cause": {"text": CHINESE},
+    "find": {"text": CHINESE},
+    "positions": {"text": CHINESE},
+}
+
+
+def row(*unknown: str, segments: tuple[int, ...] = ()) -> TokenRow:
+    """Return a row of words, of which each with a sign is unknown."""
+    many = len(unknown)
+    places = segments or (0,) * many
+    return TokenRow(("a",) * many, (7,) * many, tuple(range(many)), places, (None,) * many, unknown)
+
+
+@pytest.mark.parametrize(
+    ("found", "unreadable"),
+    [
+        (row("", "", "[UNK]"), True),  # exactly a third
+        (row("", "", "", "[UNK]"), False),
+        (row("", "", "<0xE7>", "<0x8C>"), False),  # bytes of a character are known
+        (row("", "", "", "", "[UNK]", segments=(0, 0, 0, 0, 1)), True),  # the second text alone
+        (TokenRow(("[CLS]", "[MASK]"), (1, 2), (None, None), (0, 0), (None, None), ("", "")), False),
+    ],
+)
+def test_from_a_third_on_a_text_is_unreadable(found: TokenRow, unreadable: bool) -> None:
+    assert found.is_unreadable() is unreadable
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_no_result_of_unknown_words(name: str) -> None:
+    page = asked(name.split()[0], **PAGES[name])
+    assert not page.exception
+    [refused] = [text for text in notes(page, "refusal") if "[UNK]" in text]
+    assert "none is shown" in refused
+    assert drawn(page) == 0
+
+
+@pytest.mark.slow
+def test_a_page_shows_a_result_of_known_words() -> None:
+    page = asked("masked_words", text="The cat [MASK] on the mat.")
+    assert [text for text in notes(page, "refusal") if "[UNK]" in text] == []
+    assert drawn(page) > 0
+
+
+def drawn(page: AppTest) -> int:
+    """Return the number of charts of results and of components on the page."""
+    return len(page.main.get("plotly_chart"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["😀", "Καλημέρα κόσμε", "สวัสดี", "你好"])
+def test_the_text_stays(text: str) -> None:
+    page = asked("explore", text=text)
+    assert not page.exception
+    assert text_of(page) == text

@@ -17,6 +17,7 @@ from inference import Refusal, TraceRequest
 from inference.memory import ByteLru
 from probing.across import Across, Numbers, across
 from probing.text_pairs import TextPair, groups
+from ui.input.unknown_words import readable
 from ui.run.downloading import offer_or_show
 from ui.run.reading import request_of
 from ui.run.refusals import say
@@ -28,7 +29,7 @@ from wording import _, said_by, sentence
 
 KEPT = 2**24  # bytes of pairs' changes
 KEPT_SETS = 2**22
-OF_THE_TEXT = ("cut", "text")  # ways out of a refusal that concerns one pair alone
+OF_THE_TEXT = ("cut", "text", "reads")  # ways out of a refusal that concerns one pair alone
 Place = tuple[int, int]
 Told = tuple[Across, Across | None]
 
@@ -80,7 +81,7 @@ def first_of(choice: Choice, pairs: Sequence[TextPair]) -> Trace | None:
     for pair in pairs:
         try:
             with st.spinner(_("Reading the first pair"), show_time=True):
-                return backend().trace(_request(choice, pair.a))
+                return readable(backend().trace(_request(choice, pair.a)))
         except Refusal as refusal:
             if refusal.way_out not in OF_THE_TEXT:
                 offer_or_show(refusal, choice)
@@ -147,7 +148,7 @@ def _request(choice: Choice, text: str) -> TraceRequest:
 def _changed(choice: Choice, pair: TextPair, look: Look) -> Array | str:
     """Every head's change, (layer, head); where the pair cannot be compared, why."""
     try:
-        left, right = backend().traces([_request(choice, text) for text in (pair.a, pair.b)])
+        left, right = map(readable, backend().traces([_request(choice, text) for text in (pair.a, pair.b)]))
         views = [shelf().view(trace, look) for trace in (left, right)]
         heads = same_heads(*views)
         assert heads is not None  # one model read both

@@ -17,6 +17,7 @@ from probing.intervals import draws
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
+from ui.input.unknown_words import readable
 from ui.pages.compare.carrying_measured import Carried, Place, measure
 from ui.pages.compare.carrying_truth import beyond, of_one, truth
 from ui.pages.compare.carrying_watch import Followed, ask, follow, pick_watch
@@ -55,7 +56,7 @@ def draw_carrying(choice: Choice, options: Compare) -> None:
     try:
         with st.spinner(_("Asking the model"), show_time=True):
             followed = follow(watch, own(Compare), choice, who, other)
-            traces = [] if followed is None else [backend().trace(request) for request in followed.requests]
+            traces = [] if followed is None else [readable(backend().trace(request)) for request in followed.requests]
     except Refusal as refusal:
         refused(refusal, who, choice)
         return

@@ -16,6 +16,7 @@ from inference import Refusal, TraceRequest
 from inference.catalogue.listing import ModelCard
 from inference.files import taught
 from inference.memory import ByteLru
+from ui.input.unknown_words import readable
 from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
 from ui.pages.compare.options import Compare
 from ui.removing.edits import in_words
@@ -142,7 +143,7 @@ def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
     """The second reading; None where it was refused, which is then said."""
     try:
         with st.spinner(_("Reading beside it"), show_time=True):
-            return backend().trace(asked)
+            return readable(backend().trace(asked))
     except Refusal as refusal:
         if refusal.way_out == "download" or reader.model == current().model:
             offer_or_show(refusal, reader)

@@ -8,9 +8,11 @@ from math import exp, log
 import streamlit as st
 
 from inference import Refusal
+from inference.heads import MASKED
 from inference.questions.masked import Candidate, MaskedWords
 from ui.input.hiding import TYPED
 from ui.input.picking import control
+from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.options import Options
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say, show
@@ -89,7 +91,9 @@ def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
 
 def _asked(who: Answerer, sentence: str, words: tuple[str, str]) -> Pair:
     question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
-    first, second = ask(question, _("Trying both words in both sentences")).candidates
+    found = ask(question, _("Trying both words in both sentences"))
+    refuse_unreadable(found.row, who.model, "encoder", MASKED)
+    first, second = found.candidates
     return first, second
 
 

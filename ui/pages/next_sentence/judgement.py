@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
+from inference import TraceRequest
 from inference.questions.sentence import ORDER, Judged, NextSentence
 from inference.text.accepted import check_text
+from ui.input.unknown_words import readable
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
+from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.lists import together
@@ -48,6 +51,8 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging the two texts in both orders")
+    request = TraceRequest(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
+    readable(backend().trace(request), who.head)
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
     said, alike = summary(who, texts, found), agreeing(found)
     say(together(said, alike), role="status")

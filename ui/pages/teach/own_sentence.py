@@ -14,6 +14,7 @@ from probing.labelled.rows import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, Look
 from ui.explaining.asked import Asked, about, pick_label, surest, told, written
 from ui.explaining.label_words import draw_words
+from ui.input.unknown_words import readable
 from ui.pages.teach.options import Teach
 from ui.pages.teach.own_heads import draw_heads
 from ui.run.answering import ask
@@ -59,7 +60,7 @@ def show(model: str, kind: Kind, first: str) -> None:
         say(told(asked), role="status")
         _probabilities(asked)
         pick_label(Teach, asked)
-        trace = backend().trace(request)
+        trace = readable(backend().trace(request))
         st.subheader(_("What does it rest on?"))
         draw_words(asked, trace)
         st.subheader(_("Which heads does it need?"))

@@ -14,7 +14,9 @@ from attention.mask import Array
 from attention.vectors import along_levels, different_words, merge
 from inference import Refusal
 from inference.questions.vectors import HiddenStates, States
+from ui.input.models import kind_of
 from ui.input.picking import control
+from ui.input.unknown_words import refuse_unreadable
 from ui.pages.vectors.levels import level_names
 from ui.pages.vectors.options import Vectors
 from ui.run.refusals import say, show
@@ -118,6 +120,7 @@ def _read(choice: Choice, text: str, number: int) -> Read | None:
     try:
         with st.spinner(_("Reading the sentences")):
             states = backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
+        refuse_unreadable(states.row, choice.model, kind_of(choice))
     except Refusal as refusal:
         show(refusal)
         return None

@@ -6,6 +6,7 @@ from attention.aligned_texts import align
 from attention.patches import Pairs, tokens_beside
 from attention.view import View
 from inference import Refusal, TraceRequest
+from ui.input.unknown_words import readable
 from ui.pages.whole_pass.asking import Asked
 from ui.run.shelf import backend
 from wording import sentence
@@ -35,9 +36,10 @@ def pairs_of(asked: Asked, side: str, rows: int, lender: str, row: int | None) -
 def _words(asked: Asked, lender: str) -> Pairs:
     """The tokens of words that stand beside each other."""
     request = asked.request
-    other = backend().trace(
-        TraceRequest(model=request.model, revision=request.revision, text=lender, pair=request.pair, cut=request.cut)
+    lending = TraceRequest(
+        model=request.model, revision=request.revision, text=lender, pair=request.pair, cut=request.cut
     )
+    other = readable(backend().trace(lending))
     part = "encoder" if asked.two else None
     views = View(asked.trace, part, words=True), View(other, part, words=True)
     return tuple(pair for word in tokens_beside(*views, align(*views)[0]) for pair in word)

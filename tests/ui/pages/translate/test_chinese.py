@@ -56,9 +56,9 @@ def test_each_view_is_chinese(model: str, query: dict[str, str], said: str) -> N
 
 @pytest.mark.slow
 def test_unknown_words_are_told_in_chinese(model: str) -> None:
-    page = asked("translate", model=model, text="my 猫", lang="zh")
+    page = asked("translate", model=model, text="my cat is my 猫", lang="zh")
     says(page, "写出的译文")
-    assert english(page, "my 猫") == []
+    assert english(page, "my cat is my 猫") == []
 
 
 @pytest.mark.slow
