@@ -20,9 +20,9 @@ TEXTS = {
     "end of script": "</script><img src=x onerror=window.pwned=1> and then </title>",
     "template": "{{constructor.constructor('window.pwned=1')()}} ${window.pwned=1}",
     "markdown": "![x](http://192.0.2.7/x.png) [y](javascript:window.pwned=1) :material/home: $x^2$",
-    "emoji families": "A \U0001f468‍\U0001f469‍\U0001f467‍\U0001f466 and a \U0001f469\U0001f3fd‍\U0001f4bb met",
+    "emoji families": "A \U0001f468‍\U0001f469‍\U0001f467‍\U0001f466 and a \U0001f469\U0001f3fd‍\U0001f4bb met at the lake",
     "Arabic": "لم يعبر الحيوان الشارع لأنه كان متعبا جدا",
-    "Chinese": "动物没有过马路，因为它太累了。",
+    "Chinese": "北京大学，日本人民。",
     "combining marks": "Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍a̴̵̜̰͔ͫ͗͢l̠ͨͧͩ͘g̴͈͓̘o and cafe\u0301",
     "zero-width joiners": "zero\u200dwidth\u200b and \ufeff bidi \u202e gnirts",
 }
