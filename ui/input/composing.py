@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from inference import EMBEDDED
 from ui.run.editing import what_stays
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -22,7 +23,7 @@ KEY = "composer"
 def compose(choice: Choice, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    examples = [{**example, "title": told(example["title"])} for example in EXAMPLES]
+    examples = [{**example, "title": told(example["title"])} for example in offered()]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
@@ -30,6 +31,12 @@ def compose(choice: Choice, kind: str) -> None:
             _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
             "status",
         )
+
+
+def offered() -> list[dict[str, Any]]:
+    """Return the examples that a model on this machine can read; an example without a model is English."""
+    installed = {card.id for card in backend().models() if card.downloaded}
+    return [example for example in EXAMPLES if example.get("model", EMBEDDED) in installed]
 
 
 def _reader(texts: dict[str, str]) -> dict[str, Any]:

@@ -1,0 +1,31 @@
+"""Which examples the text box offers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD
+from inference.hub_cards import ModelCard
+from ui.input import composing
+
+
+@dataclass
+class Backend:
+    """A backend with a fixed list of models."""
+
+    cards: tuple[ModelCard, ...]
+
+    def models(self) -> tuple[ModelCard, ...]:
+        return self.cards
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_an_example_is_offered_if_its_model_is_installed(monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
+    cards = (EMBEDDED_CARD, replace(E5_CARD, downloaded=installed))
+    monkeypatch.setattr(composing, "backend", lambda: Backend(cards))
+    texts = [example["text"] for example in composing.offered()]
+    assert "The animal didn't cross the street because it was too tired." in texts
+    assert ("那只动物没有过马路，它太累了。" in texts) is installed
+    assert any("\u4e00" <= letter <= "\u9fff" for text in texts for letter in text) is installed
