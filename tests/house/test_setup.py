@@ -24,7 +24,9 @@ from tests.support.repository import ROOT, files
 from tools import install
 from tools.install import Attempt, CannotInstall, Machine
 
-RUN, TEST, WRITER, EXTRA = (ROOT / f"requirements{name}.txt" for name in ("", "-test", "-writer", "-extra"))
+RUN, TEST, WRITER, CHINESE, EXTRA = (
+    ROOT / f"requirements{name}.txt" for name in ("", "-test", "-writer", "-chinese", "-extra")
+)
 LINE = re.compile(r"([A-Za-z0-9_.-]+)==([0-9][0-9a-z.]*)( ; [^#]+?)?(  +# .+)?")
 PLATFORMS = [("linux", "Linux", "x86_64"), ("darwin", "Darwin", "arm64"), ("win32", "Windows", "AMD64")]
 
@@ -79,7 +81,7 @@ def test_every_package_has_one_version_on_each_machine(python: str, platform: An
     environment = on(python, platform)
     listed = {
         (name, version)
-        for name, version, marker, _ in pins(RUN, TEST, WRITER, EXTRA)
+        for name, version, marker, _ in pins(RUN, TEST, WRITER, CHINESE, EXTRA)
         if marker is None or marker.evaluate(environment)
     }
     names = [name for name, _ in listed]
@@ -88,7 +90,7 @@ def test_every_package_has_one_version_on_each_machine(python: str, platform: An
 
 
 def test_the_lists_are_sorted_and_hold_nothing_for_gpus() -> None:
-    for file in (RUN, TEST, WRITER, EXTRA):
+    for file in (RUN, TEST, WRITER, CHINESE, EXTRA):
         direct = [name for name, _, _, used in pins(file) if used]
         needed = [name for name, _, _, used in pins(file) if not used]
         assert direct == sorted(direct)
@@ -136,7 +138,7 @@ def test_nothing_that_a_package_needs_is_missing() -> None:
 def test_the_extra_is_as_listed_where_it_is_installed() -> None:
     """It is left out unless somebody asks for it, so that nothing else may need it."""
     found = {each.metadata["Name"] for each in metadata.distributions()}
-    extra = [pin for pin in pins(WRITER, EXTRA) if pin[2] is None or pin[2].evaluate()]
+    extra = [pin for pin in pins(WRITER, CHINESE, EXTRA) if pin[2] is None or pin[2].evaluate()]
     if not {name for name, *_ in extra} <= {canonicalize_name(name) for name in found if name}:
         pytest.skip("the extra is not installed, or only a part of it")
     listed = {name for name, _, marker, _ in pins(RUN, WRITER, EXTRA) if marker is None or marker.evaluate()}
@@ -199,7 +201,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A project whose set-up only notes what it would run."""
     ran = []
     (tmp_path / ".venv").mkdir()
-    for file in (RUN, TEST, WRITER, EXTRA):
+    for file in (RUN, TEST, WRITER, CHINESE, EXTRA):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(install, "ROOT", tmp_path)
     monkeypatch.setattr(install, "usable", lambda _root: True)
@@ -226,7 +228,7 @@ def test_a_second_start_installs_nothing(project: Any) -> None:
     ran.clear()
     assert install.main(["--extra"]) == 0
     assert [command[-1] for command in ran] == [
-        str(folder / f"requirements-{name}.txt") for name in ("writer", "extra")
+        str(folder / f"requirements-{name}.txt") for name in ("writer", "chinese", "extra")
     ]
     assert "--no-deps" in ran[0], "what its packages declare is not needed"
 
@@ -295,6 +297,7 @@ def test_every_command_is_explained() -> None:
         "install-tests",
         "lint",
         "writer",
+        "chinese",
     }
     answer = subprocess.run(["make"], cwd=ROOT, check=True, capture_output=True, text=True)
     assert set(re.findall(r"^make ([a-z-]+)", answer.stdout, re.MULTILINE)) == targets
@@ -327,6 +330,24 @@ def test_make_run_opens_the_app_to_whom_it_says(
     assert command.startswith(f'HEADLIGHT_FOR="{whom}" exec ')
     assert ("--server.address 0.0.0.0" in command) is opened
     assert "--server.port 8600" in command
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("words", "installed", "unpacked"),
+    [
+        ([], ["--writer"], ["SmolLM2-135M-Instruct"]),
+        (["ZH=1"], ["--chinese"], ["multilingual-e5-small-zh"]),
+        (["LEAN=1", "ZH=1"], [], []),
+    ],
+)
+def test_make_run_brings_one_model(words: list[str], installed: list[str], unpacked: list[str]) -> None:
+    outer = ("LEAN", "ZH", "MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL")  # make test passes its own on
+    plain = {name: value for name, value in os.environ.items() if name not in outer}
+    command = ["make", "-n", "run", *words]
+    answer = subprocess.run(command, cwd=ROOT, env=plain, check=True, capture_output=True, text=True)
+    assert re.findall(r"tools/install.py (--\w+)", answer.stdout) == installed
+    assert re.findall(r'sys.argv\[1:\]\)\)" (\S+) &&', answer.stdout) == unpacked
 
 
 def test_the_app_s_own_settings_keep_it_to_this_machine() -> None:

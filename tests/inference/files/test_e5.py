@@ -104,7 +104,7 @@ def test_a_pair_is_parted_as_it_was_in_training(backend: LocalBackend) -> None:
     assert tokenizer.convert_ids_to_tokens(ids) == ["<s>", "▁", "a", "</s>", "</s>", "▁", "b", "</s>"]
 
 
-there = pytest.mark.skipif(not E5.here(), reason="the extra of requirements-extra.txt is not installed")
+there = pytest.mark.skipif(not E5.here(), reason="the extra of requirements-chinese.txt is not installed")
 
 
 @pytest.fixture(scope="module")
