@@ -8,6 +8,7 @@ import streamlit as st
 
 from attention.agreement import apart, mean_maps, rollout, with_residual
 from attention.cells import Cell
+from attention.measures import is_punctuation
 from attention.trace import Trace
 from attention.view import View
 from ui.explaining.drawn import draw_ways, largest, table, who_agrees
@@ -43,11 +44,11 @@ def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
 
 
 def words_of(view: View, focus: int, options: Agreement) -> list[int]:
-    """Return the cells that may matter: words, no special tokens; the focus itself only if the reader counts it."""
+    """Return the cells that may matter: words, without special tokens and punctuation; the focus only if wanted."""
     return [
         at
         for at, cell in enumerate(view.keys)
-        if not cell.special and (options.itself or at != focus) and (at <= focus or not view.causal)
+        if not (cell.special or is_punctuation(cell)) and (options.itself or at != focus) and (at <= focus or not view.causal)
     ]
 
 

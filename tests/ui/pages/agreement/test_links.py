@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from attention.view import View
 from tests.support.asking import asked, notes, says
+from tests.support.traces import sentence_trace
+from ui.pages.agreement.explanations import words_of
+from ui.pages.agreement.options import Agreement
 
 
 @pytest.mark.slow
@@ -20,3 +24,12 @@ def test_a_text_too_long_for_flow_has_the_other_ways() -> None:
     page = asked("agreement", text="one two three four five six seven " * 7, focus=4)
     says(page, "Flow is missing: Attention flow is computed for at most 48 tokens")
     says(page, "of the other 6 ways")
+
+
+def test_punctuation_and_special_tokens_are_not_words() -> None:
+    view = View(sentence_trace(), words=True)
+    texts = [cell.text for cell in view.keys]
+    assert "." in texts
+    assert [texts[at] for at in words_of(view, 1, Agreement())] == [
+        text for at, text in enumerate(texts) if at != 1 and text.isalpha()
+    ]
