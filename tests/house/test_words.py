@@ -46,7 +46,8 @@ def holes(template: str) -> set[str]:
 
 def unlike(message: Message, glossary: dict[str, list[str]]) -> list[str]:
     """The terms of the field in a sentence that its translation puts in other words than the glossary."""
-    said, wrong = ids(message)[0], []
+    said = ids(message)[0]
+    wrong: list[str] = []
     if not all(strings(message)):
         return wrong
     for term in sorted(glossary, key=len, reverse=True):

@@ -48,7 +48,9 @@ def words_of(view: View, focus: int, options: Agreement) -> list[int]:
     return [
         at
         for at, cell in enumerate(view.keys)
-        if not (cell.special or is_punctuation(cell)) and (options.itself or at != focus) and (at <= focus or not view.causal)
+        if not (cell.special or is_punctuation(cell))
+        and (options.itself or at != focus)
+        and (at <= focus or not view.causal)
     ]
 
 
