@@ -1,11 +1,31 @@
-"""A translation of the reader's own is read as in training: each step is given the words before it."""
+"""Notes on a translation: how the reader's own is read, and a correct translation of an example."""
 
 from __future__ import annotations
 
 from inference.questions.forced import ForcedTarget
 from ui.pages.translate.translation import Translation
 from ui.run.answering import ask
+from ui.state.examples import example_of
 from wording import _
+
+
+def reference(source: str, written: str) -> str:
+    """Return a note with a correct translation of an example that the model wrote otherwise; "" for other texts.
+
+    >>> reference("A text of my own.", "Un texte.")
+    ''
+    """
+    french = (example_of(source, "") or {}).get("french", "")
+    if not french or _letters(french) == _letters(written):
+        return ""
+    return _(
+        "Small translators make mistakes, often in what a pronoun agrees with. A correct translation: “{french}”",
+        french=french,
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def forced(translation: Translation) -> str:
