@@ -145,7 +145,7 @@ def _tensors(backend: Any, run: Run) -> list[dict[str, Any]]:
     loaded = backend.loaded(EMBEDDED, None)  # measured is what the app does with this very model
 
     def passes(numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
-        readings = [read(loaded, run.corpus.items[at].text) for at in numbers]
+        readings = [read(loaded, text) for text in dict.fromkeys(run.corpus.items[at].text for at in numbers)]
         samples = [Sample("", TraceRequest(), reading, None, None) for reading in readings]
         return (collate(loaded, batch) for batch in batches(samples))
 

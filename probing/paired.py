@@ -22,6 +22,7 @@ from wording import sentence
 
 LEVEL = 0.05  # probability of any "more" or "less" by luck among all tests that are corrected together
 LEAST_P = 1e-12  # smaller ones are rounding
+MOST_POINTS = 2**18  # totals times tests whose probabilities are computed at a time
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
@@ -32,22 +33,46 @@ def by_sentence(differences: Integers, sentences: Integers) -> Integers:
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
     """
-    names, at = np.unique(sentences, return_inverse=True)
+    order = np.argsort(sentences, kind="stable")
+    names, starts = np.unique(sentences[order], return_index=True)
     sums = np.zeros((len(names), *differences.shape[1:]), np.int64)
-    np.add.at(sums, at, differences)
+    if len(names):
+        np.add.reduceat(differences[order], starts, axis=0, dtype=np.int64, out=sums)
     return sums
 
 
 def sign_flips(sums: Integers) -> Numbers:
-    """How likely so large a total is if every sentence's sum could as well have had the other sign, (test,).
+    """Return how likely so large a total is if every sentence's sum could as well have had the other sign, (test,).
 
-    ``sums`` is (sentence, test). The share of all flips whose total is at least the one seen. The distribution is the
-    product of its sentences' characteristic functions, cos(size · angle), read back by a Fourier transform.
+    ``sums`` is (sentence, test). The probability is the share of all flips whose total is at least the total seen.
 
     >>> sign_flips(np.array([[1], [1], [1]])).round(3).tolist()  # one flip of eight is as large
     [0.125]
     >>> sign_flips(np.array([[2, 0], [-1, 0]])).round(3).tolist()  # 2-1 and 2+1 of ±2±1; nothing differs
     [0.5, 1.0]
+    """
+    return _tails(sums)[0]
+
+
+def _tails(sums: Integers) -> tuple[Numbers, Numbers]:
+    """Return the shares of all flips whose total is at least, and at most, the total seen, each (test,).
+
+    Some tests are computed at a time, so that the memory does not grow with their number.
+    """
+    above, below = np.ones(sums.shape[1]), np.ones(sums.shape[1])
+    points = int(np.abs(sums).sum(axis=0).max(initial=0)) + 1
+    step = max(1, MOST_POINTS // points)
+    for first in range(0, sums.shape[1], step):
+        some = slice(first, first + step)
+        above[some], below[some] = _tails_of_block(sums[:, some])
+    return above, below
+
+
+def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
+    """Return the same of a few tests.
+
+    The distribution is the product of the sentences' characteristic functions, cos(size · angle), read back by a
+    Fourier transform.
     """
     sizes = np.abs(sums)
     reach = sizes.sum(axis=0)  # (test,)
@@ -60,10 +85,14 @@ def sign_flips(sums: Integers) -> Numbers:
     signed = np.where(((cosines < 0) @ times) % 2 > 0, -whole, whole)  # (angle, test)
     # A total is 2k - reach, where k is the sum of the sizes whose sign is +; k = 0 … reach.
     chances = np.fft.fft(signed * np.exp(1j * angles[:, None] * reach), axis=0).real / points
-    totals = 2 * np.arange(points)[:, None] - reach
-    counted = (totals >= sums.sum(axis=0)) & (totals <= reach)
-    result: Numbers = np.clip((chances * counted).sum(axis=0), LEAST_P, 1)
-    return result
+    totals, seen = 2 * np.arange(points)[:, None] - reach, sums.sum(axis=0)
+    possible = totals <= reach
+
+    def share(counted: npt.NDArray[np.bool_]) -> Numbers:
+        found: Numbers = np.clip((chances * (counted & possible)).sum(axis=0), LEAST_P, 1)
+        return found
+
+    return share(totals >= seen), share(totals <= seen)
 
 
 def two_sided(above: Numbers, below: Numbers) -> Numbers:
@@ -82,7 +111,7 @@ def sign_flip_test(sums: Integers) -> Numbers:
     >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
     [0.25, 0.25]
     """
-    return two_sided(sign_flips(sums), sign_flips(-sums))
+    return two_sided(*_tails(sums))
 
 
 def holm(chances: Numbers) -> Numbers:

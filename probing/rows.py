@@ -141,7 +141,7 @@ def doubts(counts: Counts, rule: int, corpus: Corpus) -> Numbers:
     The test is by sentence. Beside a guess between two, a hit is half a link more and a miss half a link less.
     """
     hits = counts.hits[:, : len(corpus.directions)]
-    flat = hits.reshape(counts.n, -1).astype(np.int64)
+    flat = hits.reshape(counts.n, -1).astype(np.int8)
     guessed = candidates(corpus) and rule == baselines.GUESS
     differences = 2 * flat - 1 if guessed else flat - by_rule(counts, rule, corpus)[:, None]
     return sign_flip_test(by_sentence(differences, counts.sentences)).reshape(hits.shape[1:])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from threading import Lock
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ from probing.baselines import RULES
 from probing.corpus import Corpus
 from probing.tally import Tally
 
-BATCH = 64  # items asked for at once; the backend makes forward passes of them
+BATCH = 64  # different texts asked for at once; the backend makes forward passes of them
 
 
 class Asks(Protocol):
@@ -42,14 +43,18 @@ class Run:
     @property
     def key(self) -> str:
         """SHA-256 of the corpus and the model: a state belongs to the run with its key."""
-        stated = [self.corpus.digest, self.model, self.revision, self.control, BATCH, sorted(RULES)]
+        stated = [self.corpus.digest, self.model, self.revision, self.control, "texts", BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def batches(self) -> list[list[int]]:
-        """Numbers of items of similar length together, short texts first."""
+        """Return numbers of items, texts of similar length together and short ones first.
+
+        All items with the same text are in the same batch, which reads that text once.
+        """
         items = self.corpus.items
-        order = sorted(range(len(items)), key=lambda at: len(items[at].text))
-        return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        order = sorted(range(len(items)), key=lambda at: (len(items[at].text), items[at].text))
+        texts = [list(group) for _, group in groupby(order, lambda at: items[at].text)]
+        return [list(chain(*texts[start : start + BATCH])) for start in range(0, len(texts), BATCH)]
 
     def question(self, batch: list[int]) -> LinksQuestion:
         """What is asked about one batch."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.links import DIRECTIONS, Item, Layout
+from attention.links import DIRECTIONS, Item, Layout, Link, Span
 from attention.mask import Array, Bools
 from inference.answers.inputs import read
 from inference.errors import Refusal
@@ -19,8 +19,8 @@ from wording import sentence
 
 
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
-    """What each head finds of each item's links."""
-    items = question.items
+    """Return which heads find each item's links; a text that several items share is read once."""
+    items, own = _merged(question.items)
     samples, refused = _samples(loaded, items)
     found: list[Bools | None] = [None] * len(items)
     seen = [np.zeros(len(item.links), dtype=bool) for item in items]
@@ -32,10 +32,25 @@ def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
             found[at], seen[at] = result & legible[:, None, None, None], legible
     shape = next((result.shape[1:] for result in found if result is not None), (DIRECTIONS, 0, 0))
     whole = [np.zeros((len(s), *shape), bool) if f is None else f for f, s in zip(found, seen, strict=True)]
-    hits, legible = np.concatenate(whole), np.concatenate(seen)
+    hits = np.concatenate([whole[at][links] for at, links in own])
+    legible = np.concatenate([seen[at][links] for at, links in own])
     hits.setflags(write=False)
     legible.setflags(write=False)
-    return LinksAnswer(hits, legible, len(items) - len(samples), refused)
+    skipped = sum(found[at] is None for at, _ in own)
+    return LinksAnswer(hits, legible, skipped, refused)
+
+
+def _merged(items: Sequence[Item]) -> tuple[list[Item], list[tuple[int, list[int]]]]:
+    """Return the items with equal texts and units merged, and for each item given its merged item and links there."""
+    links: dict[tuple[str, tuple[Span, ...]], dict[Link, int]] = {}
+    for item in items:
+        together = links.setdefault((item.text, item.units), {})
+        for link in item.links:
+            together.setdefault(link, len(together))
+    places = {key: place for place, key in enumerate(links)}
+    keys = [(item.text, item.units) for item in items]
+    own = [(places[key], [links[key][link] for link in item.links]) for key, item in zip(keys, items, strict=True)]
+    return [Item(*key, tuple(together)) for key, together in links.items()], own
 
 
 def _samples(loaded: Loaded, items: Sequence[Item]) -> tuple[list[Sample], str]:
@@ -58,7 +73,7 @@ def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:
             layers.append([])
         layers[layer].append(layout.found(maps))
 
-    stream(loaded, collate(loaded, batch), [len(sample.source.ids) for sample in batch], take)
+    stream(loaded, collate(loaded, batch), [len(sample.source.ids) for sample in batch], take, maps_only=True)
     whole = [np.concatenate(blocks, axis=2) for blocks in layers]
     if len({layer.shape[2] for layer in whole}) > 1:
         raise Refusal(

@@ -7,6 +7,7 @@ takes it here while the model runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,20 +20,23 @@ from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.record import capture
 from inference.record.call import Call
+from inference.record.edits import HEADS
 from inference.record.interface import Tape, recording, weigh
 from inference.record.records import numpy
 from wording import sentence
 
-MOST_BYTES = 2**26  # of the maps that are held at once, where one head's do not take more
+MOST_BYTES = 2**23  # of the maps that are held at once, where one head's do not take more
 
 Take = Callable[[int, int, Array], None]  # layer, first head, maps (text, head, query, key); padding is meaningless
 
 
-def stream(loaded: Loaded, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:
-    """Hands every layer's maps to ``take``, some heads at a time, in one forward pass over a right-padded batch.
+def stream(
+    loaded: Loaded, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take, *, maps_only: bool = False
+) -> None:
+    """Pass every layer's maps to ``take``, some heads at a time, in one forward pass over a right-padded batch.
 
-    Of an encoder-decoder, its encoder's. Raises Refusal when the model fails on it, or when a model with two sides
-    gives finished maps only.
+    Of an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at its last attention. Raises Refusal if
+    the model fails on it, or if a model with two sides gives finished maps only.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
@@ -51,15 +55,22 @@ def stream(loaded: Loaded, inputs: dict[str, Tensor], lengths: Sequence[int], ta
             _finished(loaded.model, inputs, lengths, take)
             return
         model = loaded.model.get_encoder() if two else loaded.model
-        with recording(_Stream(take=take)):
+        heads = getattr(loaded.model, HEADS)
+        layers = (len(heads["encoder"]) if two else sum(map(len, heads.values()))) if maps_only else None
+        with suppress(_LastLayer), recording(_Stream(take=take, layers=layers)):
             model(**inputs)
+
+
+class _LastLayer(Exception):  # ends a pass, no fault
+    """Raised when the last attention's maps were taken, since the rest of the pass changes none of them."""
 
 
 @dataclass(eq=False, kw_only=True)
 class _Stream(Tape):
-    """Hands every attention on and keeps nothing."""
+    """A tape that hands every attention on, keeps none, and ends the pass after ``layers`` of them, if given."""
 
     take: Take
+    layers: int | None = None
     layer: int = 0
 
     def note(self, call: Call, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
@@ -76,6 +87,8 @@ class _Stream(Tape):
             part = replace(call, query=call.query[:, some], key=key[:, some], bias=bias, mask=mask, sinks=sinks)
             self.take(self.layer, first, numpy(weigh(part)))
         self.layer += 1
+        if self.layer == self.layers:
+            raise _LastLayer
 
 
 def _finished(model: Any, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:

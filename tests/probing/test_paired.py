@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control
 
+from probing import paired
 from probing.paired import LEVEL, by_sentence, holm, sign_flip_test, sign_flips
 
 
@@ -43,6 +45,35 @@ def test_a_gain_and_the_same_loss_mirror_each_other() -> None:
     more, less = sign_flips(sums), sign_flips(-sums)
     assert (more + less >= 1 - 1e-9).all()  # the total that was seen counts on both sides
     np.testing.assert_allclose(sign_flips(np.concatenate([sums, np.zeros((9, 6), int)])), more, rtol=1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 700, 2**18])
+def test_a_two_sided_test_is_twice_the_smaller_tail(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paired, "MOST_POINTS", most)
+    sums = np.random.default_rng(6).integers(-4, 5, (120, 7))
+    expected = np.minimum(2 * np.minimum(sign_flips(sums), sign_flips(-sums)), 1)
+    np.testing.assert_allclose(sign_flip_test(sums), expected, rtol=1e-9, atol=1e-10)
+
+
+def test_memory_of_a_test_does_not_grow_with_its_heads() -> None:
+    sums = np.random.default_rng(7).integers(-9, 10, (1_000, 1))
+    peaks = []
+    for heads in (60, 480):
+        many = np.repeat(sums, heads, axis=1)
+        tracemalloc.start()
+        sign_flip_test(many)
+        peaks.append(tracemalloc.get_traced_memory()[1] - many.nbytes)
+        tracemalloc.stop()
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_sums_by_sentence_equal_a_loop() -> None:
+    random = np.random.default_rng(8)
+    differences, sentences = random.integers(-1, 2, (300, 5)).astype(np.int8), random.integers(0, 40, 300)
+    expected = [differences[sentences == name].sum(axis=0) for name in np.unique(sentences)]
+    np.testing.assert_array_equal(by_sentence(differences, sentences), expected)
+    long = by_sentence(np.ones((300, 1), np.int8), np.zeros(300, int))
+    assert long.tolist() == [[300]]  # more than int8 holds
 
 
 def test_links_of_one_sentence_do_not_count_as_many() -> None:

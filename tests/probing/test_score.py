@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from attention.links import Link
 from inference import LocalBackend, Refusal, TraceRequest
+from inference.answers import inputs, links
 from inference.questions.links import LinksQuestion, RandomLinksQuestion
 from inference.settings import Settings
 from probing import formats
@@ -87,6 +91,42 @@ def test_results_do_not_depend_on_batches_and_workers(
     single = final(backend, Run(CORPUS, "./bert"), workers=workers)
     assert (single.done, whole.done) == (4, 1)
     assert rows(single.tally, CORPUS) == rows(whole.tally, CORPUS)
+
+
+def test_equal_texts_are_read_once(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(links, "read", lambda loaded, text: read.append(text) or inputs.read(loaded, text))
+    broken = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
+    repeated = formats.parse(tree([*SENTENCES, broken, *SENTENCES[1:], broken]), "conllu")
+    state = final(backend, Run(repeated, "./bert"))
+    assert sorted(read) == sorted({item.text for item in repeated.items})
+    assert (state.items, state.skipped) == (9, 2)
+    items = [item for item in repeated.items if item.text != broken]
+    alone = [backend.inspect(LinksQuestion("./bert", items=(item,))) for item in items]
+    together = backend.inspect(LinksQuestion("./bert", items=tuple(items)))
+    np.testing.assert_array_equal(together.found, np.concatenate([answer.found for answer in alone]))
+    np.testing.assert_array_equal(together.read, np.concatenate([answer.read for answer in alone]))
+
+
+def test_one_text_with_other_units_or_links_keeps_its_own(backend: LocalBackend) -> None:
+    item = CORPUS.items[0]
+    other = replace(item, links=item.links[::-2])
+    coarse = replace(item, units=(item.units[0], (item.units[1][0], item.units[-1][1])), links=(Link("r", 0, 1),))
+    asked = (item, other, coarse, item)
+    together = backend.inspect(LinksQuestion("./bert", items=asked))
+    alone = [backend.inspect(LinksQuestion("./bert", items=(each,))).found for each in asked]
+    np.testing.assert_array_equal(together.found, np.concatenate(alone))
+
+
+@pytest.mark.parametrize("most", [1, 3, 64])
+def test_batches_divide_the_items_and_never_a_text(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "BATCH", most)
+    corpus = formats.parse(tree([*SENTENCES, SENTENCES[2], *SENTENCES[::-1]]), "conllu")
+    batches = Run(corpus).batches()
+    assert sorted(at for batch in batches for at in batch) == list(range(len(corpus.items)))
+    texts = [{corpus.items[at].text for at in batch} for batch in batches]
+    assert sum(map(len, texts)) == len(set().union(*texts))
+    assert max(map(len, texts)) <= most
 
 
 def test_a_stopped_run_goes_on_where_it_was(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,27 @@ def test_streamed_maps_are_those_of_the_trace(
                 np.testing.assert_allclose(maps[text, head, :n, :n], weights, atol=2e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pass_for_maps_only_ends_at_the_last_attention(backend: LocalBackend, kind: str) -> None:
+    loaded = backend.loaded(f"./{kind}", None)
+    readings = [read(loaded, text) for text in TEXTS]
+    for maps_only in (False, True):
+        layers: dict[int, int] = {}
+        outputs: list[Any] = []
+        model = loaded.model.get_encoder() if kind in ("t5", "marian") else loaded.model
+        hook = model.register_forward_hook(lambda *_, outputs=outputs: outputs.append(1))
+        streaming.stream(
+            loaded,
+            tensors(loaded, *readings),
+            [len(reading.row) for reading in readings],
+            lambda layer, first, maps, layers=layers: layers.update({layer: first + maps.shape[1]}),
+            maps_only=maps_only,
+        )
+        hook.remove()
+        assert layers == dict.fromkeys(range(3 if kind == "t5" else 2), 3)
+        assert len(outputs) == (not maps_only or not loaded.records)
+
+
 def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBackend) -> None:
     loaded = backend.loaded("./t5", None)
     readings = [read(loaded, text) for text in TEXTS]
