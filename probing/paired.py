@@ -35,9 +35,9 @@ def by_sentence(differences: Integers, sentences: Integers) -> Integers:
     """
     order = np.argsort(sentences, kind="stable")
     names, starts = np.unique(sentences[order], return_index=True)
-    sums = np.zeros((len(names), *differences.shape[1:]), np.int64)
-    if len(names):
-        np.add.reduceat(differences[order], starts, axis=0, dtype=np.int64, out=sums)
+    sums = np.zeros((len(names), differences.shape[1]), np.int64)
+    for test in range(differences.shape[1] if len(names) else 0):  # all at once they would be widened to eight bytes
+        sums[:, test] = np.add.reduceat(differences[order, test], starts, dtype=np.int64)
     return sums
 
 

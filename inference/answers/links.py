@@ -17,6 +17,8 @@ from inference.record.streaming import stream
 from inference.request import TraceRequest
 from wording import sentence
 
+TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and take more memory
+
 
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
     """Return which heads find each item's links; a text that several items share is read once."""
@@ -24,7 +26,7 @@ def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
     samples, refused = _samples(loaded, items)
     found: list[Bools | None] = [None] * len(items)
     seen = [np.zeros(len(item.links), dtype=bool) for item in items]
-    for batch in batches(samples):
+    for batch in batches(samples, TOKENS_AT_ONCE):
         places = [int(sample.key) for sample in batch]
         layout = Layout.of([items[at] for at in places], [sample.source.row for sample in batch])
         results = _split(_found(loaded, layout, batch), layout.items)

@@ -48,11 +48,11 @@ class Sample:
         return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
 
 
-def batches(samples: Sequence[Sample]) -> Iterator[list[Sample]]:
-    """Samples of similar length together, each batch within the limits once padded."""
+def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterator[list[Sample]]:
+    """Yield samples of similar length together, each batch within the limits if padded; a longer text is alone."""
     batch: list[Sample] = []
     for sample in sorted(samples, key=lambda sample: (sample.shape, sample.size)):
-        full = len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > MOST_TOKENS
+        full = len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > most_tokens
         if batch and (full or batch[0].shape != sample.shape):
             yield batch
             batch = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from training.precision import Precision
 from training.translation.batches import Texts
 
 AT_ONCE = 64  # texts in one pass
+TOKENS_AT_ONCE = 1024  # of a pass, padded: larger passes are not faster and take more memory
 
 Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # of one text: its words' tags, and how sure each is
 
@@ -58,9 +59,7 @@ def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> Answer
     model.eval()
     shares: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
     losses, asked = 0.0, 0
-    order = np.argsort(rows.pieces.lengths, kind="stable")
-    for first in range(0, len(order), AT_ONCE):
-        some = order[first : first + AT_ONCE]
+    for some in passes(rows.pieces.lengths):
         read = batch(rows, some, padding)
         with where.autocast():
             found = logits(model, read, where.device)
@@ -71,6 +70,21 @@ def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> Answer
             shares[row] = told[at][None] if rows.places is None else told[at][_own(rows.places[row])]
     model.train(learning)
     return Answers(shares, losses / max(1, asked))
+
+
+def passes(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the numbers of texts of similar length, short ones first, each pass within the limits if padded.
+
+    >>> [some.tolist() for some in passes(np.array([600, 3, 700, 500]))]
+    [[1, 3], [0], [2]]
+    """
+    order = np.argsort(lengths, kind="stable")
+    first = 0
+    while first < len(order):
+        longest = lengths[order[first : first + AT_ONCE]]  # ascending, so each is the longest of those before it
+        many = max(1, int((longest * np.arange(1, len(longest) + 1) <= TOKENS_AT_ONCE).sum()))
+        yield order[first : first + many]
+        first += many
 
 
 def classes(said: Answers, labels: Sequence[str]) -> list[str]:

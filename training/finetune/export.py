@@ -15,7 +15,7 @@ from training.finetune.card import card
 from training.finetune.encoding import Encoded, encoded
 from training.finetune.opening import reopened
 from training.finetune.run import MEASURE, Run, scores
-from training.finetune.scores import Scores, classified
+from training.finetune.scores import Scores
 from training.finetune.settings import Settings
 from training.finetune.task import Task
 from training.folder import SCORES, save_half, seal
@@ -24,17 +24,17 @@ from training.precision import precision
 PREDICTIONS = "predictions.jsonl"  # of the test rows, a JSON object a line
 
 
-def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Any) -> Scores:
+def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Scores) -> Scores:
     """Writes the best model, scores what was written on the test rows, in float32, and adds card and predictions.
 
-    ``counted`` is the baseline, scored on the same rows; None for tags, which have none.
+    ``counted`` contains the baseline's scores on the same rows; it is empty for tags, which have none.
     """
     best.take(run.folder, run.model)
     save(run.model, run.tokenizer, folder)
     labels, where = task.labels, precision("fp32")
     rows = encoded(labels.test, labels.labels, run.tokenizer, run.length)
     said = answers(reopened(folder, labels.kind).to(where.device), rows, run.batches.padding, where)
-    test = scores(labels.kind, rows, said, labels.labels) | _baseline(labels, counted)
+    test = scores(labels.kind, rows, said, labels.labels) | counted
     reached = best.mark(run.folder)
     found = {
         "task": labels.kind,
@@ -67,16 +67,6 @@ def save(model: Any, tokenizer: Any, folder: Path) -> None:
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(folder)
-
-
-def _baseline(labels: Labels, counted: Any) -> Scores:
-    """What counting words reaches on the test rows."""
-    if counted is None:
-        return {}
-    rows = [row for row in labels.test if isinstance(row, Classified)]
-    said = [str(label) for label in counted.predict([row.text for row in rows])]
-    found = classified([row.label for row in rows], said, labels.labels)
-    return {f"baseline_{name}": found[name] for name in ("accuracy", "macro_f1")}
 
 
 def _predictions(labels: Labels, rows: Encoded, said: Answers) -> Iterator[dict[str, Any]]:

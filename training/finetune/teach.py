@@ -16,7 +16,7 @@ from training.finetune import baseline, best
 from training.finetune.export import export
 from training.finetune.ready import ready
 from training.finetune.run import Run
-from training.finetune.scores import Scores
+from training.finetune.scores import Scores, classified
 from training.finetune.settings import Settings, most_steps
 from training.finetune.task import Task
 from training.loop import Stint
@@ -39,6 +39,8 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     counted = _counted(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, _stint(run, settings))
+    run.optimiser.state.clear()  # the checkpoint has it; the saved model is read beside what is left
+    run.film = None
     found = export(task, run, settings, folder, counted)
     if run.progress.step >= run.progress.schedule.last:
         for needless in (run.folder / "checkpoint.pt", best.file(run.folder)):
@@ -63,18 +65,25 @@ def _refuse_finished(folder: Path) -> None:
         raise Refusal(f"{folder} holds other things. Name an empty folder, or a new one.")
 
 
-def _counted(task: Task, run: Run) -> Any:
-    """The baseline, learned from the train rows; its accuracy on the dev rows is said once. None for tags."""
+def _counted(task: Task, run: Run) -> Scores:
+    """Return the baseline's scores on the test rows, and log its accuracy on the dev rows once; empty for tags.
+
+    The baseline learns from the train rows and is not kept.
+    """
     if task.labels.kind != "classify":
-        return None
-    rows = [row for row in task.labels.train if isinstance(row, Classified)]
-    dev = [row for row in task.labels.dev if isinstance(row, Classified)]
+        return {}
+    rows, dev, test = (
+        [row for row in part if isinstance(row, Classified)]
+        for part in (task.labels.train, task.labels.dev, task.labels.test)
+    )
     counted = baseline.fitted(rows)
     if not metrics.lines(run.metrics.file, "baseline"):
         right = counted.predict([row.text for row in dev]) == [row.label for row in dev]
         run.metrics.write("baseline", accuracy=float(right.mean()))
         run.metrics.note(f"counting words (TF-IDF and logistic regression): dev accuracy {right.mean():.3f}")
-    return counted
+    said = [str(label) for label in counted.predict([row.text for row in test])]
+    found = classified([row.label for row in test], said, task.labels.labels)
+    return {f"baseline_{name}": found[name] for name in ("accuracy", "macro_f1")}
 
 
 def _stint(run: Run, settings: Settings) -> Stint:
