@@ -163,3 +163,10 @@ def test_segments_reach_the_model_only_where_it_has_an_embedding_for_them(models
     ]
     assert "token_type_ids" not in batching.collate(models["roberta"], samples(models["roberta"], pair))
     assert "token_type_ids" not in batching.collate(models["bert"], samples(models["bert"], TraceRequest(text="a")))
+
+
+def test_batches_keep_to_their_limit_of_tokens(models: dict[str, Loaded]) -> None:
+    given = samples(models["bert"], *(TraceRequest("bert", " ".join(["cat"] * n)) for n in (1, 9, 2, 8, 30, 3, 2)))
+    divided = list(batching.batches(given, 24))
+    assert sorted(sample.key for batch in divided for sample in batch) == sorted(sample.key for sample in given)
+    assert all(len(batch) == 1 or len(batch) * max(sample.size for sample in batch) <= 24 for batch in divided)

@@ -10,7 +10,7 @@ import torch
 
 from probing.labelled.rows import Kind, Tagged
 from tests.support.labelledtexts import classified, machine, tagged
-from training.finetune.answers import answers, classes, logits, loss, tags
+from training.finetune.answers import TOKENS_AT_ONCE, answers, classes, logits, loss, passes, tags
 from training.finetune.batches import batch
 from training.finetune.encoding import Encoded, encoded
 from training.finetune.opening import Start, opened
@@ -42,6 +42,15 @@ def test_padding_changes_no_answer(tmp_path: Path, architecture: str, kind: Kind
         if rows.places is not None:
             found = found[rows.places[row][rows.places[row] >= 0]]
         assert np.abs(found - together.shares[row]).max() < ALONE
+
+
+def test_passes_read_every_text_with_little_padding() -> None:
+    lengths = np.random.default_rng(0).geometric(0.06, 2_000).clip(3, 64)
+    some = list(passes(lengths))
+    assert sorted(np.concatenate(some)) == list(range(len(lengths)))
+    padded = [len(each) * lengths[each].max() for each in some]
+    assert max(padded) <= TOKENS_AT_ONCE
+    assert sum(padded) <= 1.1 * lengths.sum()
 
 
 def test_a_model_is_left_learning_or_not(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machi
 from tests.support.pausing import stopping
 from training import loop, metrics
 from training.finetune import best, settings
+from training.finetune import teach as teaching
 from training.finetune.answers import answers
 from training.finetune.encoding import encoded
 from training.finetune.ready import ready
@@ -68,6 +69,24 @@ def test_zero_steps_change_nothing(tmp_path: Path, labels: Labels) -> None:
     assert below
     assert all(torch.equal(value, start[name.removeprefix("bert.")].half()) for name, value in below.items())
     assert (found["steps"], found["finished"], found["dev"]["step"]) == (0, True, 0)
+
+
+@pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
+def test_saving_keeps_no_optimiser_film_or_baseline(
+    tmp_path: Path, labels: Labels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export, kept = teaching.export, []
+
+    def noting(task: Any, run: Run, how: Settings, folder: Path, counted: dict[str, Any]) -> dict[str, Any]:
+        kept.append((len(run.optimiser.state), run.film, counted))
+        return export(task, run, how, folder, counted)
+
+    monkeypatch.setattr(teaching, "export", noting)
+    found = taught(tmp_path, labels)
+    names = {"baseline_accuracy", "baseline_macro_f1"} if labels.kind == "classify" else set()
+    [(states, film, counted)] = kept
+    assert (states, film, counted.keys()) == (0, None, names)
+    assert found["test"].keys() >= names
 
 
 @pytest.mark.parametrize("layers", [1, 2])
