@@ -97,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def open_at(asked: argparse.Namespace) -> int:
     """The app until it ends; a browser is opened at the text."""
     port = opening_app.port_for(asked.port)
+    if asked.address is not None:
+        opening_app.refuse_foreign(asked.address)
     model, folder = asked.model, None
     if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
         model = folder = os.path.abspath(os.path.expanduser(model))

@@ -5,6 +5,7 @@ Streamlit is never imported here: that process alone needs it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -54,6 +55,19 @@ def port_for(asked: int | None) -> int:
     if found is None:
         raise CannotServe(f"The ports {FIRST} to {FIRST + MANY - 1} are all taken. Choose another: --port.")
     return found
+
+
+def refuse_foreign(host: str) -> None:
+    """Raise CannotServe if ``host`` does not name an address of this machine."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        found = []
+    for family, kind, protocol, _name, place in found:
+        with contextlib.suppress(OSError), socket.socket(family, kind, protocol) as probe:
+            probe.bind(place)
+            return
+    raise CannotServe(f"{host} is not an address of this machine. Give one such as localhost: --address.")
 
 
 def free(port: int) -> bool:

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from inference.errors import Refusal
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _TRUE = {"1", "on", "yes", "true"}
@@ -23,7 +25,7 @@ def parse_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(?:([kmgt]?)(i?)b?)\s*", text.lower())
     if match is None:
-        raise ValueError(f'"{text}" was given as an amount of memory; write it as "4GB" or "512MB".')
+        raise Refusal(f'"{text}" was given as an amount of memory; write it as "4GB" or "512MB".')
     number, unit, binary = match.groups()
     return int(float(number) * (_UNITS_BINARY[unit] if binary and unit else _UNITS[unit]))
 
@@ -103,7 +105,7 @@ class Settings:
         And HEADLIGHT_ONLY_LISTED, which HEADLIGHT_FOR decides where it is not stated; and HF_HUB_OFFLINE or
         TRANSFORMERS_OFFLINE, which their libraries read, too.
 
-        Raises ValueError for an amount it cannot read, and for a setting that is none of FOR.
+        Raise Refusal for a value that cannot be read, such as an amount of memory or a word that is not in FOR.
 
         >>> Settings.from_env({"HEADLIGHT_MODEL_MEMORY": "2GB", "HEADLIGHT_TRACE_MEMORY": "1GB"}).model_memory_bytes
         2000000000
@@ -122,7 +124,7 @@ class Settings:
             trace_memory_bytes=parse_bytes(traces) if traces else plain.trace_memory_bytes,
             model_folders=tuple(folder.absolute() for folder in folders),
             offline=offline.lower() in _TRUE,
-            threads=max(1, int(threads)) if threads else None,
+            threads=_threads(threads) if threads else None,
             taught=Path(taught).absolute() if taught else None,
             taught_bytes=parse_bytes(room) if room else plain.taught_bytes,
             only_listed=listed in _TRUE if listed else plain.only_listed,
@@ -155,7 +157,14 @@ FOR: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+def _threads(text: str) -> int:
+    try:
+        return max(1, int(text))
+    except ValueError as error:
+        raise Refusal(f'"{text}" was given as HEADLIGHT_THREADS; write a whole number, such as 2.') from error
+
+
 def _for(setting: str) -> Mapping[str, Any]:
     if setting and setting not in FOR:
-        raise ValueError(f'"{setting}" was given as HEADLIGHT_FOR; write one of {", ".join(FOR)}.')
+        raise Refusal(f'"{setting}" was given as HEADLIGHT_FOR; write one of {", ".join(FOR)}.')
     return FOR.get(setting, {})

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hmac
 import logging
 import os
+import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from starlette.applications import Starlette
@@ -225,8 +227,31 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
         watch.cancel()
 
 
-def main() -> int:
-    """Serves from this process until it is interrupted."""
+def refuse_unusable(host: str, port: int) -> None:
+    """Raise Refusal if the service cannot listen at an address."""
+    if not 0 <= port < 2**16:
+        raise Refusal(f"Port {port} is not a port. Choose a number from 0 to 65535: --port.")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Refusal(f"{host} is not an address of this machine. Give one such as 127.0.0.1: --host.") from error
+    reasons = []
+    for family, kind, protocol, _name, place in found:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                if os.name == "posix":  # a port that was just left counts as free; on Windows this means something else
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as error:
+            reasons.append(error)
+    taken = [error for error in reasons if error.errno != errno.EADDRNOTAVAIL]  # IPv6 may be switched off
+    if taken or len(reasons) == len(found):
+        why = (taken or reasons)[0].strerror
+        raise Refusal(f"Port {port} of {host} cannot be used: {why}. Choose another: --port or --host.")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve from this process until it is interrupted; return 2 with a line on standard error if it cannot."""
     import uvicorn
 
     from serving.apart import GuardedBackend
@@ -235,12 +260,19 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
     parser.add_argument("--port", type=int, default=PORT)
     parser.add_argument("--batch", type=int, default=1, help="texts that go through a model together")
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments)
     token = os.environ.get(TOKEN, "")
     if not is_loopback(wanted.host) and not token:
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
         return 2
-    service = Service(GuardedBackend(), token, batch=wanted.batch)
+    try:
+        if wanted.batch < 1:
+            raise Refusal(f"--batch {wanted.batch} is not a number of texts. Give at least 1.")
+        refuse_unusable(wanted.host, wanted.port)
+        service = Service(GuardedBackend(), token, batch=wanted.batch)
+    except Refusal as refusal:
+        print(refusal.message, file=sys.stderr)
+        return 2
     uvicorn.run(
         service.app(),
         host=wanted.host,

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
-from inference.errors import Refusal
+from inference.errors import Refusal, unusable
 from training import checkpoint, corpus
 from training.bert import EVALUATION_SEED
 from training.card import card
@@ -57,8 +57,10 @@ def _further(file: Path) -> dict[str, dict[str, Any]]:
     """More scores from a JSON file, each table with its title; raises Refusal where it holds something else."""
     try:
         tables = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Refusal(f"--further {file} cannot be read as JSON: {error}") from error
+    except OSError as error:
+        raise Refusal(f"--further {unusable(error)}") from error
+    except ValueError as error:
+        raise Refusal(f"--further {file} is not JSON. Give a file of tables of scores.") from error
     if not isinstance(tables, dict) or not all(isinstance(rows, dict) for rows in tables.values()):
         raise Refusal(f'--further {file} must hold tables: {{"title": {{"row": 73, ...}}, ...}}')
     return tables

@@ -10,7 +10,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from inference.errors import Refusal
+from inference.errors import Refusal, unusable
 
 
 class Range(NamedTuple):
@@ -87,7 +87,11 @@ def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> d
     """What a TOML file says. Raises Refusal where it cannot be read, lacks something, or says something unknown."""
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise Refusal(unusable(error)) from error
+    except UnicodeDecodeError as error:
+        raise Refusal(f"{file.name} is not UTF-8 text. Give the TOML file of a run.") from error
+    except ValueError as error:
         raise Refusal(f"{file.name} cannot be read as TOML: {error}") from error
     known = [*required, *tables]
     if unknown := sorted(set(raw) - set(known)):

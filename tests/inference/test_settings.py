@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inference.errors import Refusal
 from inference.settings import Settings, cores, machine_memory, parse_bytes
 
 
@@ -71,3 +72,11 @@ def test_what_is_stated_goes_before_the_word() -> None:
 def test_another_word_stops_the_start() -> None:
     with pytest.raises(ValueError, match='"school" was given as HEADLIGHT_FOR; write one of laptop, class, public'):
         Settings.from_env({"HEADLIGHT_FOR": "school"})
+
+
+@pytest.mark.parametrize(
+    "setting", ["HEADLIGHT_THREADS", "HEADLIGHT_MODEL_MEMORY", "HEADLIGHT_TRACE_MEMORY", "HEADLIGHT_FOR"]
+)
+def test_a_setting_that_cannot_be_read_is_refused(setting: str) -> None:
+    with pytest.raises(Refusal, match='"two" was given as'):
+        Settings.from_env({setting: "two"})

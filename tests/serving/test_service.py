@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -17,9 +18,9 @@ from inference.settings import Settings
 from inference.stops import Stopped, wait
 from serving import heads
 from serving.batches import Batches
-from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TRACES, TYPE
+from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE
 from serving.line import Full, Line
-from serving.service import GONE, Service
+from serving.service import GONE, Service, main
 from serving.values import pack, unpack
 from tests.support.service import asking
 
@@ -338,3 +339,26 @@ def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> No
     assert read[0] is read[2], "a text is told once, however many asked"
     assert isinstance(refused, Refusal)
     assert batches == [["a cat", "a dog", " "], ["a cow"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--port", "99999999"], "Port 99999999 is not a port"),
+        (["--port", "-1"], "Port -1 is not a port"),
+        (["--port", "TAKEN"], "cannot be used: Address already in use"),
+        (["--host", "a" * 70], "is not an address of this machine"),
+        (["--host", "192.0.2.1"], "192.0.2.1"),
+        (["--batch", "0"], "--batch 0 is not a number of texts"),
+    ],
+)
+def test_an_unusable_option_is_refused_in_a_line(
+    options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("uvicorn.run", lambda *_arguments, **_options: pytest.fail("the service starts"))
+    monkeypatch.setenv(TOKEN, "secret")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        options = [option.replace("TAKEN", str(taken.getsockname()[1])) for option in options]
+        assert main(options) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line

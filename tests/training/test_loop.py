@@ -190,5 +190,16 @@ def test_a_wrong_configuration_is_refused(tmp_path: Path, line: str, message: st
 
 
 def test_a_refusal_is_one_sentence_on_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pretrain", str(tmp_path / "missing.toml")]) == 2
-    assert capsys.readouterr().err.startswith("missing.toml cannot be read as TOML")
+    folder, binary = tmp_path / "run.toml", tmp_path / "binary.toml"
+    folder.mkdir()
+    binary.write_bytes(b"\xff\xfe\x00")
+    for command in (["pretrain"], ["translate"]):
+        for file, said in (
+            (tmp_path / "missing.toml", "cannot be used: No such file"),
+            (folder, "cannot be used: Is a directory"),
+            (binary, "is not UTF-8 text"),
+        ):
+            assert main([*command, str(file)]) == 2
+            (line,) = capsys.readouterr().err.splitlines()
+            assert said in line
+            assert "Errno" not in line
