@@ -38,7 +38,7 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
     """
     query = urlencode({name: value for name, value in (("text", text), ("pair", pair), ("model", model)) if value})
     if len(query) > LONGEST_LINK:
-        raise CannotServe("This text is too long for an address. Run headlight serve, and put the text into the page.")
+        raise CannotServe("This text is too long for an address. Run headlight serve, and enter the text there.")
     base = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH", "").strip("/")
     return f"http://localhost:{port}/{f'{base}/' if base else ''}{f'?{query}' if query else ''}"
 

@@ -41,16 +41,21 @@ def spoken(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
     """Every sentence of the code, or the two of a plural, as often as it stands there."""
     for room in ROOMS:
         for file in sorted((root / room).rglob("*.*")):
-            method = {".py": "python", ".js": "javascript"}.get(file.suffix)
-            if method is None or "vendor" in file.parts:
-                continue
-            with file.open("rb") as source:
-                for _line, message, _comments, _context in extract(method, source, keywords=KEYWORDS):
-                    if isinstance(message, tuple):
-                        yield message[0], message[1]
-                    elif message:
-                        yield message
+            yield from of_file(file)
     yield from _of_data()
+
+
+def of_file(file: Path) -> Iterator[str | tuple[str, str]]:
+    """Yield the sentences of a file of code, and pairs of sentences for plurals."""
+    method = {".py": "python", ".js": "javascript"}.get(file.suffix)
+    if method is None or "vendor" in file.parts:
+        return
+    with file.open("rb") as source:
+        for _line, message, _comments, _context in extract(method, source, keywords=KEYWORDS):
+            if isinstance(message, tuple):
+                yield message[0], message[1]
+            elif message:
+                yield message
 
 
 def _of_data() -> Iterator[str]:

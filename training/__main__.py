@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     translate = commands.add_parser("translate", help="start a translator's run, or go on with it")
     translator = commands.add_parser("export-translator", help="write the translator as a folder, likewise")
     command.add(commands)
-    job = commands.add_parser("job", help="what the app's page asks for: the training in a folder of taught models")
+    job = commands.add_parser("job", help="what the app asks for: the training in a folder of taught models")
     job.add_argument("folder", type=Path, metavar="FOLDER", help="with its job.json; docs/TRAINING.md says what else")
     rivals.add(commands)
     for one in (pretrain, export, translate, translator):

@@ -176,7 +176,7 @@ def _given(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
 def _refuse_odd(positions: Sequence[int]) -> None:
     if not positions:
         raise Refusal(
-            sentence("No word is hidden. Click a word, or type {mask} where one is to be guessed.", mask=TYPED),
+            sentence("No word is hidden. Write {mask} in place of a word to have it guessed.", mask=TYPED),
             way_out="text",
         )
     if len(positions) > MOST:

@@ -24,7 +24,7 @@ def refusal(head: str, name: str, settings: Settings) -> Refusal:
         if any(head in card.heads and card not in cards for card in EXTRA_CARDS)
         else []
     )
-    ways += [sentence("The page Teach trains one.")] if head in CLASSES else []
+    ways += [sentence("Fine-tuning a model adds this head.")] if head in CLASSES else []
     lacking = sentence("{name} has {no_head}.", name=name, no_head=WHAT[head])
     return Refusal(
         together(lacking, *ways), way_out="head", details={"head": head, "models": [card.id for card in cards]}

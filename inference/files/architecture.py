@@ -48,7 +48,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
         if config.get("auto_map"):
             raise Refusal(
                 sentence(
-                    "{name} needs program code that comes with it, and this app never runs downloaded code. Pick a"
+                    "{name} needs program code that comes with it, and Headlight never runs downloaded code. Pick a"
                     " model of a common architecture.",
                     name=name,
                 ),
@@ -138,7 +138,7 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
         if number > most:
             raise Refusal(
                 sentence(
-                    "The config.json of {name} states {number} as {key}; this app opens models with at most"
+                    "The config.json of {name} states {number} as {key}; Headlight opens models with at most"
                     " {most:,}. Pick another model.",
                     name=name,
                     number=str(number)[:20],

@@ -257,7 +257,7 @@ def refuse_too_large(name: str, needed: int, budget: int) -> None:
     if needed > budget:
         raise Refusal(
             sentence(
-                "{name} needs about {needed:.1f} GB of memory; this app may use {budget:.1f} GB for models."
+                "{name} needs about {needed:.1f} GB of memory; models may use {budget:.1f} GB here."
                 " Pick a smaller one.",
                 name=name,
                 needed=needed / 1e9,

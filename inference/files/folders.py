@@ -13,11 +13,11 @@ from wording import sentence
 HALF = re.compile("[\ud800-\udfff]")  # half a character, which no name on a disk has
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
 _OUTSIDE = sentence(
-    "Local models can be opened only inside the folders that the operator of this app allows. Pick one from the list,"
+    "Local models can be opened only inside the folders that HEADLIGHT_MODEL_FOLDERS names. Use a folder inside them,"
     ' or a hub id such as "google-bert/bert-base-uncased".'
 )
 _NONE_ALLOWED = sentence(
-    "Local folders are switched off in this app; its operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
+    "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
     ' id such as "google-bert/bert-base-uncased".'
 )
 

@@ -129,7 +129,7 @@ def _local_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     if folder is None:
         raise Refusal(
             sentence(
-                "{name} is not on this machine, and the hub is switched off here. Use a model from the list.", name=name
+                "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
             ),
             way_out="embedded",
         )

@@ -79,7 +79,7 @@ def asking(name: str) -> Iterator[None]:
     except errors.OfflineModeIsEnabled as error:
         raise Refusal(
             sentence(
-                "{name} is not on this machine, and the hub is switched off here. Use a model from the list.", name=name
+                "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
             ),
             way_out="retry",
         ) from error

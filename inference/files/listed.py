@@ -18,10 +18,10 @@ def check_listed(name: str, revision: str | None, settings: Settings) -> None:
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
     Traceback (most recent call last):
-    inference.errors.Refusal: This app opens only the models of its list, as they are published. Pick one of the list.
+    inference.errors.Refusal: Only listed models can be opened here, as they are published. Use a listed model.
     """
     if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
         raise Refusal(
-            sentence("This app opens only the models of its list, as they are published. Pick one of the list."),
+            sentence("Only listed models can be opened here, as they are published. Use a listed model."),
             way_out="embedded",
         )

@@ -110,7 +110,7 @@ class Eye:
             return (other, size["shortest_edge"]) if picture.height > picture.width else (size["shortest_edge"], other)
         raise Refusal(
             sentence(
-                "The processor of {name} resizes pictures by a rule that this app does not know ({rule})."
+                "The processor of {name} resizes pictures by a rule that Headlight does not know ({rule})."
                 " Pick another model.",
                 name=self.name,
                 rule=", ".join(sorted(size))[:80],

@@ -39,7 +39,7 @@ def known(stated: str, name: str) -> str:
     if found is None:
         raise Refusal(
             sentence(
-                "{name} wants its pictures made ready by {processor}, whose way this app does not know. Pick another"
+                "{name} wants its pictures made ready by {processor}, whose way Headlight does not know. Pick another"
                 " model.",
                 name=name,
                 processor=stated[:60] or "–",
@@ -83,7 +83,7 @@ def _bounded(settings: dict[str, Any], name: str) -> None:
             if number is not None and not (isinstance(number, int) and 0 < number <= LONGEST_SIDE):
                 raise Refusal(
                     sentence(
-                        "The processor of {name} states {number} as a size in pixels; this app computes with 1 to"
+                        "The processor of {name} states {number} as a size in pixels; Headlight computes with 1 to"
                         " {most:,}. Pick another model.",
                         name=name,
                         number=str(number)[:20],

@@ -109,7 +109,7 @@ def test_clicks_hide_and_uncover_live_in_the_link_and_are_forgotten_with_the_tex
     for name in ("animal", "street"):
         chip(page, f"{name}, .*masked$").click()
         expect(chip(page, f"{name}, Click to hide it$")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("No word is hidden. Click a word, or type [MASK]")
+    expect(page.get_by_role("alert")).to_contain_text("No word is hidden. Write [MASK] in place of a word")
     expect(page).to_have_url(re.compile("hidden=-"))
     chip(page, "was").click()
     expect(page).to_have_url(re.compile("hidden=0%3A11-14"))

@@ -42,9 +42,9 @@ FEW = b"text,label\na,x\nb,x\n"
         ),
         (
             lambda: folders.resolve("/x", []),
-            "Local folders are switched off in this app; its operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use"
+            "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use"
             ' a hub id such as "google-bert/bert-base-uncased".',
-            "本应用没有开放本地文件夹；管理者可以用 HEADLIGHT_MODEL_FOLDERS 允许一些。请用模型库的名称，例如"
+            "本地文件夹没有开放；管理者可以用 HEADLIGHT_MODEL_FOLDERS 允许一些。请用模型库的名称，例如"
             ' "google-bert/bert-base-uncased"。',
         ),
         (

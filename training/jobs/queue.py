@@ -72,8 +72,8 @@ class Queue:
         except OSError as error:
             raise Refusal(
                 sentence(
-                    "Nothing can be written where taught models are kept: the disk is full, or the folder is not this"
-                    " app's. Its operator can name another with HEADLIGHT_TAUGHT."
+                    "Nothing can be written where taught models are kept: the disk is full, or the folder belongs to"
+                    " another user. The operator can name another with HEADLIGHT_TAUGHT."
                 )
             ) from error
         finally:

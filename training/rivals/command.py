@@ -17,7 +17,7 @@ from training.jobs.rivals import LAYERS, MODELS, NAME, PARTS, SEEDS, STEPS, TASK
 from training.tables import Count
 
 NUMBERS = {"steps": Count, "layers": Count}  # that options take
-WHAT = "train attention and its rivals on small tasks, as recorded for the page Why attention"
+WHAT = "train attention and its rivals on small tasks, and record how they learn"
 
 
 def add(commands: Any) -> None:

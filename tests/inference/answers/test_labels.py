@@ -143,7 +143,7 @@ def test_a_model_without_the_head_is_refused(backend: LocalBackend, root: Path, 
     others = [str(save_masked(root / "filler", "BERT")), str(save_bare(root / "gpt2", "gpt2")), "all-MiniLM-L6-v2",
               folder_of(root, "DistilBERT", TAG if head == CLASSIFY else CLASSIFY)]  # fmt: skip
     for model in others:
-        with pytest.raises(Refusal, match=r"has no head that t.*The page Teach trains one") as caught:
+        with pytest.raises(Refusal, match=r"has no head that t.*Fine-tuning a model adds this head") as caught:
             backend.predict(question(model, text=TEXT))
         assert caught.value.way_out == "head"
     with pytest.raises(Refusal, match="has no head that guesses"):

@@ -287,7 +287,7 @@ def test_byte_pieces_of_one_character_are_hidden_together(backend: LocalBackend,
 @pytest.mark.parametrize(
     ("text", "more", "said"),
     [
-        (TEXT, {}, r"^No word is hidden\. Click a word, or type \[MASK\]"),
+        (TEXT, {}, r"^No word is hidden\. Write \[MASK\] in place of a word"),
         (TEXT, {"hidden": ((0, 3, 4),)}, "No word is hidden"),
         (TEXT, {"hidden": ((1, 4, 10),)}, "No word is hidden"),
         ("[MASK] " * 30, {}, "30 pieces are hidden; at most 20 are guessed at once"),

@@ -39,7 +39,7 @@ def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path
             resolve(name if name != "~" else "/root", [allowed])
         sentences.add(str(caught.value))
     assert len(sentences) == 1
-    assert "only inside the folders that the operator" in sentences.pop()
+    assert "only inside the folders that HEADLIGHT_MODEL_FOLDERS" in sentences.pop()
 
 
 def test_nothing_outside_is_even_looked_up(allowed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ def test_not_a_folder(allowed: Path) -> None:
 
 
 def test_switched_off() -> None:
-    with pytest.raises(Refusal, match="switched off in this app"):
+    with pytest.raises(Refusal, match="Local folders are switched off"):
         resolve("/etc", [])
 
 

@@ -116,7 +116,7 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
 
 
 def test_too_large_for_the_budget(models: Path) -> None:
-    with pytest.raises(Refusal, match=r"bert needs about 0\.0 GB of memory; this app may use 0\.0 GB"):
+    with pytest.raises(Refusal, match=r"bert needs about 0\.0 GB of memory; models may use 0\.0 GB"):
         opened(models / "bert", model_memory_bytes=1000)
 
 

@@ -1,0 +1,77 @@
+"""Messages below the app are true at every door: in the app, in a notebook and on the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tools.words import ROOT, of_file
+
+ROOMS = ("inference", "attention", "headlight", "training", "probing")
+CONTROLS = re.compile(
+    r"\b(?:buttons?|menus?|sidebar|this app|clicks?|the list below|(?:of|from) (?:the|its) list)\b"
+    r"|^(?!.*padding).*\bon the left\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def titles() -> list[str]:
+    """Return the titles of the app's pages."""
+    tree = ast.parse((ROOT / "ui" / "server" / "shell.py").read_text(encoding="utf-8"))
+    entries = [node.elts for node in ast.walk(tree) if isinstance(node, ast.Tuple) and len(node.elts) == 4]
+    return [
+        entry[1].args[0].value
+        for entry in entries
+        if isinstance(entry[1], ast.Call) and isinstance(entry[1].args[0], ast.Constant)
+    ]
+
+
+def names_the_app(message: str) -> bool:
+    """Return whether a message names a page or a control of the app.
+
+    >>> names_the_app("The page Teach trains one."), names_the_app("Teach a model first.")
+    (True, False)
+    """
+    page = rf"\bpages? [“\"]?(?:{'|'.join(titles())})\b|\b(?:on|open) (?:{'|'.join(titles())})\b"
+    return bool(CONTROLS.search(message) or re.search(page, message))
+
+
+def messages(file: Path) -> Iterator[str]:
+    """Yield the messages of a module, and its other texts except docstrings."""
+    for message in of_file(file):
+        yield from (message,) if isinstance(message, str) else message
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+def test_the_pages_are_found() -> None:
+    assert {"Explore", "Teach", "Masked words"} <= set(titles())
+
+
+@pytest.mark.parametrize("message", ["The page Teach trains one.", "Pick one from the list.", "See the menu."])
+def test_a_message_of_the_app_is_found(message: str) -> None:
+    assert names_the_app(message)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_message_names_no_page_or_control(room: str) -> None:
+    found = {
+        (str(file.relative_to(ROOT)), message)
+        for file in sorted((ROOT / room).rglob("*.py"))
+        for message in messages(file)
+        if names_the_app(message)
+    }
+    assert found == set()
