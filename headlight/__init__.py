@@ -5,7 +5,11 @@
 [0.4000000059604645, 0.6000000238418579]
 """
 
+import logging
+
 from headlight.calls import explore, view
 from headlight.shown import Shown
+
+logging.getLogger("inference").addHandler(logging.NullHandler())  # a notebook sees a refusal, not its details
 
 __all__ = ["Shown", "explore", "view"]

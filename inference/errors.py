@@ -65,6 +65,11 @@ def report(error: OSError) -> int:
     return 2
 
 
+def hide_details() -> None:
+    """Keep the tracebacks behind refusals off standard error unless the program configures logging."""
+    logging.getLogger("inference").addHandler(logging.NullHandler())
+
+
 class Parser(argparse.ArgumentParser):
     """A parser of a command's arguments that refuses in one line."""
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inference.errors import Parser, Refusal, report
+from inference.errors import Parser, Refusal, hide_details, report
 from inference.request import EMBEDDED
 from probing import command, formats
 
@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None, name: str = "python -m probing"
     """The exit status. ``name`` is what the command was called by."""
     asked = _parser(name).parse_args(arguments)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    hide_details()
     try:
         print(command.run(asked))
     except Refusal as refusal:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.errors import Parser, Refusal, report
+from inference.errors import Parser, Refusal, hide_details, report
 from training.finetune import command
 from training.rivals import command as rivals
 from training.tables import Amount, Count, checked
@@ -29,6 +29,8 @@ NUMBERS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return its exit status: 2 with a line on standard error if it is refused."""
     asked = _parser().parse_args(arguments)
+    if asked.command != "job":  # the app keeps the log of a job
+        hide_details()
     try:
         for name, kind in NUMBERS.items():
             if (value := getattr(asked, name, None)) is not None:

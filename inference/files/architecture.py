@@ -54,6 +54,13 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
                 ),
                 way_out="embedded",
             )
+        if model_type is None:
+            raise Refusal(
+                sentence(
+                    "{name} is not a model: its config.json states no model_type. Fetch or save it again.", name=name
+                ),
+                way_out="embedded",
+            )
         raise Refusal(
             sentence(
                 '{name} has the architecture "{model_type}", which the installed transformers does not know.'

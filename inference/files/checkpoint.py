@@ -114,10 +114,13 @@ def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
 def read_config(file: Path, name: str) -> dict[str, Any]:
     """A config.json as a dictionary; raises Refusal when there is none or it is none."""
     if not file.is_file():
-        raise Refusal(sentence("{name} is not a model: it has no config.json.", name=name), way_out="embedded")
+        raise Refusal(
+            sentence("{name} is not a model: it has no config.json. Pick another model.", name=name), way_out="embedded"
+        )
     if file.stat().st_size > _CONFIG_BYTES:
         raise Refusal(
-            sentence("{name} is not a model: its config.json is far too long.", name=name), way_out="embedded"
+            sentence("{name} is not a model: its config.json is far too long. Pick another model.", name=name),
+            way_out="embedded",
         )
     return parse_config(file.read_bytes(), name)
 
@@ -128,11 +131,13 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise Refusal(
-            sentence("{name} is not a model: its config.json is not JSON.", name=name), way_out="embedded"
+            sentence("{name} is not a model: its config.json is not JSON. Fetch or save it again.", name=name),
+            way_out="embedded",
         ) from error
     if not isinstance(config, dict):
         raise Refusal(
-            sentence("{name} is not a model: its config.json is not a JSON object.", name=name), way_out="embedded"
+            sentence("{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name),
+            way_out="embedded",
         )
     return config
 
@@ -144,14 +149,23 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
         if any(file.suffix in PICKLES for file in folder.iterdir()):
             raise Refusal(pickle_only(name), way_out="embedded")
         raise Refusal(
-            sentence("{name} has no weights in the safetensors format ({weights}).", name=name, weights=WEIGHTS),
+            sentence(
+                "{name} has no weights in the safetensors format ({weights}). Save it with save_pretrained, or fetch it"
+                " again.",
+                name=name,
+                weights=WEIGHTS,
+            ),
             way_out="embedded",
         )
     files = [folder / shard for shard in shards((folder / INDEX).read_bytes(), name)]
     missing = [file.name for file in files if not file.is_file()]
     if missing:
         raise Refusal(
-            sentence("{name} is incomplete: its weight file {missing} is missing.", name=name, missing=missing[0]),
+            sentence(
+                "{name} is incomplete: its weight file {missing} is missing. Fetch or save it again.",
+                name=name,
+                missing=missing[0],
+            ),
             way_out="download",
         )
     return tuple(files)
@@ -175,11 +189,16 @@ def shards(index: bytes, name: str) -> list[str]:
         plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise Refusal(
-            sentence("{name} is damaged: its {index} cannot be read.", name=name, index=INDEX), way_out="embedded"
+            sentence("{name} is damaged: its {index} cannot be read. Fetch or save it again.", name=name, index=INDEX),
+            way_out="embedded",
         ) from error
     if not plain or not names:
         raise Refusal(
-            sentence("{name} is damaged: its {index} names files that are not its own.", name=name, index=INDEX),
+            sentence(
+                "{name} is damaged: its {index} names files that are not its own. Fetch or save it again.",
+                name=name,
+                index=INDEX,
+            ),
             way_out="embedded",
         )
     return names
@@ -224,7 +243,8 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
             raise Refusal(
-                sentence("{name} in {file} is not a GGUF file.", name=file.name, file=name), way_out="embedded"
+                sentence("{name} in {file} is not a GGUF file. Fetch it again.", name=file.name, file=name),
+                way_out="embedded",
             )
     return Checkpoint(folder, {}, (file,), file, 0)
 

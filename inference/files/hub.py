@@ -101,7 +101,9 @@ def _offer(name: str, revision: str | None, info: Any, config: bytes | None, set
     gguf = any(file.name.endswith(".gguf") for file in files)
     parsed = {} if config is None else checkpoint.parse_config(config, name)
     if config is None and not gguf:
-        raise Refusal(sentence("{name} is not a model: it has no config.json.", name=name), way_out="embedded")
+        raise Refusal(
+            sentence("{name} is not a model: it has no config.json. Pick another model.", name=name), way_out="embedded"
+        )
     kind, class_name = "decoder", "GGUF"
     if not gguf:
         shape = architecture.read(parsed, name)

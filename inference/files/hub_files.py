@@ -123,7 +123,9 @@ def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int
             content += chunk
             if len(content) > most:
                 raise Refusal(
-                    sentence("{name} is not a model: its {file} is far too long.", name=name, file=file),
+                    sentence(
+                        "{name} is not a model: its {file} is far too long. Pick another model.", name=name, file=file
+                    ),
                     way_out="embedded",
                 )
     return content

@@ -57,7 +57,7 @@ def load(
     refuse_too_large(source.name, files.memory_bytes, settings.model_memory_bytes)
     with BUILDING:
         set_threads(settings)
-        config = files.config or _gguf_config(files, source.name)
+        config = files.config if files.gguf is None else _gguf_config(files, source.name)
         shape = architecture.read(config, source.name)
         tokenizer = None if shape.reads == PICTURES else _tokenizer(files, source.name)
         if head == TOKENIZER:
@@ -95,7 +95,10 @@ def _take_in(model: Any) -> None:
 def _eye(processor: Any, name: str, model: Any, budget: int) -> Eye:
     """What makes pictures ready; raises Refusal for a configuration that its processor cannot serve."""
     with refusing(
-        sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+        sentence(
+            "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
+            name=name,
+        )
     ):
         return Eye(processor, name, model.config, patch_limit(model, budget))
 
@@ -161,7 +164,10 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
     auto = head_weights.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
     with refusing(
-        sentence("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+        sentence(
+            "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
+            name=name,
+        )
     ):
         config = transformers.AutoConfig.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
@@ -216,7 +222,11 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
 
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
     with refusing(
-        sentence("The tokenizer of {name} cannot be opened: its files are damaged or need other packages.", name=name)
+        sentence(
+            "The tokenizer of {name} cannot be opened: its files are damaged or need other packages. Fetch or save"
+            " it again.",
+            name=name,
+        )
     ):
         tokenizer = AutoTokenizer.from_pretrained(
             str(files.folder), local_files_only=True, trust_remote_code=False, **extra
@@ -234,7 +244,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
 def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
     from transformers import AutoConfig
 
-    with refusing(sentence("The GGUF file of {name} cannot be read.", name=name)):
+    with refusing(sentence("The GGUF file of {name} cannot be read. Fetch it again.", name=name)):
         config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
         return dict(config.to_dict())
 

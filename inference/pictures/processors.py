@@ -26,7 +26,9 @@ def processor(folder: Path, name: str) -> Any:
     settings = _settings(folder, name)
     _bounded(settings, name)
     kind = known(str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""), name)
-    with refusing(sentence("{name} is damaged: its {file} cannot be read.", name=name, file=PROCESSORS[0])):
+    with refusing(
+        sentence("{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=PROCESSORS[0])
+    ):
         import transformers
 
         return getattr(transformers, f"{kind}ImageProcessorPil").from_dict(settings)
@@ -69,7 +71,10 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
             raise TypeError("no object")
     except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise Refusal(
-            sentence("{name} is damaged: its {file} cannot be read.", name=name, file=file.name), way_out="embedded"
+            sentence(
+                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=file.name
+            ),
+            way_out="embedded",
         ) from error
     return found
 

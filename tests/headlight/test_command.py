@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -283,6 +285,35 @@ def test_a_long_text_is_refused_or_truncated(model: str, folder: Path, capsys: p
         assert note in capsys.readouterr().out
     for kind in ("meta.json", "json", "svg", "html"):
         assert note in (folder / f"cat.{kind}").read_text(encoding="utf-8"), kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("config.json", "{}", "states no model_type"),
+        ("config.json", '{"model_type": "bert", "num_attention_heads": 7}', "do not fit together"),
+        ("config.json", '{"model_type": "bert", "hidden_size": "wide"}', "is broken"),
+        ("tokenizer.json", "hello", "The tokenizer of bert cannot be opened"),
+        ("tokenizer_config.json", "[]", "The tokenizer of bert cannot be opened"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_a_line(  # noqa: PLR0913
+    file: str,
+    content: str,
+    said: str,
+    model: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(logging.root, "handlers", [])  # as in a shell: Python then prints warnings
+    damaged = Path(shutil.copytree(model, folder / "bert"))
+    (damaged / file).write_text(content, encoding="utf-8")
+    assert main(["export", TEXT, "cat.csv", "--model", str(damaged)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert line.endswith((" again.", "Pick another model."))
 
 
 def test_a_target_text_needs_a_model_that_writes(

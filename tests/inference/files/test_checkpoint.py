@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -122,8 +123,9 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
 @pytest.mark.parametrize(("spoil", "sentence"), CASES, ids=lambda case: getattr(case, "__name__", ""))
 def test_spoiled_folders(folder: Path, spoil: Callable[[Path], None], sentence: str) -> None:
     spoil(folder)
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(Refusal, match=sentence) as refused:
         inspect(folder, "mine")
+    assert re.search(r"\. [A-Z][a-z]+", str(refused.value)), "the fix"
 
 
 def test_a_sound_folder(folder: Path) -> None:
