@@ -20,6 +20,7 @@ from probing.rows import rows, to_csv, to_json
 from probing.score import Run, State, score
 from probing.summary import summary
 
+OTHERWISE = "Change the file, or choose a model that reads these texts: --model."
 PAUSE = 20.0  # seconds between two savings of a state
 
 
@@ -38,8 +39,6 @@ def run(asked: argparse.Namespace) -> str:
         raise Refusal("The split file holds the same sentences as the file. Give others, or none.")
     chooser = _scored(backend, replace(plan, corpus=split), kept, asked.split_file.name).tally if split else None
     state = _scored(backend, plan, kept, asked.file.name)
-    if not state.tally.counts:
-        raise Refusal(f"The model could read none of the {len(corpus.items):,} texts. {state.reason}".strip())
     random = _scored(backend, replace(plan, control=True), kept, "random weights") if asked.control else None
     found = rows(state.tally, corpus, chooser)
     _write(asked.json, to_json(found))
@@ -95,6 +94,11 @@ def _scored(backend: LocalBackend, plan: Run, kept: Kept, what: str) -> State:
     finally:
         _tell("")
         kept.put(state)
+    if not state.tally.counts:
+        raise Refusal(f"{what}: The model could read none of the {state.items:,} texts. {state.reason} {OTHERWISE}")
+    if state.skipped and not plan.control:  # random weights skip the same texts
+        skipped = f"{what}: {state.skipped:,} of {state.items:,} texts are left out. {state.reason} {OTHERWISE}"
+        print(skipped, file=sys.stderr)
     return state
 
 

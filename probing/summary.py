@@ -62,7 +62,7 @@ def _left_out(corpus: Corpus, state: State) -> list[str]:
     if corpus.left_out:
         lines.append(f"{corpus.left_out:,} rows ask nothing and were left out.")
     if state.skipped:
-        lines.append(f"{state.skipped:,} texts could not be read by the model. {state.reason}")
+        lines.append(f"{state.skipped:,} texts could not be read by the model.")
     if state.tally.unread:
         lines.append(f"{state.tally.unread:,} links in texts or words that were not read count nowhere.")
     return lines

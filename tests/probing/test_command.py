@@ -152,7 +152,29 @@ def test_a_file_that_no_text_of_can_be_read_is_refused(
 ) -> None:
     (tmp_path / "tree.conllu").write_bytes(tree([" ".join(["cat"] * 60)]))
     assert main(given) == 2
-    assert "could read none of the 1 texts" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tree.conllu: The model could read none of the 1 texts. The text has 62 tokens;")
+    assert line.endswith("Change the file, or choose a model that reads these texts: --model.")
+
+
+@pytest.mark.slow
+def test_texts_that_are_too_long_are_counted_with_a_fix(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long, other = " ".join(["cat"] * 60), tmp_path / "other.conllu"
+    (tmp_path / "tree.conllu").write_bytes(tree([*SENTENCES, long]))
+    other.write_bytes(tree([*SENTENCES, long, long]))
+    assert main([*given, "--split-file", str(other), "--control", str(tmp_path / "control.json")]) == 0
+    told = capsys.readouterr()
+    assert "1 texts could not be read by the model." in told.out
+    for line, left_out in zip(
+        told.err.splitlines(), ("other.conllu: 2 of 6 texts", "tree.conllu: 1 of 5 texts"), strict=True
+    ):
+        assert line.startswith(f"{left_out} are left out. The text has 62 tokens;")
+        assert line.endswith("--model.")
+    other.write_bytes(tree([long]))
+    assert main([*given, "--split-file", str(other)]) == 2
+    assert "other.conllu: The model could read none of the 1 texts." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("wrong", [["score"], ["count", "x"], ["score", "x", "--format", "xml"]])
