@@ -130,7 +130,7 @@ def test_gguf_without_its_packages(fake: FakeHub, tmp_path: Path, monkeypatch: p
         ({"model_type": "whisper"}, "reads sound or moving pictures"),
         ({"model_type": "nonesuch"}, 'has the architecture "nonesuch"'),
         ({"model_type": "nonesuch", "auto_map": {"AutoModel": "x.Y"}}, "never runs downloaded code"),
-        ({}, "which the installed transformers does not know"),
+        ({}, "states no model_type"),
         ({"model_type": "bert", "hidden_size": "wide"}, "config.json of someone/odd is broken"),
     ],
 )
