@@ -24,7 +24,7 @@ def titles() -> list[str]:
     tree = ast.parse((ROOT / "ui" / "server" / "shell.py").read_text(encoding="utf-8"))
     entries = [node.elts for node in ast.walk(tree) if isinstance(node, ast.Tuple) and len(node.elts) == 4]
     return [
-        entry[1].args[0].value
+        str(entry[1].args[0].value)
         for entry in entries
         if isinstance(entry[1], ast.Call) and isinstance(entry[1].args[0], ast.Constant)
     ]
