@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
 
-def by_sentence(differences: Integers, sentences: Integers) -> Integers:
+def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
     """Sums of what belongs to one sentence, (sentence, test); ``differences`` is (link, test), -1, 0 or 1.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()

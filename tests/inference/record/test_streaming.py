@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,16 +70,20 @@ def test_streamed_maps_are_those_of_the_trace(
 def test_a_pass_for_maps_only_ends_at_the_last_attention(backend: LocalBackend, kind: str) -> None:
     loaded = backend.loaded(f"./{kind}", None)
     readings = [read(loaded, text) for text in TEXTS]
+
+    def note(layers: dict[int, int], layer: int, first: int, maps: np.ndarray) -> None:
+        layers[layer] = first + maps.shape[1]
+
     for maps_only in (False, True):
         layers: dict[int, int] = {}
         outputs: list[Any] = []
         model = loaded.model.get_encoder() if kind in ("t5", "marian") else loaded.model
-        hook = model.register_forward_hook(lambda *_, outputs=outputs: outputs.append(1))
+        hook = model.register_forward_hook(lambda *seen, outputs=outputs: outputs.append(seen))
         streaming.stream(
             loaded,
             tensors(loaded, *readings),
             [len(reading.row) for reading in readings],
-            lambda layer, first, maps, layers=layers: layers.update({layer: first + maps.shape[1]}),
+            partial(note, layers),
             maps_only=maps_only,
         )
         hook.remove()
