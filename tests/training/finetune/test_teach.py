@@ -80,7 +80,8 @@ def test_saving_keeps_no_optimiser_film_or_baseline(
 
     def noting(task: Any, run: Run, how: Settings, folder: Path, counted: dict[str, Any]) -> dict[str, Any]:
         kept.append((len(run.optimiser.state), run.film, set(counted)))
-        return export(task, run, how, folder, counted)
+        found: dict[str, Any] = export(task, run, how, folder, counted)
+        return found
 
     monkeypatch.setattr(teaching, "export", noting)
     found = taught(tmp_path, labels)
