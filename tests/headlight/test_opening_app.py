@@ -63,7 +63,7 @@ def test_without_a_host_the_whole_network_is_named() -> None:
 
 @pytest.mark.parametrize("host", ["a" * 70, "192.0.2.1"])
 def test_a_foreign_host_is_refused(host: str) -> None:
-    with pytest.raises(opening_app.CannotServe, match="is not an address of this machine"):
+    with pytest.raises(opening_app.CannotServe, match=host):
         opening_app.refuse_foreign(host)
     for ours in ("localhost", "127.0.0.1", "0.0.0.0"):
         opening_app.refuse_foreign(ours)
