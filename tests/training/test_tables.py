@@ -154,8 +154,8 @@ def test_nothing_cannot_be_scored(command: str, option: str, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot be read as JSON"),
-        ("{", "cannot be read as JSON"),
+        (None, "more.json cannot be used"),
+        ("{", "is not JSON"),
         ("[3]", "must hold tables"),
         ('{"a": 3}', "must"),
     ],
