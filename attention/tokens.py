@@ -98,18 +98,20 @@ class TokenRow:
         words = [(segment, word, unknown) for segment, word, unknown in places if word is not None]
         return len({place[:2] for place in words if lacking(place[2])}), len({place[:2] for place in words})
 
-    def is_unreadable(self) -> bool:
-        """Return True if at least a third of the tokens of one of its texts are unknown; special tokens do not count.
+    def unreadable(self) -> tuple[int, ...]:
+        """Return the positions of the first text of which at least a third of the tokens are unknown; empty if none.
+
+        Special tokens do not count.
 
         >>> row = TokenRow(("my", "big", "\u732b"), (9, 8, 0), (0, 1, 2), (0, 0, 0), (None,) * 3, ("", "", "[UNK]"))
-        >>> row.is_unreadable()
-        True
+        >>> row.unreadable()
+        (0, 1, 2)
         """
-        for segment in set(self.segments):
+        for segment in sorted(set(self.segments)):
             text = [at for at in range(len(self)) if self.segments[at] == segment and self.words[at] is not None]
             if text and 3 * sum(lacking(self.unknown[at]) for at in text) >= len(text):
-                return True
-        return False
+                return tuple(text)
+        return ()
 
     def goes_on(self, at: int) -> bool:
         """Whether the token at ``at`` belongs to the same word as the token before it.

@@ -25,7 +25,7 @@ def answer(loaded: Loaded, question: NextSentence) -> Judged:
         scores = judgements(output)[0]
         yes, no = scores.tolist()
         probability = float(torch.softmax(scores, dim=-1)[0])
-    return Judged(probability, (yes, no), ORDER if "sop_logits" in output else NEXT, len(reading.ids))
+    return Judged(probability, (yes, no), ORDER if "sop_logits" in output else NEXT, reading.row)
 
 
 def judgements(output: Any) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from attention.tokens import TokenRow
 from inference.heads import NEXT_SENTENCE
 from inference.questions.question import PredictRequest
 
@@ -23,7 +24,7 @@ class Judged:
     probability: float  # that the second text follows the first
     scores: tuple[float, float]  # before the softmax: yes, no
     judges: str
-    tokens: int
+    row: TokenRow  # both texts, as the model read them
 
 
 @dataclass(frozen=True)

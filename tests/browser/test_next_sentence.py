@@ -93,7 +93,7 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
         csv.writer(stream).writerows([("first text", "second text"), *pairs])
     odd = tmp_path / "odd.csv"
     odd.write_text("only one column\n")
-    opened(page, predictor, pair="<b>it</b> was in it. It was in it. It was in it. It was in it. It was in it.")
+    opened(page, predictor, pair="<b>it</b> was in it. It was in it. The cat was it.")
     says(page, "<b>it</b>")
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
     page.get_by_role("button", name="Bring a CSV file").click()

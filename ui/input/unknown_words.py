@@ -55,22 +55,25 @@ def readable(trace: Trace, head: str = "") -> Trace:
 
 
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
-    """Raise Refusal if at least a third of the tokens of one of a row's texts are unknown to the model."""
-    if not row.is_unreadable():
+    """Raise Refusal if at least a third of the tokens of one of a row's texts are unknown to the model.
+
+    Pages that ask the model without a trace call this; the others call ``readable``.
+    """
+    text = row.unreadable()
+    if not text:
         return
-    unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
+    unknown = [at for at in text if lacking(row.unknown[at])]
     cards = [card for card in backend().models() if not head or head in card.heads]
     unread = [row.pieces[at] for at in unknown]
     better = reads(cards, unread, kind)
     name = next((card.title for card in backend().models() if card.id == model), model)
-    many = len(row) - sum(row.special)
     message = sentence(
         "{model} does not know {unknown} of the {many} tokens of this text: it reads {piece} for each of them. A "
         "result would say nothing about these words, so none is shown. Choose a model that knows them, or edit the "
         "text.",
         model=name,
         unknown=len(unknown),
-        many=many,
+        many=len(text),
         piece=row.unknown[unknown[0]],
     )
     hint = "" if head else without_hub(cards, unread, better)

@@ -51,7 +51,7 @@ def test_equals_the_models_own_class(backend: LocalBackend, root: Path, name: st
     assert found.scores == pytest.approx(scores[0].tolist(), abs=1e-5)
     assert found.probability == pytest.approx(float(scores.softmax(-1)[0, 0]), abs=1e-5)
     assert found.judges == (ORDER if name == "ALBERT" else NEXT)
-    assert found.tokens == len(tokenizer(text, pair).input_ids)
+    assert len(found.row) == len(tokenizer(text, pair).input_ids)
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_odd_pairs(backend: LocalBackend, root: Path, text: str, pair: str, said
 
 
 def test_a_cut_pair(backend: LocalBackend, root: Path) -> None:
-    assert ask(backend, root, text="a " * 30, pair="b " * 30, cut=20).tokens == 20
+    assert len(ask(backend, root, text="a " * 30, pair="b " * 30, cut=20).row) == 20
 
 
 def test_models_without_the_head(backend: LocalBackend, root: Path) -> None:

@@ -51,6 +51,7 @@ def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
     assert said.endswith("RoBERTa base (499 MB to fetch) spells every character in bytes, so it loses none.")
 
 
+RESULTS = ("headlight_explore", "headlight_matrices", "headlight_stack")
 CHINESE = "那只动物没有过马路，因为它太累了。"
 PAGES = {  # page: its query; each shows a result for the same query with English texts
     "explore": {"text": CHINESE},
@@ -74,15 +75,15 @@ def row(*unknown: str, segments: tuple[int, ...] = ()) -> TokenRow:
 @pytest.mark.parametrize(
     ("found", "unreadable"),
     [
-        (row("", "", "[UNK]"), True),  # exactly a third
-        (row("", "", "", "[UNK]"), False),
-        (row("", "", "<0xE7>", "<0x8C>"), False),  # bytes of a character are known
-        (row("", "", "", "", "[UNK]", segments=(0, 0, 0, 0, 1)), True),  # the second text alone
-        (TokenRow(("[CLS]", "[MASK]"), (1, 2), (None, None), (0, 0), (None, None), ("", "")), False),
+        (row("", "", "[UNK]"), (0, 1, 2)),  # exactly a third
+        (row("", "", "", "[UNK]"), ()),
+        (row("", "", "<0xE7>", "<0x8C>"), ()),  # bytes of a character are known
+        (row("", "", "", "", "[UNK]", segments=(0, 0, 0, 0, 1)), (4,)),  # only the second text
+        (TokenRow(("[CLS]", "[MASK]"), (1, 2), (None, None), (0, 0), (None, None), ("", "")), ()),
     ],
 )
-def test_from_a_third_on_a_text_is_unreadable(found: TokenRow, unreadable: bool) -> None:
-    assert found.is_unreadable() is unreadable
+def test_from_a_third_on_a_text_is_unreadable(found: TokenRow, unreadable: tuple[int, ...]) -> None:
+    assert found.unreadable() == unreadable
 
 
 @pytest.mark.slow
@@ -92,19 +93,22 @@ def test_a_page_shows_no_result_of_unknown_words(name: str) -> None:
     assert not page.exception
     [refused] = [text for text in notes(page, "refusal") if "[UNK]" in text]
     assert "none is shown" in refused
-    assert drawn(page) == 0
+    assert drawn(page) == []
 
 
 @pytest.mark.slow
 def test_a_page_shows_a_result_of_known_words() -> None:
     page = asked("masked_words", text="The cat [MASK] on the mat.")
     assert [text for text in notes(page, "refusal") if "[UNK]" in text] == []
-    assert drawn(page) > 0
+    assert drawn(page) != []
+    assert "headlight_explore" in drawn(asked("explore", text="The cat sat on the mat."))
 
 
-def drawn(page: AppTest) -> int:
-    """Return the number of charts of results and of components on the page."""
-    return len(page.main.get("plotly_chart"))
+def drawn(page: AppTest) -> list[str]:
+    """Return the charts of a page, and its components that show attention."""
+    components = [part.proto.component_name for part in page.get("bidi_component")]
+    charts = ["chart"] * len(page.get("plotly_chart"))
+    return charts + [name for name in components if name.startswith(RESULTS)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ from attention.trace import Trace
 from inference import TraceRequest
 from inference.questions.masked import Filled, MaskedWords
 from ui.input.head_picking import head_of, keep_head, rank_of
-from ui.input.unknown_words import readable
 from ui.run.answering import Answerer
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -33,7 +32,7 @@ def where_it_looks(choice: Choice, who: Answerer, request: MaskedWords, filled: 
     """The map of heads for one word, the text shaded by one head, and the way to the Explore page."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
     with st.spinner(_("Reading the text with its blanks"), show_time=True):
-        trace = readable(backend().trace(asked), who.head)
+        trace = backend().trace(asked)
     place = blank_in(trace, filled, at)
     if place is None:
         say(

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from inference import TraceRequest
 from inference.questions.sentence import ORDER, Judged, NextSentence
 from inference.text.accepted import check_text
-from ui.input.unknown_words import readable
+from ui.input.unknown_words import refuse_unreadable
 from ui.run.answering import Answerer, ask
 from ui.run.refusals import say
-from ui.run.shelf import backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
 from ui.show.lists import together
@@ -51,9 +49,8 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging the two texts in both orders")
-    request = TraceRequest(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
-    readable(backend().trace(request), who.head)
     found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
+    refuse_unreadable(found[0].row, who.model, "encoder", who.head)
     said, alike = summary(who, texts, found), agreeing(found)
     say(together(said, alike), role="status")
     chances = [one.probability for one in found]
@@ -113,11 +110,13 @@ def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged])
 
 
 def agreeing(found: tuple[Judged, Judged]) -> str:
-    """What follows where both orders get the same verdict; nothing where they differ.
+    """Return a note on equal verdicts of both orders; empty if the verdicts differ.
 
-    >>> agreeing((Judged(0.999, (4.0, -3.0), "next", 18), Judged(0.999, (4.0, -3.0), "next", 18)))[:61]
+    >>> from attention.tokens import TokenRow
+    >>> row = TokenRow((), (), (), (), ())
+    >>> agreeing((Judged(0.999, (4.0, -3.0), "next", row), Judged(0.999, (4.0, -3.0), "next", row)))[:61]
     'Both orders are called likely: told is that the texts go toge'
-    >>> agreeing((Judged(0.9, (1.0, 0.0), "next", 18), Judged(0.1, (0.0, 1.0), "next", 18)))
+    >>> agreeing((Judged(0.9, (1.0, 0.0), "next", row), Judged(0.1, (0.0, 1.0), "next", row)))
     ''
     """
     likely = [one.probability >= EVEN for one in found]

@@ -9,11 +9,12 @@ from typing import Any
 
 import streamlit as st
 
-from inference import Refusal, TraceRequest
+from inference import Refusal
+from inference.heads import NEXT_SENTENCE
 from inference.questions.question import PredictRequest
 from inference.questions.sentence import Judged, NextSentence
 from ui.input.text_files import decode
-from ui.input.unknown_words import readable
+from ui.input.unknown_words import refuse_unreadable
 from ui.run.answering import Answerer
 from ui.run.ask_many import one_by_one
 from ui.run.refusals import say
@@ -168,10 +169,8 @@ def summary(title: str, rows: Sequence[Row]) -> str:
 def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
     """A pair's probability, or why it has none; the other pairs are judged all the same."""
     try:
-        assert isinstance(question, NextSentence)
         judged = backend().predict(question)
-        request = TraceRequest(model=question.model, revision=question.revision, text=question.text, pair=question.pair)
-        readable(backend().trace(request))
+        refuse_unreadable(judged.row, question.model, "encoder", NEXT_SENTENCE)
         return judged.probability, ""
     except Refusal as refusal:
         if refusal.way_out not in ("text", "cut", "reads"):

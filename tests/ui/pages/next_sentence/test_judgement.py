@@ -7,6 +7,7 @@ import io
 import pandas as pd
 import pytest
 
+from attention.tokens import TokenRow
 from inference.files.embedded import BERT
 from inference.questions.sentence import NEXT, ORDER, Judged
 from tests.support.asking import asked, says
@@ -25,7 +26,8 @@ from ui.pages.next_sentence.judgement import EXAMPLE, agreeing
     ],
 )
 def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str, said: str) -> None:
-    one, other = (Judged(chance, (0.0, 0.0), judges, 9) for chance in chances)
+    row = TokenRow((), (), (), (), ())
+    one, other = (Judged(chance, (0.0, 0.0), judges, row) for chance in chances)
     assert said in agreeing((one, other))
     assert bool(agreeing((one, other))) is bool(said)
 
