@@ -76,7 +76,7 @@ EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
 
 
 @dataclass(frozen=True)
-class Text:
+class Passage:
     """A docstring or a comment, and the line it starts at."""
 
     line: int
@@ -114,18 +114,18 @@ def python_files(root: Path) -> Iterator[tuple[str, str]]:
             yield name.as_posix(), path.read_text(encoding="utf-8")
 
 
-def prose(source: str) -> Iterator[Text]:
+def prose(source: str) -> Iterator[Passage]:
     """Yield each docstring, without its examples, and each comment that is more than a directive."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node)
             if text:
-                yield Text(getattr(node.body[0], "lineno", 1), EXAMPLE.sub("", text))
+                yield Passage(getattr(node.body[0], "lineno", 1), EXAMPLE.sub("", text))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             text = re.sub(r"^#\s*noqa[^#]*#?", "", token.string).lstrip("#! ").strip()
             if text and not text.startswith(("noqa", "type:", "pragma", "mypy:")):
-                yield Text(token.start[0], text)
+                yield Passage(token.start[0], text)
 
 
 def habits(text: str) -> dict[str, int]:
