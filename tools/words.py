@@ -41,11 +41,11 @@ def spoken(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
     """Every sentence of the code, or the two of a plural, as often as it stands there."""
     for room in ROOMS:
         for file in sorted((root / room).rglob("*.*")):
-            yield from of_file(file)
+            yield from file_messages(file)
     yield from _of_data()
 
 
-def of_file(file: Path) -> Iterator[str | tuple[str, str]]:
+def file_messages(file: Path) -> Iterator[str | tuple[str, str]]:
     """Yield the sentences of a file of code, and pairs of sentences for plurals."""
     method = {".py": "python", ".js": "javascript"}.get(file.suffix)
     if method is None or "vendor" in file.parts:

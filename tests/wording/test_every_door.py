@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.words import ROOT, of_file
+from tools.words import ROOT, file_messages
 
 ROOMS = ("inference", "attention", "headlight", "training", "probing")
 CONTROLS = re.compile(
@@ -42,7 +42,7 @@ def names_the_app(message: str) -> bool:
 
 def messages(file: Path) -> Iterator[str]:
     """Yield the messages of a module, and its other texts except docstrings."""
-    for message in of_file(file):
+    for message in file_messages(file):
         yield from (message,) if isinstance(message, str) else message
     tree = ast.parse(file.read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
