@@ -42,6 +42,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     score.add_argument("file", type=Path, metavar="FILE", help="annotated sentences")
     known = "; ".join(f"{name}: {what}" for name, what in formats.NAMES.items())
     score.add_argument("--format", required=True, choices=list(formats.FORMATS), help=known)
+    score.add_argument("--encoding", default="", metavar="NAME", help="of the files, such as cp1252; found if left out")
     score.add_argument("--model", default=EMBEDDED, metavar="ID", help="a hub id or a folder; %(default)s without it")
     score.add_argument("--revision", metavar="NAME", help="a branch, tag or commit of a hub model")
     score.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")

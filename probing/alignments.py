@@ -20,7 +20,7 @@ from attention.aligned import HandAligned
 from attention.links import Span
 from inference.errors import Refusal
 from inference.text.accepted import check_text
-from probing.utf8 import decoded
+from probing.utf8 import decoded_or_guessed
 from wording import said_by, sentence
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
@@ -35,7 +35,7 @@ class Alignments:
     """Aligned pairs of sentences."""
 
     pairs: tuple[HandAligned, ...]
-    digest: str  # SHA-256 of the file's content
+    digest: str  # SHA-256 of the encoding, if it was named, and the file's content
 
 
 def load(file: Path = EMBEDDED) -> Alignments:
@@ -52,13 +52,13 @@ def load(file: Path = EMBEDDED) -> Alignments:
         ) from error
 
 
-def parse(content: bytes) -> Alignments:
+def parse(content: bytes, encoding: str = "") -> Alignments:
     """The pairs in a file's content; raises Refusal with the place that cannot be read.
 
     >>> parse("It rains\\tIl pleut\\t0-0 1-1 0?1".encode()).pairs[0].possible
     frozenset({(0, 1)})
     """
-    text = decoded(content)
+    text, _ = decoded_or_guessed(content, encoding)
     stated = _from_json(text) if text.lstrip().startswith(("{", "[")) else _from_lines(text)
     pairs = tuple(_pair(kind, at, fields) for kind, at, fields in stated)
     if not pairs:
@@ -73,7 +73,7 @@ def parse(content: bytes) -> Alignments:
                 most=MOST,
             )
         )
-    return Alignments(pairs, hashlib.sha256(content).hexdigest())
+    return Alignments(pairs, hashlib.sha256(encoding.encode() + content).hexdigest())
 
 
 Stated = Iterator[tuple[str, int, dict[str, Any]]]  # "line" or "pair", its number, the fields

@@ -15,10 +15,12 @@ from inference.files import embedded, extras, folders
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats
+from probing.corpus import Corpus
 from probing.kept import Kept
 from probing.rows import rows, to_csv, to_json
 from probing.score import Run, State, score
 from probing.summary import summary
+from probing.utf8 import guess_stated, guessed_encoding
 
 OTHERWISE = "Change the file, or choose a model that reads these texts: --model."
 PAUSE = 20.0  # seconds between two savings of a state
@@ -29,8 +31,8 @@ def run(asked: argparse.Namespace) -> str:
     outputs = [file for file in (asked.json, asked.csv, asked.control) if file is not None]
     for file in outputs:
         _refuse_unwritable(file)
-    corpus = formats.load(asked.file, asked.format)
-    split = formats.load(asked.split_file, asked.format) if asked.split_file else None
+    corpus = _loaded(asked, asked.file)
+    split = _loaded(asked, asked.split_file) if asked.split_file else None
     backend, model = opener(asked.model)
     fetched(backend, model, asked.revision, asked.download)
     kept = Kept.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
@@ -47,6 +49,14 @@ def run(asked: argparse.Namespace) -> str:
         _write(asked.control, to_json(rows(random.tally, corpus)))
     kept.drop()
     return summary(corpus, state, chooser, None if random is None else random.tally)
+
+
+def _loaded(asked: argparse.Namespace, file: Path) -> Corpus:
+    """Return the corpus in a file, and print the encoding if it was guessed; raise Refusal."""
+    corpus = formats.load(file, asked.format, asked.encoding)
+    if not asked.encoding and (guessed := guessed_encoding(file.read_bytes())):
+        print(guess_stated(file.name, guessed), file=sys.stderr)
+    return corpus
 
 
 def _refuse_unwritable(file: Path) -> None:

@@ -10,6 +10,7 @@ import re
 from attention.links import Item, Link, Span
 from inference.errors import Refusal
 from probing.corpus import Parsed
+from probing.utf8 import decoded_or_guessed, first_damage, guessed_encoding
 from wording import sentence
 
 DIRECTIONS = (sentence("dependent to head"), sentence("head to dependent"))
@@ -19,6 +20,23 @@ KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are r
 _OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
 
 Word = tuple[int, str, int, str]  # line, form, head, relation
+
+
+def text_of(content: bytes, encoding: str = "") -> str:
+    """Return the text of a CoNLL-U file; raise Refusal with the line if it is not UTF-8 and no encoding is named.
+
+    UTF-8 is the only encoding of the format, so that no other is guessed; UTF-16 with a mark is read.
+    """
+    if encoding or not (guessed := guessed_encoding(content)):
+        return decoded_or_guessed(content, encoding)[0]
+    line = content[: first_damage(content)].count(b"\n") + 1
+    raise Refusal(
+        sentence(
+            "Line {line} is not UTF-8, the only encoding of CoNLL-U; it may be {encoding}. Convert the file to UTF-8.",
+            line=line,
+            encoding=guessed,
+        )
+    )
 
 
 def parse(text: str) -> Parsed:

@@ -8,7 +8,7 @@ from pathlib import Path
 from inference.errors import Refusal
 from probing import conllu, gap, table
 from probing.corpus import Corpus
-from probing.utf8 import decoded, refuse_folder
+from probing.utf8 import decoded_or_guessed, refuse_folder
 from wording import sentence
 
 FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
@@ -19,7 +19,7 @@ NAMES = {
 }
 
 
-def load(file: Path, format: str) -> Corpus:
+def load(file: Path, format: str, encoding: str = "") -> Corpus:
     """The corpus in a file; raises Refusal when there is no such file or it is not in that format."""
     refuse_folder(file)
     try:
@@ -33,10 +33,10 @@ def load(file: Path, format: str) -> Corpus:
         raise Refusal(
             sentence("{file} cannot be read: {reason}. Give the path of an annotated file.", file=file, reason=reason)
         ) from error
-    return parse(content, format)
+    return parse(content, format, encoding)
 
 
-def parse(content: bytes, format: str) -> Corpus:
+def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
     """The corpus in a file's content; raises Refusal with the line where it is not in that format.
 
     >>> rows = "text,source,target,distractor\\nThe cat saw the dog as it fled.,it,cat,dog\\n"
@@ -51,8 +51,8 @@ def parse(content: bytes, format: str) -> Corpus:
                 formats=", ".join(FORMATS),
             )
         )
-    text = decoded(content, table=format == "csv")
     parser = FORMATS[format]
+    text = conllu.text_of(content, encoding) if format == "conllu" else decoded_or_guessed(content, encoding)[0]
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):
         raise Refusal(sentence("The file has nothing to score: {empty}.", empty=parser.EMPTY))
@@ -60,7 +60,7 @@ def parse(content: bytes, format: str) -> Corpus:
         format=format,
         items=tuple(item for item in parsed.items if item.links),
         directions=parser.DIRECTIONS,
-        digest=hashlib.sha256(format.encode() + b"\n" + content).hexdigest(),
+        digest=hashlib.sha256(f"{format}{encoding}\n".encode() + content).hexdigest(),
         left_out=parsed.left_out,
         together=format == "conllu",
     )

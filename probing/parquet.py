@@ -9,7 +9,7 @@ from typing import Any
 from inference.errors import Refusal
 from wording import sentence
 
-START = b"PAR1"
+START = b"PAR1\x15"  # and the first byte of a structure, unlike a word in a table
 MOST_BYTES = 500_000_000  # of a table when it is unpacked
 BATCH = 10_000  # rows that are unpacked at a time
 

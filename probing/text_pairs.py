@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from attention.aligned_texts import by_words
 from inference.errors import Refusal
 from probing.delimited import rows
-from probing.utf8 import decoded
+from probing.utf8 import decoded_or_guessed
 from wording import sentence
 
 COLUMNS = ("a", "b")
@@ -42,7 +42,7 @@ class TextPair:
         return max(len(one), len(other)) - same
 
 
-def parse(content: bytes) -> tuple[TextPair, ...]:
+def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
     """The pairs in a file; raises Refusal in one sentence.
 
     >>> parse(b"a,b,kind\\nIt was hot.,It was cold.,\\nIt was hot.,It was so hot.,control\\n")[1].control
@@ -56,7 +56,7 @@ def parse(content: bytes) -> tuple[TextPair, ...]:
                 most=MOST_BYTES,
             )
         )
-    text = decoded(content, table=True)
+    text, _ = decoded_or_guessed(content, encoding)
     if "\0" in text:
         raise Refusal(sentence("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8."))
     found: list[TextPair] = []

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from inference.errors import Refusal
 from probing import parquet
+from probing.encodings import check_encoding, fits, guess
 from wording import sentence
 
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
 MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
-MOST_ACCENTS = 0.15  # share of bytes beyond ASCII in Western European texts
-LEAST_GUESSED, GUESSED_FROM = 100, 100_000  # bytes
+EXCEL_SEPARATOR = re.compile(r"\A\"?sep=[,;|\t]\"?\n", re.IGNORECASE)
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
@@ -29,13 +29,13 @@ SAVE = sentence("Save the texts as CSV in UTF-8.")
 TABLE = sentence("Save it as CSV, for instance with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, the fix
     (b"\x1f\x8b", sentence("a gzip archive"), UNPACK),
-    (b"BZh", sentence("a bzip2 archive"), UNPACK),
+    (b"BZh91AY&SY", sentence("a bzip2 archive"), UNPACK),
     (b"\xfd7zXZ\0", sentence("an xz archive"), UNPACK),
     (b"\x28\xb5\x2f\xfd", sentence("a Zstandard archive"), UNPACK),
     (b"7z\xbc\xaf\x27\x1c", sentence("a 7z archive"), UNPACK),
     (b"Rar!\x1a\x07", sentence("a RAR archive"), UNPACK),
-    (b"PAR1", sentence("a Parquet file"), TABLE),
-    (b"ARROW1", sentence("an Arrow or Feather file"), TABLE),
+    (parquet.START, sentence("a Parquet file"), TABLE),
+    (b"ARROW1\0", sentence("an Arrow or Feather file"), TABLE),
     (b"FEA1", sentence("an Arrow or Feather file"), TABLE),
     (b"\xff\xff\xff\xff", sentence("an Arrow or Feather file"), TABLE),
     (b"SQLite format 3\0", sentence("an SQLite database"), TABLE),
@@ -46,9 +46,11 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, 
     (b"{\\rtf", sentence("an RTF document"), SAVE),
     (b"\x89PNG", sentence("a picture"), SAVE),
     (b"\xff\xd8\xff", sentence("a picture"), SAVE),
-    (b"GIF8", sentence("a picture"), SAVE),
+    (b"GIF87a", sentence("a picture"), SAVE),
+    (b"GIF89a", sentence("a picture"), SAVE),
     (b"<!DOCTYPE html", sentence("a web page"), sentence("Download the raw file.")),
     (b"<html", sentence("a web page"), sentence("Download the raw file.")),
+    (b"<?xml", sentence("an XML file"), SAVE),
     (b"version https://git-lfs", sentence("a Git LFS pointer"), sentence("Fetch the file itself with git lfs pull.")),
 )
 IN_ZIP = (  # a file inside, the kind, the fix
@@ -59,73 +61,102 @@ IN_ZIP = (  # a file inside, the kind, the fix
 )
 
 
-def decoded(content: bytes, *, table: bool = False) -> str:
+def decoded(content: bytes) -> str:
     """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
-
-    With ``table``, a Parquet file is read, too: its rows as JSON Lines.
 
     >>> decoded(b"\\xef\\xbb\\xbfIl fait froid."), decoded("déjà".encode("utf-16"))
     ('Il fait froid.', 'déjà')
     """
-    if table and content.startswith(parquet.START):
-        return parquet.json_lines(content)
     _refuse_kind(content)
     coding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
     try:
         return content.decode(coding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+        raise Refusal(
+            sentence("Line {line} is not UTF-8 text. Save the file as UTF-8, or name its encoding.", line=line)
+        ) from error
 
 
-def decoded_or_guessed(content: bytes) -> tuple[str, str]:
+def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
     """Return the text of a table and the encoding that was guessed for it, "" if none was; raise Refusal.
+
+    A Parquet file is read as JSON Lines. Line ends become "\\n"; an end-of-file mark (U+001A) and Excel's line
+    "sep=;" are left out. A file in ``encoding`` is not guessed.
 
     >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
     ("L'été à Paris est très chaud.", 'cp1252')
     """
-    try:
-        return decoded(content, table=True), ""
-    except Refusal as refusal:
-        coding = _guess(content) if isinstance(refusal.__cause__, UnicodeDecodeError) else None
-        if coding is None:
-            raise
-        return content.decode(coding), coding
-
-
-def _guess(content: bytes) -> str | None:
-    """Return the likeliest encoding of bytes that are not UTF-8; None if they are UTF-8 with errors, or not text.
-
-    Bytes of which most are ASCII are cp1252, or Latin-1 if that lacks a byte; charset-normalizer guesses the others.
-    """
-    replaced = content.decode("utf-8", "replace")
-    wrong = replaced.count("\ufffd")
-    right = len(re.findall("[^\0-\x7f\ufffd]", replaced))
-    if b"\0" in content or wrong < 2 or right >= wrong:
-        return None
-    if len(re.findall(rb"[\x80-\xff]", content)) < MOST_ACCENTS * len(content):
-        codings: tuple[str, ...] = ("cp1252", "latin-1") if b"\xff" not in content else ()
+    if content.startswith(parquet.START):
+        return parquet.json_lines(content), ""
+    guessed = ""
+    if encoding:
+        text = _in_encoding(content, encoding)
+    elif guessed := guessed_encoding(content):
+        text = content.decode(guessed)
     else:
-        codings = _statistical_guess(content)
-    return next((coding for coding in codings if _fits(content, coding)), None)
+        text = decoded(content)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
+    return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
 
 
-def _statistical_guess(content: bytes) -> tuple[str, ...]:
-    """Return the encoding that charset-normalizer finds in whole lines, if it also recognises a language."""
-    from charset_normalizer import from_bytes
+def guessed_encoding(content: bytes) -> str:
+    """Return the encoding that is guessed for a file of text; "" if it is UTF-8, Parquet, or no text that is known.
 
-    start = content[: content.rfind(b"\n", 0, GUESSED_FROM) + 1] or content
-    best = from_bytes(start).best() if len(start) >= LEAST_GUESSED else None
-    return (best.encoding,) if best is not None and best.language != "Unknown" else ()
+    >>> guessed_encoding("déjà".encode()), guessed_encoding("déjà vu".encode("latin-1"))
+    ('', 'cp1252')
+    """
+    return "" if is_unicode(content) else guess(content) or ""
 
 
-def _fits(content: bytes, coding: str) -> bool:
-    """Return whether an encoding has a character for all bytes."""
+def is_unicode(content: bytes) -> bool:
+    """Return whether a file is UTF-8, Unicode with a mark, or of a known kind that is no plain text."""
+    if content.startswith((parquet.START, *(mark for mark, _ in MARKS))) or _kind(content) is not None:
+        return True
+    return b"\0" not in content and fits(content, "utf-8")
+
+
+def first_damage(content: bytes) -> int:
+    """Return the place of the first byte that is not UTF-8 text, or is zero; the length if there is none.
+
+    >>> first_damage(b"ab\\xe9c"), first_damage(b"ab\\0"), first_damage(b"ab")
+    (2, 2, 2)
+    """
+    end = content.find(b"\0") if b"\0" in content else len(content)
     try:
-        content.decode(coding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        content.decode()
+    except UnicodeDecodeError as error:
+        return min(error.start, end)
+    return end
+
+
+def guess_stated(name: str, encoding: str) -> str:
+    """Return the sentence that states an encoding that was guessed for a file."""
+    return sentence(
+        "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
+        name=name,
+        encoding=encoding,
+    )
+
+
+def _in_encoding(content: bytes, encoding: str) -> str:
+    """Return a file's text in an encoding that somebody names; raise Refusal if it cannot be read in it."""
+    _refuse_kind(content)
+    coding = check_encoding(encoding)
+    if coding is None:
+        raise Refusal(
+            sentence(
+                "“{encoding}” is not a known encoding. Examples are utf-8, cp1252, latin-1, mac-roman and gb18030.",
+                encoding=encoding[:40],
+            )
+        )
+    try:
+        return content.decode(coding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise Refusal(
+            sentence("Line {line} is not {encoding} text. Name another encoding.", line=line, encoding=encoding)
+        ) from error
 
 
 def refuse_folder(path: Path) -> None:
@@ -145,14 +176,28 @@ def refuse_folder(path: Path) -> None:
 
 def _refuse_kind(content: bytes) -> None:
     """Raise Refusal if the first bytes are those of a known kind of file that is not text."""
-    found = next(((kind, fix) for start, kind, fix in KINDS if content[:32].lower().startswith(start.lower())), None)
-    if content.startswith(b"PK\x03\x04"):
-        found = _in_zip(content)
-    elif content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        found = sentence("a Python pickle, which is never opened here"), TABLE
-    if found is not None:
+    if (found := _kind(content)) is not None:
         kind, fix = found
         raise Refusal(sentence("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
+
+
+def _kind(content: bytes) -> tuple[str, str] | None:
+    """Return the kind of a file that is not text, and the fix; None for any other."""
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_zip(content)
+    if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
+        return sentence("a Python pickle, which is never opened here"), TABLE
+    if content[257:262] == b"ustar":
+        return sentence("a tar archive"), UNPACK
+    start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
+    return next(
+        (
+            (kind, fix)
+            for first, kind, fix in KINDS
+            if start.startswith(first) or (first[:1] == b"<" and start.lower().startswith(first.lower()))
+        ),
+        None,
+    )
 
 
 def _in_zip(content: bytes) -> tuple[str, str]:

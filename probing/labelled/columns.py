@@ -1,19 +1,15 @@
-"""Texts and their classes from CSV or TSV: the columns found by name, else by what they hold, or as the caller says.
-
-Fields parted by tabs are read as they stand, since files of texts seldom quote; those of a spreadsheet, where a quoted
-field may hold tabs and line ends, are known by lines that have not all the same number of tabs.
-"""
+"""Texts and their classes from CSV or TSV: the columns found by name, else by what they hold, or as the caller says."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from inference.errors import Refusal
-from probing.delimited import is_json, json_records, records
-from probing.labelled.files import check_length, check_rows, lines
+from probing.delimited import JSON_LINES, SAMPLE, Record, find_delimiter, lines, refuse_same_names, table_records
+from probing.labelled.files import check_length, check_rows
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import Classified
 from wording import sentence
@@ -22,12 +18,13 @@ TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title",
          "comment", "message", "tweet", "文本", "句子", "内容", "标题", "评论", "text_a")  # fmt: skip
 LABELS = ("label", "labels", "class", "category", "intent", "sentiment", "topic", "polarity", "target", "y", "tag",
           "标签", "类别", "分类", "情感")  # fmt: skip
-DELIMITERS = {"\t": sentence("tabs"), ",": sentence("commas"), ";": sentence("semicolons")}
-JSON_LINES = ""  # in place of a delimiter
-SAMPLE = 1_000  # rows that are looked at to find the columns
+DELIMITERS = {
+    "\t": sentence("tabs"),
+    ",": sentence("commas"),
+    ";": sentence("semicolons"),
+    "|": sentence("vertical bars"),
+}
 MOST_CLASSES = 200
-
-Record = tuple[int, list[str]]  # line, fields
 
 
 @dataclass(frozen=True)
@@ -44,19 +41,27 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
     Classified(text='It rained.', label='news')
     """
-    delimiter = _delimiter(text)
-    sample = list(islice(_records(text, delimiter), SAMPLE))
+    delimiter = find_delimiter(text)
+    sample = list(islice(table_records(text, delimiter), SAMPLE))
     if not sample:
         raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
+    if {len(fields) for _, fields in sample} == {1}:
+        raise Refusal(
+            sentence("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+        )
     header = sample[0][1] if delimiter == JSON_LINES else _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
     if header is None and wanted == Columns() and _names_only(sample, at):
         header = [name.strip() or str(number) for number, name in enumerate(sample[0][1], start=1)]
         at = _found(sample[1:], header, len(header), wanted)
+    low = [name.lower() for name in header or ()]
+    found = [low[column] for column, asked in zip(at, (wanted.text, wanted.label), strict=True)
+             if header and not (asked or "").isdigit()]  # fmt: skip
+    refuse_same_names(low, found)
     rows: list[Classified] = []
     first: dict[str, int] = {}
     labels: dict[str, str] = {}  # each written label once, however many rows have it
-    for line, fields in islice(_records(text, delimiter), 1 if header else 0, None):
+    for line, fields in islice(table_records(text, delimiter), 1 if header else 0, None):
         if len(fields) != len(sample[0][1]):
             raise Refusal(
                 sentence(
@@ -97,7 +102,8 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
             labels=label_name,
         )
     )
-    return Parsed(rows, first, Columns(*(names[column] for column in at)), names, (told,))
+    again = (names[column] if low.count(names[column].lower()) == 1 else str(column + 1) for column in at)
+    return Parsed(rows, first, Columns(*again), names, (told,))
 
 
 def first_row(text: str) -> tuple[str, ...]:
@@ -106,7 +112,9 @@ def first_row(text: str) -> tuple[str, ...]:
     >>> first_row("note;said\\n1;yes\\n")
     ('note', 'said')
     """
-    return next((tuple(field.strip() for field in fields) for _, fields in _records(text, _delimiter(text))), ())
+    return next(
+        (tuple(field.strip() for field in fields) for _, fields in table_records(text, find_delimiter(text))), ()
+    )
 
 
 def class_list(text: str) -> list[str]:
@@ -157,56 +165,6 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
             )
         )
     return classes[int(number)]
-
-
-def _delimiter(text: str) -> str:
-    """What parts the columns: the first that gives all rows looked at the same number of them."""
-    first = next((line for line in lines(text) if line.strip()), "")
-    if first.lstrip().startswith("{") and is_json(first):
-        return JSON_LINES
-    if first.lstrip().startswith(("[", "{")) and is_json(text):
-        raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
-    for delimiter in DELIMITERS:
-        try:
-            widths = {len(fields) for _, fields in islice(_records(text, delimiter), SAMPLE)}
-        except Refusal:
-            continue
-        if len(widths) == 1 and widths != {1}:
-            return delimiter
-    head = next((line for line in lines(text) if line.strip()), "")
-    best = max(DELIMITERS, key=head.count)
-    if head and best not in head:
-        raise Refusal(
-            sentence("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
-        )
-    return best
-
-
-def _records(text: str, delimiter: str) -> Iterator[Record]:
-    """Every row that is not blank, with its line."""
-    if delimiter == JSON_LINES:
-        return json_records(lines(text))
-    if delimiter != "\t" or ('"' in text and _uneven(text)):
-        found = records(lines(text), delimiter)
-    else:
-        numbered = enumerate(lines(text), start=1)
-        found = ((at, [_unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
-    return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
-
-
-def _uneven(text: str) -> bool:
-    return len({line.count("\t") for line in lines(text) if line.strip()}) > 1
-
-
-def _unquoted(field: str) -> str:
-    """A field without the quotation marks that a program puts around one that holds some.
-
-    >>> _unquoted('"He said ""go""."'), _unquoted('"Go"')
-    ('He said "go".', '"Go"')
-    """
-    inner = field[1:-1]
-    whole = field.startswith('"') and field.endswith('"') and '""' in inner and '"' not in inner.replace('""', "")
-    return inner.replace('""', '"') if whole else field
 
 
 def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:

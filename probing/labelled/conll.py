@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from inference.errors import Refusal
-from probing.delimited import is_json, records
-from probing.labelled.files import check_length, check_rows, lines
+from probing.delimited import is_json, lines, records
+from probing.labelled.files import check_length, check_rows
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import OUTSIDE, Tagged
 from probing.labelled.scripts import apart, joined, located, pooled
@@ -30,7 +30,7 @@ DATE = re.compile(r"\[[^\]]*\]")
 SENTENCE = re.compile(r"sentence|#$", re.IGNORECASE)
 WORDS = ("word", "token")  # names of columns
 TAGS = ("tag", "tags", "ner_tags", "ner_tag", "ner", "label", "labels")
-DELIMITERS = ",;\t"
+DELIMITERS = ",;\t|"
 BLANKS = " \t\n"
 DOCUMENT = "-DOCSTART-"
 

@@ -16,7 +16,7 @@ MOST_BYTES = 50_000_000  # of a file
 MOST_ROWS = 250_000  # in it
 LONGEST = 100_000  # characters of a text
 _CONTROL = r"\x01-\x08\x0b-\x1f\x7f-\x9f"  # all but tab and line end; no model reads them
-_LETTER = rf"[^ \t\n{_CONTROL}]"
+_LETTER = rf"[^ \t\n,;|\"{_CONTROL}]"  # no control, and nothing that separates words from tags
 CONTROLS = re.compile(f"[{_CONTROL}]")
 IN_WORDS = re.compile(rf"(?<={_LETTER})[{_CONTROL}]+|[{_CONTROL}]+(?={_LETTER})")  # not those that are a word
 
@@ -27,15 +27,16 @@ class File:
 
     name: str
     content: bytes
+    encoding: str = ""  # that somebody named; "" if it is to be found
 
     @classmethod
-    def opened(cls, path: Path) -> File:
+    def opened(cls, path: Path, encoding: str = "") -> File:
         """The file at a path; raises Refusal where it cannot be opened, before it is read where it is too large."""
         refuse_folder(path)
         try:
             if path.stat().st_size > MOST_BYTES:
                 raise _too_large(path.name, path.stat().st_size)
-            return cls(path.name, path.read_bytes())
+            return cls(path.name, path.read_bytes(), encoding)
         except OSError as error:
             reason = (
                 sentence("there is no such file")
@@ -65,12 +66,12 @@ class File:
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
-        text, guessed = decoded_or_guessed(self.content)
+        text, guessed = decoded_or_guessed(self.content, self.encoding)
         if "\0" in text:
             raise Refusal(
                 sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
             )
-        return (*(IN_WORDS if words else CONTROLS).subn("", text.replace("\r\n", "\n").replace("\r", "\n")), guessed)
+        return (*(IN_WORDS if words else CONTROLS).subn("", text), guessed)
 
 
 def _too_large(name: str, size: int) -> Refusal:
@@ -100,19 +101,6 @@ def about(file: File) -> Iterator[None]:
             raise
         said = sentence("{file}: {said}", file=file.name, said=refusal.message)
         raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
-
-
-def lines(text: str) -> Iterator[str]:
-    """The lines of a text one by one, each with its end, so that they never stand beside the text all at once.
-
-    >>> list(lines("a\\n\\nb"))
-    ['a\\n', '\\n', 'b']
-    """
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
 
 
 def check_length(text: str, line: int) -> str:

@@ -15,6 +15,7 @@ from probing.labelled.parsed import Parsed, Row, Wanted
 from probing.labelled.rows import Classified, Labels
 from probing.labelled.splitting import split
 from probing.labelled.tags import named
+from probing.utf8 import guess_stated
 from wording import sentence
 
 PARTS = ("train", "dev", "test")
@@ -97,13 +98,7 @@ def _parsed(
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
         told += [sentence("{file}: {said}", file=file.name, said=said) for said in parsed[part].told]
         if guessed:
-            told.append(
-                sentence(
-                    "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
-                    name=file.name,
-                    encoding=guessed,
-                )
-            )
+            told.append(guess_stated(file.name, guessed))
         if controls:
             told.append(
                 sentence(

@@ -29,7 +29,7 @@ from probing.labelled.reading import Files, classified, tagged
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed, harmed_tree, harmed_words
 from tests.support.traces import SENTENCE, numbers, record, sentence_trace, translation_trace
-from ui.input.text_files import decode
+from ui.input.text_files import decode, decode_table
 from ui.pages.by_hand import as_csv
 from ui.pages.find import probes
 from ui.pages.next_sentence import pairs_table
@@ -127,7 +127,7 @@ def _share_lesson(link: str) -> None:
 
 
 def _sentences(file: bytes) -> None:
-    text = decode(file)
+    text = decode_table(file)
     lines(text)
     found = table(text)
     for at in found.texts:

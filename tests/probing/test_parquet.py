@@ -72,7 +72,7 @@ def test_json_lines_are_rows_of_a_table() -> None:
     ]
 
 
-@pytest.mark.parametrize("content", [b"PAR1", b"PAR1\x15\x04PAR1", saved({"a": ["b"]})[:-9]])
+@pytest.mark.parametrize("content", [b"PAR1\x15", b"PAR1\x15\x04PAR1", saved({"a": ["b"]})[:-9]])
 def test_a_damaged_parquet_file_is_named(content: bytes) -> None:
     with pytest.raises(Refusal, match="a Parquet file that cannot be read: it is damaged or encrypted"):
         File("a.parquet", content).text()

@@ -9,6 +9,7 @@ import lzma
 import pickle
 import zipfile
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,9 @@ from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.reading import Files, classified, tagged
 from probing.utf8 import decoded, decoded_or_guessed
+from ui.input.text_files import decode_table
 from ui.pages.next_sentence import pairs_table
+from ui.pages.vectors.sentence_files import table
 
 
 def zipped(name: str) -> bytes:
@@ -42,6 +45,12 @@ KINDS = (
     (b"SQLite format 3\0", "an SQLite database"),
     (pickle.dumps({"text": "a"}), "a Python pickle, which is never opened here"),
     (b"%PDF-1.7\n", "a PDF document"),
+    (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive, not text. Unpack it"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an old Office file"),
+    (b"a.csv".ljust(257, b"\0") + b"ustar\x0000", "a tar archive"),
+    (b"\n<HTML><body>", "a web page, not text"),
+    (b"\xef\xbb\xbf<!DOCTYPE html>", "a web page, not text"),
+    (b'<?xml version="1.0"?><a/>', "an XML file"),
     (b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
     (b"<!doctype html><title>x</title>", "a web page, not text. Download the raw file"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
@@ -52,6 +61,7 @@ READERS: tuple[Callable[[bytes], object], ...] = (
     text_pairs.parse,
     pairs_table.parse,
     *(lambda content, name=name: formats.parse(content, name) for name in formats.FORMATS),
+    lambda content: table(decode_table(content)),
     lambda content: classified(Files(File("a.csv", content))),
     lambda content: tagged(Files(File("a.conll", content))),
 )
@@ -92,9 +102,91 @@ def test_encodings_of_other_scripts_are_guessed(coding: str) -> None:
     assert decoded_or_guessed(text.encode(coding))[0] == text
 
 
-@pytest.mark.parametrize("bad", [b"\xe9", b"\xff", b"\xe4\xb8", b"\x80"])
-@pytest.mark.parametrize("row", ["Il fait très froid.\n", "文本\n", "Plain.\n"])
-def test_utf8_with_a_bad_byte_is_refused_with_its_line(bad: bytes, row: str) -> None:
+BAD = (b"\xe9", b"\xff", b"\xe4\xb8", b"\x80")
+
+
+@pytest.mark.parametrize(
+    ("row", "bad"),
+    [
+        *(
+            (row, bad)
+            for row in ("Il fait très froid.\n", "文本\n")
+            for bad in (b"\xe9", b"\xff", b"\xe4\xb8", b"\x80")
+        ),
+        *(("Plain.\n", bad) for bad in (b"\xff", b"\xe4\xb8", b"\x80", b"\xc3")),
+    ],
+)
+def test_utf8_with_a_bad_byte_is_refused_with_its_line(row: str, bad: bytes) -> None:
     content = (row * 20).encode() + b"a" + bad + b"\n" + row.encode()
     with pytest.raises(Refusal, match="Line 21 is not UTF-8 text"):
         decoded_or_guessed(content)
+
+
+@pytest.mark.parametrize("word", ["BZhang", "PAR1", "ARROW1", "Gif8", "fea1", "PKs"])
+def test_words_like_the_starts_of_files_are_text(word: str) -> None:
+    text = f"{word},text\n"
+    assert decoded(text.encode()) == text
+    assert decoded_or_guessed(text.encode()) == (text, "")
+
+
+SMALL: dict[str, tuple[Callable[[bytes], Any], str]] = {
+    "pairs": (text_pairs.parse, "a,b\nIl fait froid.,Un café noir.\n"),
+    "alignments": (alignments.parse, "It is café\tC’est un café\t0-0 1-1 2-2\n"),
+    "next sentence": (pairs_table.parse, "a,b\nIl fait froid.,Un café noir.\n"),
+    "vectors": (lambda content: table(decode_table(content)).rows, "id,text\n1,Un café noir.\n"),
+    "csv": (
+        lambda content: formats.parse(content, "csv").items,
+        "text,source,target,distractor\nLe chat voit un café noir.,voit,chat,café\n",
+    ),
+    "gap": (
+        lambda content: formats.parse(content, "gap").items,
+        "Text\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\n"
+        "Zoé saw Eve when she left.\tshe\t17\tZoé\t0\tTRUE\tEve\t8\tFALSE\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", SMALL)
+@pytest.mark.parametrize("coding", ["cp1252", "utf-8-sig", "utf-16", "utf_16_le", "utf_16_be", "utf_32_le"])
+def test_each_reader_reads_other_encodings(reader: str, coding: str) -> None:
+    parse, text = SMALL[reader]
+    read, plain = (parse(text.encode(one)) for one in (coding, "utf-8"))
+    assert getattr(read, "pairs", read) == getattr(plain, "pairs", plain)
+
+
+@pytest.mark.parametrize("reader", SMALL)
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_each_reader_takes_other_line_ends(reader: str, end: str) -> None:
+    parse, text = SMALL[reader]
+    read, plain = (parse(one.encode()) for one in (text.replace("\n", end) + "\x1a", text))
+    assert getattr(read, "pairs", read) == getattr(plain, "pairs", plain)
+
+
+def test_conllu_in_another_encoding_is_named() -> None:
+    tree = "1\tUn\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcafé\t_\t_\t_\t_\t0\troot\t_\t_\n".encode("latin-1")
+    with pytest.raises(Refusal, match=r"Line 2 is not UTF-8, the only encoding of CoNLL-U; it may be cp1252. Convert"):
+        formats.parse(tree, "conllu")
+    assert formats.parse(tree, "conllu", "latin-1").items[0].text == "Un café"
+
+
+def test_a_named_encoding_is_read_or_refused() -> None:
+    content = "café".encode("mac_roman")
+    assert decoded_or_guessed(content, "mac-roman") == ("café", "")
+    with pytest.raises(Refusal, match="“none” is not a known encoding"):
+        decoded_or_guessed(content, "none")
+    with pytest.raises(Refusal, match="“unicode_escape” is not a known encoding"):
+        decoded_or_guessed(content, "unicode_escape")
+    with pytest.raises(Refusal, match=r"Line 1 is not ascii text. Name another encoding"):
+        decoded_or_guessed(content, "ascii")
+    with pytest.raises(Refusal, match="a gzip archive"):
+        decoded_or_guessed(gzip.compress(b"text"), "latin-1")
+
+
+def test_a_single_accent_in_latin_1_is_read_and_stated() -> None:
+    rows = "".join(f"Plain row number {at},{at % 2}\n" for at in range(40)) + "Un café noir,1\n"
+    read = classified(Files(File("a.csv", ("text,label\n" + rows).encode("latin-1"))))
+    texts = [row.text for part in ("train", "dev", "test") for row in getattr(read.labels, part)]
+    assert "Un café noir" in texts
+    assert "a.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.told
+    named = classified(Files(File("a.csv", ("text,label\n" + rows).encode("mac_roman"), "mac_roman")))
+    assert named.labels == read.labels

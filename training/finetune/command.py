@@ -54,6 +54,7 @@ def add(commands: Any) -> None:
                 metavar="NAME",
                 help=f"that holds the {part}s, or its number from 1; found if left out",
             )
+        command.add_argument("--encoding", default="", metavar="NAME", help="of the files; found if left out")
         command.add_argument("--download", action="store_true", help="fetch a hub model that is not on this machine")
         command.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the model is saved")
         command.add_argument("--minutes", type=float, default=3.0, help="of training at most (%(default)s)")
@@ -77,7 +78,7 @@ def run(asked: argparse.Namespace) -> None:
     backend, model = opener(asked.model)
     given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
     columns = Columns(asked.text_column, asked.label_column)
-    labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed, columns)
+    labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed, columns, asked.encoding)
     for sentence in labelled.told:
         print(sentence)
     if model != CHARACTERS:

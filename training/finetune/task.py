@@ -27,7 +27,13 @@ class Task:
 
 
 def task(  # noqa: PLR0913  # the parts, and how to read them
-    kind: Kind, train: str, dev: Path | None, test: Path | None, seed: int, columns: Columns = ANY
+    kind: Kind,
+    train: str,
+    dev: Path | None,
+    test: Path | None,
+    seed: int,
+    columns: Columns = ANY,
+    encoding: str = "",
 ) -> Task:
     """The texts that a command names; parts that are not given are divided from ``train`` by the seed. Raises Refusal.
 
@@ -35,8 +41,8 @@ def task(  # noqa: PLR0913  # the parts, and how to read them
     """
     if train in cards.BY_ID and not Path(train).exists():
         return _ready(kind, train, dev, test)
-    others = (None if path is None else File.opened(path) for path in (dev, test))
-    files = Files(File.opened(Path(train)), *others)
+    others = (None if path is None else File.opened(path, encoding) for path in (dev, test))
+    files = Files(File.opened(Path(train), encoding), *others)
     if kind == "classify":
         read = classified(files, columns, seed=seed)
     else:

@@ -1,22 +1,85 @@
-"""The text in a file that somebody brings. What is wrong with one is said in one sentence."""
+"""The text in a file that somebody brings, and the encoding that is picked for one that is not UTF-8."""
 
 from __future__ import annotations
 
+import streamlit as st
+
 from inference import Refusal
-from probing.utf8 import decoded
-from wording import sentence
+from probing.utf8 import decoded, decoded_or_guessed, guess_stated, guessed_encoding, is_unicode
+from ui.run.refusals import say
+from wording import _, sentence
 
 MOST_BYTES = 64_000_000
+ENCODINGS = {
+    "utf-8": sentence("UTF-8"),
+    "cp1252": sentence("Western European (cp1252)"),
+    "mac_roman": sentence("Western European, Mac"),
+    "cp850": sentence("Western European, DOS"),
+    "cp1250": sentence("Central European (cp1250)"),
+    "iso8859_2": sentence("Central European (Latin-2)"),
+    "cp1254": sentence("Turkish (cp1254)"),
+    "cp1251": sentence("Cyrillic (cp1251)"),
+    "koi8_r": sentence("Cyrillic (KOI8-R)"),
+    "cp1253": sentence("Greek (cp1253)"),
+    "cp1255": sentence("Hebrew (cp1255)"),
+    "cp1256": sentence("Arabic (cp1256)"),
+    "gb18030": sentence("Chinese (GB18030)"),
+    "big5": sentence("Chinese (Big5)"),
+    "cp932": sentence("Japanese (Shift-JIS)"),
+    "euc_jp": sentence("Japanese (EUC-JP)"),
+    "cp949": sentence("Korean (cp949)"),
+    "utf_16_le": sentence("UTF-16, little-endian"),
+    "utf_16_be": sentence("UTF-16, big-endian"),
+}
 
 
-def decode(data: bytes, *, table: bool = False) -> str:
-    """The text in a file, UTF-8 or UTF-16 with its mark; raises Refusal for an empty, large or binary one.
-
-    With ``table``, a Parquet file is read, too: its rows as JSON Lines.
+def decode(data: bytes) -> str:
+    """Return the text in a file, UTF-8 or UTF-16 with its mark; raise Refusal for an empty, large or binary one.
 
     >>> decode("déjà".encode("utf-16"))
     'déjà'
     """
+    _refuse_size(data)
+    return _checked(decoded(data))
+
+
+def decode_table(data: bytes, encoding: str = "") -> str:
+    """Return the text of a table in the encoding that is named or found, a Parquet file's as JSON Lines, or raise.
+
+    >>> decode_table("a,b\\r\\ndéjà,vu".encode("latin-1"))
+    'a,b\\ndéjà,vu'
+    """
+    _refuse_size(data)
+    return _checked(decoded_or_guessed(data, encoding)[0])
+
+
+def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str = "") -> str:
+    """Draw a list of encodings if a file is not in Unicode, with the guess; return the encoding, "" for the guess.
+
+    ``before`` was picked when the list was last drawn.
+    """
+    kept = st.session_state.get(f"{key}_guess")
+    if kept is None or kept[0] != file_id:
+        kept = st.session_state[f"{key}_guess"] = (file_id, is_unicode(data), guessed_encoding(data))
+        st.session_state.pop(key, None)
+    options = ["", *ENCODINGS]
+    _id, unicode, guess = kept
+    if unicode:
+        return ""
+    picked: str = st.selectbox(
+        _("Encoding"),
+        options,
+        index=options.index(before),
+        key=key,
+        format_func=lambda coding: ENCODINGS.get(coding, guess or _("Not found")),
+        help=_("How the file stores letters; pick another one if they look wrong"),
+    )
+    if guess and not picked:
+        say(guess_stated(name, guess), role="status")
+    return picked
+
+
+def _refuse_size(data: bytes) -> None:
     if not data.strip():
         raise Refusal(sentence("The file is empty; bring a text file with a sentence on each line, or a CSV file."))
     if len(data) > MOST_BYTES:
@@ -27,7 +90,9 @@ def decode(data: bytes, *, table: bool = False) -> str:
                 most=MOST_BYTES / 1e6,
             )
         )
-    text = decoded(data, table=table)
+
+
+def _checked(text: str) -> str:
     if "\0" in text:
         raise Refusal(
             sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from inference.errors import Refusal
+from probing.delimited import lines
 from probing.labelled import files
-from probing.labelled.files import File, about, check_length, check_rows, lines
+from probing.labelled.files import File, about, check_length, check_rows
 
 
 @pytest.mark.parametrize(

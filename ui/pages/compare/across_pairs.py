@@ -9,6 +9,7 @@ import streamlit as st
 from inference import Refusal
 from probing.text_pairs import TextPair, parse
 from ui.input.picking import control
+from ui.input.text_files import pick_encoding
 from ui.pages.compare.options import BRINGS, Compare
 from ui.places import ASSETS
 from ui.run.refusals import say
@@ -16,7 +17,7 @@ from ui.show.csv_table import csv_table
 from ui.show.saving import save
 from wording import _, sentence
 
-FILE, PARSED = "compare_file", "compare_parsed"
+FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
 WANTED = sentence(
     "Bring a CSV or TSV file with the columns a and b, a text in each. A column kind says “change” where the meaning"
     " differs (also when it is left out) and “control” where only the wording does; controls that share a text with a"
@@ -60,13 +61,19 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
             _("As a file that can be edited and brought"),
         )
         return READY
-    uploaded = st.file_uploader(_("File of pairs"), ["csv", "tsv", "txt"], key=FILE, max_upload_size=5,
-                                help=_("UTF-8, at most 500 pairs; it stays on this machine"))  # fmt: skip
+    uploaded = st.file_uploader(
+        _("File of pairs"),
+        ["csv", "tsv", "txt", "jsonl", "parquet"],
+        key=FILE,
+        max_upload_size=5,
+        help=_("UTF-8, at most 500 pairs; it stays on this machine"),
+    )
     if uploaded is None:
         say(WANTED, role="status")
         return None
     try:
-        return _parsed(uploaded.file_id, uploaded.getvalue())
+        encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+        return _parsed((uploaded.file_id, encoding), uploaded.getvalue())
     except Refusal as refusal:
         say(refusal.message)
         return None
@@ -78,9 +85,9 @@ def pairs_csv(pairs: tuple[TextPair, ...]) -> str:
     return csv_table(["a", "b", "kind"], lines)
 
 
-def _parsed(file: str, content: bytes) -> tuple[TextPair, ...]:
-    """What a file holds; parsed once, since the page is drawn again at every click."""
-    kept: tuple[str, tuple[TextPair, ...]] = st.session_state.get(PARSED, ("", ()))
+def _parsed(file: tuple[str, str], content: bytes) -> tuple[TextPair, ...]:
+    """What a file holds in an encoding; parsed once, since the page is drawn again at every click."""
+    kept: tuple[tuple[str, str], tuple[TextPair, ...]] = st.session_state.get(PARSED, (("", ""), ()))
     if kept[0] != file:
-        kept = st.session_state[PARSED] = (file, parse(content))
+        kept = st.session_state[PARSED] = (file, parse(content, file[1]))
     return kept[1]

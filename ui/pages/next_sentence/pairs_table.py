@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +11,8 @@ from inference import Refusal
 from inference.heads import NEXT_SENTENCE
 from inference.questions.question import PredictRequest
 from inference.questions.sentence import Judged, NextSentence
-from ui.input.text_files import decode
+from probing.delimited import JSON_LINES, find_delimiter, table_records
+from ui.input.text_files import decode_table, pick_encoding
 from ui.input.unknown_words import refuse_unreadable
 from ui.run.answering import Answerer
 from ui.run.ask_many import one_by_one
@@ -26,8 +25,15 @@ from ui.show.saving import save
 from wording import _, sentence, told
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
+ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # what is picked, and what the table was read in
 MOST = 500  # pairs at once
 FIRST, SECOND = "first text", "second text"
+NAMED = (  # names of both columns, in lower case
+    (FIRST, SECOND), ("first_text", "second_text"), ("first", "second"), ("a", "b"), ("text_a", "text_b"),
+    ("sentence1", "sentence2"), ("sentence_a", "sentence_b"), ("sentence a", "sentence b"), ("text1", "text2"),
+    ("premise", "hypothesis"), ("question1", "question2"), ("question", "sentence"), ("question", "answer"),
+    ("text", "pair"), ("text", "text_pair"),
+)  # fmt: skip
 HEADINGS = {
     FIRST: sentence("first text"),
     SECOND: sentence("second text"),
@@ -46,39 +52,34 @@ STARTERS = (  # of each two, the first follows and the second is from elsewhere
 )
 
 
-def parse(data: bytes) -> list[tuple[str, str]]:
-    """The pairs in a CSV file: its first two columns, a first row of names left out; raises Refusal.
+def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
+    """Return the pairs in a CSV, JSON Lines or Parquet file, without a first row of names; raise Refusal.
+
+    They are in the columns with usual names for pairs, such as premise and hypothesis, else in the first two.
 
     >>> parse("first text,second text\\na,b\\n".encode())
     [('a', 'b')]
     """
-    text = decode(data)
-    mark = max(",;\t|", key=text.lstrip().split("\n", 1)[0].count)
-    plain = mark == "\t" and len({line.count("\t") for line in text.split("\n") if line.strip()}) == 1
-    stream = io.StringIO(text, newline="")
-    if plain:
-        reader = csv.reader(stream, delimiter=mark, quoting=csv.QUOTE_NONE)
-    else:
-        reader = csv.reader(stream, delimiter=mark, strict=True)
-    line, rows = 1, []
-    try:
-        for row in reader:
-            rows += [row] if any(map(str.strip, row)) else []
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise Refusal(
-            sentence("The file is no CSV table: a cell in line {line} is far too long or not closed.", line=line)
-        ) from error
-    short = next(
-        (at for at, row in enumerate(rows, start=1) if len(row) < 2 or not (row[0].strip() and row[1].strip())), 0
-    )
-    if short:
-        raise Refusal(
-            sentence("Row {row} of the file has no two texts; each row needs a first and a second one.", row=short)
-        )
-    pairs = [(row[0].strip(), row[1].strip()) for row in rows]
-    if pairs and {cell.lower() for cell in pairs[0]} <= {FIRST, SECOND, "a", "b", "text", "pair", "first", "second"}:
-        pairs = pairs[1:]
+    text = decode_table(data, encoding)
+    delimiter = find_delimiter(text)
+    rows = list(table_records(text, delimiter))
+    names = [name.strip().lower() for name in rows[0][1]] if rows else []
+    at = next((places for pair in NAMED if (places := _places(names, pair))), None)
+    if at is not None or delimiter == JSON_LINES:
+        rows = rows[1:]
+    first, second = at or (0, 1)
+    width = len(names)
+    for line, row in rows:
+        if len(row) != width:
+            raise Refusal(
+                sentence("Line {line} has {fields} columns; the first row has {width}.", line=line, fields=len(row),
+                         width=width)
+            )  # fmt: skip
+        if width < 2 or not (row[first].strip() and row[second].strip()):
+            raise Refusal(
+                sentence("Line {line} of the file has no two texts; each row needs a first and a second.", line=line)
+            )
+    pairs = [(row[first].strip(), row[second].strip()) for _, row in rows]
     if not pairs:
         raise Refusal(sentence("The file holds no pairs; give a first and a second text in each row."))
     if len(pairs) > MOST:
@@ -90,6 +91,11 @@ def parse(data: bytes) -> list[tuple[str, str]]:
             )
         )
     return pairs
+
+
+def _places(names: Sequence[str], pair: tuple[str, str]) -> tuple[int, int] | None:
+    """Return the places of two columns by their names; None if one is missing."""
+    return (names.index(pair[0]), names.index(pair[1])) if set(pair) <= set(names) else None
 
 
 def whole(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
@@ -127,12 +133,18 @@ def own_pairs(who: Answerer) -> None:
         with st.popover(_("Bring a CSV file"), help=_("Its first two columns are the first and the second text")):
             st.file_uploader(
                 _("CSV with two columns"),
-                type=["csv", "tsv", "txt"],
+                type=["csv", "tsv", "txt", "jsonl", "parquet"],
                 key="pairs_file",
                 on_change=_brought,
                 max_upload_size=5,
                 help=_("The first and the second text of each pair, at most {most} rows; UTF-8", most=MOST),
             )
+            if (uploaded := state.get("pairs_file")) is not None:
+                encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+                if encoding != state.get(READ_AS, ""):
+                    state[READ_AS] = encoding
+                    _brought()
+                    st.rerun()
     for problem in state.pop(SAID, []):
         say(problem)
     say(_counted(len(pairs), halves), role="status")
@@ -179,12 +191,13 @@ def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
 
 
 def _brought() -> None:
+    """Put the pairs of the file that came into the table, or say why not."""
     state = st.session_state
     uploaded = state["pairs_file"]
     if uploaded is None:
         return
     try:
-        state[PAIRS] = parse(uploaded.getvalue())
+        state[PAIRS] = parse(uploaded.getvalue(), state.get(READ_AS, ""))
     except Refusal as refusal:
         state[SAID] = [refusal.message]
         return

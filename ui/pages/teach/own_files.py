@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,6 +14,7 @@ from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
 from probing.labelled.reading import PARTS, Files, Read, classified, tagged
 from ui.input.picking import control
+from ui.input.text_files import pick_encoding
 from ui.pages.teach.options import Teach
 from ui.run.refusals import say
 from ui.state.options import own
@@ -119,6 +120,10 @@ def _bring(part: str) -> None:
     in_the_box = st.file_uploader(
         told(BOXES[part]), key=box, on_change=keep, max_upload_size=50, help=told(ABOUT[part])
     )
+    if (brought := kept.get(part)) is not None:
+        file = brought.file
+        encoding = pick_encoding(f"teach_encoding_{part}", brought.id, file.name, file.content, file.encoding)
+        kept[part] = replace(brought, file=replace(file, encoding=encoding))
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
             say(_("{file} is here from before.", file=kept[part].file.name), role="status")
@@ -130,7 +135,7 @@ def _own(options: Teach) -> Own:
     """What is in the files, read once; raises Refusal with the place of what is wrong."""
     brought = {part: one for part, one in _brought().items() if part != "classes" or options.kind == "classify"}
     how = (options.kind, options.texts_in, options.labels_in, options.seed)
-    key = repr((how, sorted((part, one.id) for part, one in brought.items())))
+    key = repr((how, sorted((part, one.id, one.file.encoding) for part, one in brought.items())))
     kept: Own | None = st.session_state.get(READ)
     if kept is None or kept.key != key:
         with st.spinner(_("Reading the files")):

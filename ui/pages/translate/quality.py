@@ -14,6 +14,7 @@ from inference import Refusal
 from probing.aligning import READINGS, AlignmentRun, AlignmentState, Best, advance
 from probing.alignments import Alignments, load, parse
 from probing.intervals import wilson
+from ui.input.text_files import pick_encoding
 from ui.pages.translate.heads import named
 from ui.run.answering import Answerer, refused
 from ui.run.refusals import say
@@ -29,7 +30,7 @@ from ui.state.choice import Choice
 from viz.figures import head_map
 from wording import _, ngettext, sentence, told
 
-FILE, PARSED = "alignments_file", "alignments_parsed"
+FILE, PARSED, ENCODING = "alignments_file", "alignments_parsed", "alignments_encoding"
 STATES = "alignments_states"
 MOST_STATES = 8  # kept in a session
 MAPS = {ReadAt.WRITING: "alignments_map", ReadAt.OWN: "alignments_late_map"}
@@ -106,10 +107,12 @@ def _sentences() -> Alignments | None:
             role="status",
         )
         return ready()
+    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
     kept = st.session_state.get(PARSED)
-    if kept is None or kept[0] != uploaded.file_id:
+    if kept is None or kept[0] != (uploaded.file_id, encoding):
         try:
-            kept = st.session_state[PARSED] = (uploaded.file_id, parse(uploaded.getvalue()))
+            content = uploaded.getvalue()
+            kept = st.session_state[PARSED] = ((uploaded.file_id, encoding), parse(content, encoding))
         except Refusal as refusal:
             say(refusal.message)
             return None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inference import Refusal
-from probing.delimited import is_json, json_records
+from probing.delimited import find_delimiter, table_records
 from wording import _, sentence, told
 from wording.joined import listed
 
@@ -25,7 +23,7 @@ class Table:
     """A CSV file: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
 
     names: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]  # the line where each ends, and its cells
+    rows: tuple[tuple[int, tuple[str, ...]], ...]  # the line where each begins, and its cells
     texts: tuple[int, ...]
 
 
@@ -53,31 +51,21 @@ def table(text: str) -> Table:
     >>> table("id;text\\n1;A first one.\\n").texts
     (1,)
     """
-    first = text.lstrip().split("\n", 1)[0]
-    delimiter = max(",;\t|", key=first.count)
-    csv.field_size_limit(10 * LONGEST)
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=delimiter,
-        strict=True,
-        quoting=csv.QUOTE_NONE if _plain(text, delimiter) else csv.QUOTE_MINIMAL,
-    )
-    try:
-        if first.startswith("{") and is_json(first):
-            rows = [(line, tuple(row)) for line, row in json_records(text.split("\n"))]
-        else:
-            rows = [(reader.line_num, tuple(row)) for row in reader if any(row)]
-    except csv.Error as error:
-        raise Refusal(
-            _(
-                "Line {line:,} cannot be read as CSV ({error}). Look for a quotation mark that is not closed.",
-                line=reader.line_num,
-                error=error,
-            )
-        ) from error
+    rows = [(line, tuple(row)) for line, row in table_records(text, find_delimiter(text))]
     if len(rows) < 2:
         raise Refusal(
             _("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
+        )
+    width = len(rows[0][1])
+    wide = next((line for line, row in rows if any(cell.strip() for cell in row[width:])), None)
+    if wide is not None:
+        raise Refusal(
+            _(
+                "Line {line:,} has more columns than the first row, which has {width}. Quote cells that contain the"
+                " separator.",
+                line=wide,
+                width=width,
+            )
         )
     names = tuple(name.strip() or sentence("column {number}", number=at + 1) for at, name in enumerate(rows[0][1]))
     found = _texts(names, [row for _, row in rows[1 : LOOKED_AT + 1]])
@@ -91,11 +79,6 @@ def table(text: str) -> Table:
             )
         )
     return Table(names, tuple(rows[1:]), found)
-
-
-def _plain(text: str, delimiter: str) -> bool:
-    """Return whether tabs separate every line into the same number of fields, so that quotation marks are text."""
-    return delimiter == "\t" and len({line.count("\t") for line in re.split(r"\r\n|\r|\n", text) if line.strip()}) == 1
 
 
 def column(found: Table, at: int) -> tuple[str, ...]:

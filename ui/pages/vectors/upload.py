@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ui.input.text_files import decode
+from ui.input.text_files import decode_table, pick_encoding
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, Table, column, is_table, lines, table
 from ui.run.refusals import say
 from wording import _, told
 
-FILE, COLUMN = "vectors_file", "vectors_column"
+FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
 
 
@@ -33,7 +33,8 @@ def from_file() -> tuple[str, ...]:
             "status",
         )
         return ()
-    found = _parsed(uploaded)
+    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+    found = _parsed(uploaded, encoding)
     if not isinstance(found, Table):
         return found
     st.selectbox(
@@ -43,22 +44,22 @@ def from_file() -> tuple[str, ...]:
         format_func=lambda at: told(found.names[at]),
         help=_("Which column holds the sentences; columns of numbers are not offered"),
     )
-    return _column(uploaded.file_id, found, st.session_state[COLUMN])
+    return _column((uploaded.file_id, encoding), found, st.session_state[COLUMN])
 
 
-def _parsed(uploaded: UploadedFile) -> Table | tuple[str, ...]:
+def _parsed(uploaded: UploadedFile, encoding: str) -> Table | tuple[str, ...]:
     """What the file holds; looked at once, since the page is drawn again at every click."""
     kept = st.session_state.get(PARSED)
-    if kept is None or kept[0] != uploaded.file_id:
+    if kept is None or kept[0] != (uploaded.file_id, encoding):
         with st.spinner(_("Reading the file")):
-            text = decode(uploaded.getvalue(), table=is_table(uploaded.name))
-            kept = (uploaded.file_id, table(text) if is_table(uploaded.name) else lines(text))
+            text = decode_table(uploaded.getvalue(), encoding)
+            kept = ((uploaded.file_id, encoding), table(text) if is_table(uploaded.name) else lines(text))
         st.session_state[PARSED] = kept
     found: Table | tuple[str, ...] = kept[1]
     return found
 
 
-def _column(file: str, found: Table, at: int) -> tuple[str, ...]:
+def _column(file: tuple[str, str], found: Table, at: int) -> tuple[str, ...]:
     kept = st.session_state.get(CELLS)
     if kept is None or kept[0] != (file, at):
         kept = st.session_state[CELLS] = ((file, at), column(found, at))

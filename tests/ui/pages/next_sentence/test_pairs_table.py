@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from inference import LocalBackend
@@ -35,11 +39,11 @@ def test_commas_and_lines_inside_a_cell() -> None:
     [
         (b"", "The file is empty"),
         (b"\xff\x00\x81", "not UTF-8 text"),
-        (b"only one\n", "Row 1 of the file has no two texts"),
-        (b"a,b\nc,\n", "Row 2 of the file has no two texts"),
+        (b"only one\n", "Line 1 of the file has no two texts"),
+        (b"a,b\nc,\n", "Line 2 of the file has no two texts"),
         (b"first,second\n", "The file holds no pairs"),
         (b"a,b\n" * 1 + b"c,d\n" * (MOST + 1), f"at most {MOST} are judged at once"),
-        (b"a," + b"b" * 300_000, "no CSV table"),
+        (b"a," + b"b" * 1_000_001, "a cell is too long"),
     ],
 )
 def test_odd_files(data: bytes, said: str) -> None:
@@ -73,6 +77,48 @@ def test_our_own_bert_tells_the_examples_apart() -> None:
 
 
 def test_lone_quotation_mark_loses_no_pairs() -> None:
-    assert parse(b'a\tb\n"c\td\ne\tf\n') == [("a", "b"), ('"c', "d"), ("e", "f")][1:]
-    with pytest.raises(Refusal, match="a cell in line 2 is far too long or not closed"):
+    assert parse(b'a\tb\n"c\td\ne\tf\n') == [('"c', "d"), ("e", "f")]
+    with pytest.raises(Refusal, match="Line 2 is not CSV: a quotation mark is not closed"):
         parse(b'g,h\n"c,d\ne,f\n')
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"first": "A, one.", "second": "B two."}\n',
+        b'{"label": 1, "sentence1": "A, one.", "sentence2": "B two."}\n',
+        b"sep=;\nPremise;Hypothesis;label\nA, one.;B two.;1\n",
+        b"id|Sentence_A|Sentence_B\r7|A, one.|B two.\r",
+        b'question\tanswer\n"A, one."\t"B two."\n',
+        b'first text,second text\n"A, one.",B two.\n\x1a',
+    ],
+)
+def test_pairs_are_in_the_named_columns(data: bytes) -> None:
+    assert [tuple(text.strip('"') for text in pair) for pair in parse(data)] == [("A, one.", "B two.")]
+
+
+def test_pairs_in_parquet_are_read() -> None:
+    out = io.BytesIO()
+    pq.write_table(pa.table({"label": [1], "premise": ["A one."], "hypothesis": ["B two."]}), out)
+    assert parse(out.getvalue()) == [("A one.", "B two.")]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"Well, I see.,She left.\nOh.,He left.\n", "Line 2 has 2 columns; the first row has 3"),
+        (b'[{"first": "A one.", "second": "B two."}]', "The file is one JSON value. Save it as JSON Lines"),
+        (b'{"first": "A one.", "second": "B two."}\n{"first": "C"}\n', "Line 2 of the file has no two texts"),
+    ],
+)
+def test_pairs_that_would_be_lost_are_named(data: bytes, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        parse(data)
+
+
+def test_pairs_in_a_guessed_or_named_encoding_are_read() -> None:
+    data = "a,b\nIl prend un café.,Il est tard.\n".encode("mac_roman")
+    with pytest.raises(Refusal, match=r"Line 2 is not UTF-8 text. Save the file as UTF-8, or name its encoding"):
+        parse(data)
+    assert parse(data, "mac_roman") == [("Il prend un café.", "Il est tard.")]
+    assert parse(data.replace(b"\x8e", b"\xe9")) == [("Il prend un café.", "Il est tard.")]
