@@ -80,6 +80,7 @@ Stated = Iterator[tuple[str, int, dict[str, Any]]]  # "line" or "pair", its numb
 
 
 def _from_lines(text: str) -> Stated:
+    named = False  # whether a first row, which may name the columns, was read
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -92,12 +93,18 @@ def _from_lines(text: str) -> Stated:
                     fields=len(fields),
                 )
             )
+        if not named and tuple(field.strip().lower() for field in fields) == FIELDS:
+            named = True  # of its columns
+            continue
+        named = True
         yield "line", number, dict(zip(FIELDS, fields, strict=True))
 
 
 def _from_json(text: str) -> Stated:
+    written = [line for line in text.split("\n") if line.strip()]
+    by_line = len(written) > 1 and all(line.startswith("{") and line.rstrip().endswith("}") for line in written)
     try:
-        stated = json.loads(text)
+        stated = [json.loads(line) for line in written] if by_line else json.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         line = getattr(error, "lineno", 1)
         raise Refusal(

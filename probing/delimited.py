@@ -35,6 +35,10 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     found = table_records(text, find_delimiter(text))
     first, names = next(found, (1, []))
     header = [name.strip().lower() for name in names]
+    if not header:
+        raise Refusal(
+            sentence("The file is empty. Its first row names the columns: {columns}.", columns=", ".join(columns))
+        )
     lacking = [column for column in columns if column not in header]
     if lacking:
         raise Refusal(
@@ -86,7 +90,8 @@ def lines(text: str) -> Iterator[str]:
 def find_delimiter(text: str) -> str:
     """Return the separator of a table's columns, or JSON_LINES; raise Refusal for a single JSON value.
 
-    It is the first that gives the first thousand rows the same number of fields, else the most frequent in line 1.
+    It is the first that gives the first thousand rows the same number of fields, and preferably fields that do not
+    begin with a space, as after the commas of a sentence; else it is the most frequent in line 1.
 
     >>> find_delimiter("a;b\\n1,5;2\\n"), find_delimiter('{"a": 1}\\n')
     (';', '')
@@ -96,13 +101,17 @@ def find_delimiter(text: str) -> str:
         return JSON_LINES
     if first.lstrip().startswith(("[", "{")) and is_json(text):
         raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
+    found: dict[str, bool] = {}  # separators, with whether a space follows each of them
     for delimiter in DELIMITERS:
         try:
-            widths = {len(fields) for _, fields in islice(table_records(text, delimiter), SAMPLE)}
+            sample = [fields for _, fields in islice(table_records(text, delimiter), SAMPLE)]
         except Refusal:
             continue
+        widths = set(map(len, sample))
         if len(widths) == 1 and widths != {1}:
-            return delimiter
+            found[delimiter] = all(field.startswith(" ") for fields in sample for field in fields[1:])
+    if found:
+        return min(found, key=lambda delimiter: found[delimiter])
     return max(",;\t|", key=first.count)
 
 
@@ -110,12 +119,23 @@ def table_records(text: str, delimiter: str) -> Iterator[Record]:
     """Yield the line and the fields of every row that is not blank."""
     if delimiter == JSON_LINES:
         return json_records(lines(text))
-    if delimiter != "\t" or ('"' in text and (_is_uneven(text) or _quotes_tabs(text))):
+    if delimiter != "\t" or ('"' in text and (quotes_header(text) or _is_uneven(text) or _quotes_tabs(text))):
         found = records(lines(text), delimiter)
     else:
         numbered = enumerate(lines(text), start=1)
-        found = ((at, [_unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+        found = ((at, [unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
     return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
+
+
+def quotes_header(text: str) -> bool:
+    """Return whether all fields of the first row, separated by tabs, are in quotation marks.
+
+    >>> quotes_header('"text"\\t"label"\\n'), quotes_header('"Go"\\tyes\\n')
+    (True, False)
+    """
+    first = next((line for line in lines(text) if line.strip()), "")
+    fields = [field.strip() for field in first.split("\t")]
+    return all(len(field) > 1 and field[0] == field[-1] == '"' for field in fields)
 
 
 def _is_uneven(text: str) -> bool:
@@ -137,10 +157,10 @@ def _quotes_tabs(text: str) -> bool:
     return len(widths) == 1 and widths != {sample[0].count("\t") + 1}
 
 
-def _unquoted(field: str) -> str:
+def unquoted(field: str) -> str:
     """Return a field without the quotation marks that a program puts around a field that contains some.
 
-    >>> _unquoted('"He said ""go""."'), _unquoted('"Go"')
+    >>> unquoted('"He said ""go""."'), unquoted('"Go"')
     ('He said "go".', '"Go"')
     """
     inner = field[1:-1]
@@ -200,7 +220,7 @@ def _cell(value: object) -> str:
     """Return a JSON value as the field of a table."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None or value != value else json.dumps(value, ensure_ascii=False)
 
 
 def is_json(text: str) -> bool:

@@ -12,6 +12,7 @@ import unicodedata
 
 LEAST_FOR_STATISTICS, SAMPLED = 100, 50_000  # bytes that charset-normalizer needs; bytes that are looked at
 FEW = 3  # damaged characters, below which only cp1252 is considered
+VARIED = 8  # different bytes beyond ASCII, below which the statistics of a language decide last
 MOST_ODD = 0.1  # share of characters beyond ASCII that may look wrong
 MOST_ACCENTS = 0.15  # share of bytes beyond ASCII in Western European texts
 LEAST_CONTROLS = 0.1  # share of control characters in UTF-16 that is also valid UTF-8
@@ -39,7 +40,10 @@ def guess(content: bytes) -> str | None:
         return None
     sample = b"".join(re.findall(rb"[^\n]*[\x80-\xff][^\n]*\n?", content))[:SAMPLED]
     statistical = _statistical_guess(sample) if wrong >= FEW else None
-    candidates = (*((statistical,) if statistical else ()), *(SINGLE_BYTE if wrong >= FEW else SINGLE_BYTE[:1]))
+    candidates = SINGLE_BYTE if wrong >= FEW else SINGLE_BYTE[:1]
+    if statistical is not None:
+        varied = len(set(re.findall(rb"[\x80-\xff]", sample))) >= VARIED
+        candidates = (statistical, *candidates) if varied else (*candidates, statistical)
     shares = {coding: share for coding in candidates if (share := _odd_shares(sample, coding)) is not None}
     best = min(shares, key=lambda coding: shares[coding], default=None)  # the first of equals
     if best is not None and shares[best][0] > MOST_ODD:

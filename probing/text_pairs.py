@@ -57,8 +57,6 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
             )
         )
     text, _ = decoded_or_guessed(content, encoding)
-    if "\0" in text:
-        raise Refusal(sentence("The file is binary, not text: it holds zero bytes. Save it as a CSV file in UTF-8."))
     found: list[TextPair] = []
     for line, row in rows(text, COLUMNS):
         if len(found) == MOST_PAIRS:

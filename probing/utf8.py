@@ -97,6 +97,10 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
     else:
         text = decoded(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
+    if "\0" in text:
+        raise Refusal(
+            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        )
     return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
 
 

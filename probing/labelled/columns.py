@@ -45,9 +45,19 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     sample = list(islice(table_records(text, delimiter), SAMPLE))
     if not sample:
         raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
-    if {len(fields) for _, fields in sample} == {1}:
+    widths = [len(fields) for _, fields in sample]
+    if set(widths) == {1}:
         raise Refusal(
             sentence("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+        )
+    if widths[0] == 1:
+        raise Refusal(
+            sentence(
+                "Line {line} has one column; line {next} has {columns}. Remove line {line} if it names no columns.",
+                line=sample[0][0],
+                next=next(line for line, fields in sample if len(fields) > 1),
+                columns=max(widths),
+            )
         )
     header = sample[0][1] if delimiter == JSON_LINES else _header(sample, wanted)
     at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from inference.errors import Refusal
-from probing.delimited import is_json, lines, records
+from probing.delimited import is_json, lines, quotes_header, records, refuse_same_names, unquoted
 from probing.labelled.files import check_length, check_rows
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import OUTSIDE, Tagged
@@ -81,6 +81,8 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     delimiter = _table_delimiter(first_line)
     if delimiter is not None:
         named = _named(first_line, delimiter)
+        names = _names(first_line, delimiter)
+        refuse_same_names(names, (names[at - 1] for at in named))
         wanted = replace(wanted, word=wanted.word or named[0], tag=wanted.tag or named[1])
     columns, width = _found(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None
@@ -170,9 +172,7 @@ def _named(first: str, delimiter: str) -> tuple[int, int]:
 
 def _table_blocks(text: str, delimiter: str) -> Iterator[Block]:
     """Yield the sentences of a table: a new name of a sentence begins each, or a word numbered 1, or an empty row."""
-    rows = records(lines(text), delimiter)
-    if delimiter == "\t":
-        rows = ((at, line.rstrip("\n").split("\t")) for at, line in enumerate(lines(text), start=1))
+    rows = _table_rows(text, delimiter)
     _, header = next((at, row) for at, row in rows if any(field.strip() for field in row))
     column = next((at for at, name in enumerate(header) if SENTENCE.match(name.strip())), None)
     counts = column is not None and _counts_words(text, delimiter, column)
@@ -190,9 +190,17 @@ def _table_blocks(text: str, delimiter: str) -> Iterator[Block]:
         yield block
 
 
+def _table_rows(text: str, delimiter: str) -> Iterator[Line]:
+    """Return the rows of a table, blank ones too; quotation marks between tabs are words if the header has none."""
+    if delimiter != "\t" or quotes_header(text):
+        return records(lines(text), delimiter)
+    numbered = enumerate(lines(text), start=1)
+    return ((at, [unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+
+
 def _counts_words(text: str, delimiter: str, column: int) -> bool:
     """Return whether a column numbers the words of each sentence from 1, rather than the sentences."""
-    rows = islice(records(lines(text), delimiter), 1, SAMPLE) if delimiter != "\t" else iter(())
+    rows = islice(_table_rows(text, delimiter), 1, SAMPLE)
     names = [fields[column].strip() for _, fields in rows if column < len(fields) and any(fields)]
     after = all(name in ("1", str(int(old) + 1)) if old.isdecimal() else False for old, name in pairwise(names))
     return len(names) > 1 and names[0] == "1" and "2" in names and after

@@ -67,10 +67,6 @@ class File:
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
         text, guessed = decoded_or_guessed(self.content, self.encoding)
-        if "\0" in text:
-            raise Refusal(
-                sentence("The file is binary, not text: it holds zero bytes. Save it as a text file in UTF-8.")
-            )
         return (*(IN_WORDS if words else CONTROLS).subn("", text), guessed)
 
 

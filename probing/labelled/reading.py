@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from probing.labelled.tags import named
 from probing.utf8 import guess_stated
 from wording import sentence
 
+NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?")
 PARTS = ("train", "dev", "test")
 ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be found
 
@@ -62,7 +64,7 @@ def classified(files: Files, wanted: Columns = ANY, *, classes: File | None = No
     first = parsed["train"].first
     labels = tuple(name for name in names if name in first) or tuple(sorted(first, key=_by_number))
     rows, divided = _parts(files, parsed, seed)
-    return Read(Labels("classify", labels, **rows), parsed["train"].names, (*told, *divided))
+    return Read(Labels("classify", labels, **rows), parsed["train"].names, (*told, *_equal_numbers(labels), *divided))
 
 
 def tagged(files: Files, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> Read:
@@ -140,6 +142,23 @@ def _check_classes(parsed: Parsed[Classified, Columns]) -> None:
                 add=add,
             )
         )
+
+
+def _equal_numbers(labels: Sequence[str]) -> list[str]:
+    """Return a sentence if some classes are the same number, such as 1, 1.0 and 01."""
+    numbers: dict[float, list[str]] = {}
+    for label in labels:
+        if NUMBER.fullmatch(label):
+            numbers.setdefault(float(label), []).append(label)
+    return [
+        sentence(
+            "The labels {labels} are the same number, but are read as {many} classes.",
+            labels=", ".join(f"“{label}”" for label in same),
+            many=len(same),
+        )
+        for same in numbers.values()
+        if len(same) > 1
+    ]
 
 
 def _by_number(label: str) -> tuple[bool, int, str]:

@@ -119,3 +119,14 @@ def test_what_cannot_be_read_is_said_with_its_place(content: Any, said: str) -> 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"there\.tsv cannot be read"):
         load(tmp_path / "there.tsv")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Source\tTarget\tLinks\nIt rains\tIl pleut\t0-0\n",
+        b'{"source": "It rains", "target": "Il pleut", "links": "0-0"}\n' * 2,
+    ],
+)
+def test_a_header_and_json_lines_are_read(content: bytes) -> None:
+    assert {(pair.source, pair.sure) for pair in parse(content).pairs} == {("It rains", frozenset({(0, 0)}))}

@@ -39,7 +39,7 @@ def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, wor
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", 'Line 1 lacks the column "a"'),
+        (b"", "The file is empty. Its first row names the columns: a, b."),
         (b"a,c\n1,2\n", 'Line 1 lacks the column "b"; a, b were expected.'),
         (b"a,b\n", "The file has no pair below its header."),
         (b"a,b\nx,\n", "Line 2 has no text in column b."),

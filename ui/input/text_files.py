@@ -40,7 +40,12 @@ def decode(data: bytes) -> str:
     'déjà'
     """
     _refuse_size(data)
-    return _checked(decoded(data))
+    text = decoded(data)
+    if "\0" in text:
+        raise Refusal(
+            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        )
+    return text
 
 
 def decode_table(data: bytes, encoding: str = "") -> str:
@@ -50,7 +55,7 @@ def decode_table(data: bytes, encoding: str = "") -> str:
     'a,b\\ndéjà,vu'
     """
     _refuse_size(data)
-    return _checked(decoded_or_guessed(data, encoding)[0])
+    return decoded_or_guessed(data, encoding)[0]
 
 
 def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str = "") -> str:
@@ -90,11 +95,3 @@ def _refuse_size(data: bytes) -> None:
                 most=MOST_BYTES / 1e6,
             )
         )
-
-
-def _checked(text: str) -> str:
-    if "\0" in text:
-        raise Refusal(
-            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
-        )
-    return text

@@ -205,3 +205,51 @@ def test_names_in_no_list_are_a_header() -> None:
     assert read.columns == Columns("v2", "v1")
     assert read.rows[0] == Classified("Go, number 0", "spam")
     assert len(read.rows) == 9
+
+
+ROWS = [(f"Hello, you number {at}", str(at % 2)) for at in range(8)]
+
+
+def written(pattern: str, head: str = "") -> str:
+    """The rows, each written by a pattern."""
+    return head + "".join(pattern.format(text=text, label=label) for text, label in ROWS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        written("{text};{label}\n"),
+        written("{text}|{label}\n", "text|label\n"),
+        written('"{text}"\t"{label}"\n', '"text"\t"label"\n'),
+        written('"{text}",{label}\n', " Text , LABEL \n"),
+        written('"{text}", {label}\n', "text, label\n"),
+    ],
+)
+def test_usual_tables_keep_every_row(text: str) -> None:
+    assert [(row.text, row.label) for row in parse(text, Columns()).rows] == ROWS
+
+
+def test_tabs_in_quotes_are_text() -> None:
+    text = "".join(f'"Hello\tnumber {at}"\t{at % 2}\n' for at in range(8))
+    assert parse(text, Columns()).rows[1] == Classified("Hello\tnumber 1", "1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("text,text,label\nA b,c d,1\ne f,g h,0\n", "2 columns are named “text”. Rename all but one"),
+        ("text,label,Label\nA b,1,0\ne f,0,1\n", "2 columns are named “label”"),
+        ("# mine\ntext,label\nA b,1\ne f,0\n", "Line 1 has one column; line 2 has 2. Remove line 1"),
+        ('{"text": "A b", "label": 1}\n{"text": "c d", "label": NaN}\n', "Line 2 has no label"),
+        ("text,label\n" + "x" * 1_000_001 + ",1\n", "Line 2 is not CSV: .* a cell is too long"),
+    ],
+)
+def test_rows_that_would_be_misread_are_named(text: str, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        parse(text, Columns())
+
+
+def test_columns_with_one_name_are_taken_by_number() -> None:
+    found = parse("text,text,label\nA b,c d,1\ne f,g h,0\n", Columns("2", "label"))
+    assert [row.text for row in found.rows] == ["c d", "g h"]
+    assert found.columns == Columns("2", "label")

@@ -225,3 +225,33 @@ def test_an_invisible_word_keeps_its_column(word: str, mark: str) -> None:
     (row,) = parse(text, WordColumns()).rows
     assert row.tags == ("B-PER", "O", "B-LOC")
     assert [row.text[start:end] for start, end in row.words] == ["Ann", word, "Rome"]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "|", "\t"])
+@pytest.mark.parametrize("word", ["\x96", "\x85", "\x1c", ",", "||"])
+@pytest.mark.parametrize("quote", ['"', ""])
+def test_a_word_of_a_table_keeps_its_column(mark: str, word: str, quote: str) -> None:
+    if not quote and mark in word:
+        return
+    head = mark.join(f"{quote}{name}{quote}" for name in ("Sentence #", "Word", "Tag"))
+    rows = "".join(
+        f"{quote}{first}{quote}{mark}{quote}{shown}{quote}{mark}{quote}{tag}{quote}\n"
+        for first, shown, tag in (("1", "Ann", "B-PER"), ("", word, "O"), ("", "London", "B-LOC")) * 2
+    )
+    text = File("a.csv", f"{head}\n{rows}".encode()).read(words=True)[0]
+    (row,) = parse(text, WordColumns()).rows
+    assert row.text == f"Ann {word} London Ann {word} London"
+    assert row.tags == ("B-PER", "O", "B-LOC") * 2
+
+
+def test_a_dash_of_windows_is_a_word() -> None:
+    rows = "".join('"1","Ann","B-PER"\n"","\x96","O"\n"","London","B-LOC"\n' for _ in range(40))
+    content = f'"Sentence #","Word","Tag"\n{rows}'.encode("latin-1")
+    text, _, guessed = File("a.csv", content).read(words=True)
+    assert guessed == "cp1252"
+    assert parse(text, WordColumns()).rows[0].text.startswith("Ann – London")
+
+
+def test_two_columns_of_words_are_refused() -> None:
+    with pytest.raises(Refusal, match="2 columns are named “word”"):
+        parse("Word,Word,Tag\nAnn,Bob,B-PER\n", WordColumns())

@@ -212,3 +212,9 @@ def test_many_rows_stay_within_bounds(read: Callable[..., Read]) -> None:
         tracemalloc.stop()
     assert len(labels.train) + len(labels.dev) + len(labels.test) == 5_000
     assert peak < 8 * len(file.content)
+
+
+def test_labels_of_one_number_are_named() -> None:
+    rows = "".join(f"Text {at},{('1', '1.0', '01', '2')[at % 4]}\n" for at in range(40))
+    told = classified(Files(File("a.csv", f"text,label\n{rows}".encode()))).told
+    assert "The labels “01”, “1”, “1.0” are the same number, but are read as 3 classes." in told

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inference import Refusal
-from probing.delimited import find_delimiter, table_records
+from probing.delimited import JSON_LINES, find_delimiter, table_records
 from wording import _, sentence, told
 from wording.joined import listed
 
@@ -15,6 +15,7 @@ MOST_SENTENCES = 100_000
 LONGEST = 20_000  # characters of a sentence
 NAMED = ("text", "sentence", "sentences", "texts", "content", "document", "review", "title")  # columns of texts
 LOOKED_AT = 1000  # rows from which it is told which columns hold texts
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _WORDS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -51,7 +52,10 @@ def table(text: str) -> Table:
     >>> table("id;text\\n1;A first one.\\n").texts
     (1,)
     """
-    rows = [(line, tuple(row)) for line, row in table_records(text, find_delimiter(text))]
+    delimiter = find_delimiter(text)
+    rows = [(line, tuple(row)) for line, row in table_records(text, delimiter)]
+    if rows and delimiter != JSON_LINES and not _names_columns(rows[0][1]):
+        rows.insert(0, (0, ("",) * len(rows[0][1])))
     if len(rows) < 2:
         raise Refusal(
             _("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
@@ -79,6 +83,12 @@ def table(text: str) -> Table:
             )
         )
     return Table(names, tuple(rows[1:]), found)
+
+
+def _names_columns(first: Sequence[str]) -> bool:
+    """Return whether a first row names the columns: a usual name is in it, or no cell is a number."""
+    names = [name.strip().lower() for name in first]
+    return bool({*names} & {*NAMED}) or not any(NUMBER.fullmatch(name) for name in names)
 
 
 def column(found: Table, at: int) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import pytest
 
 from inference import Refusal
 from ui.input import text_files
-from ui.input.text_files import decode
+from ui.input.text_files import decode, decode_table
 from ui.pages.vectors import sentence_files
 from ui.pages.vectors.sentence_files import column, lines, table
 
@@ -101,3 +101,28 @@ def test_json_lines_have_columns_of_sentences() -> None:
     found = sentence_files.table('{"id": 1, "text": "A first\\none."}\n{"text": "A second one.", "id": 2}\n')
     assert (found.names, found.texts) == (("id", "text"), (1,))
     assert sentence_files.column(found, 1) == ("A first one.", "A second one.")
+
+
+def test_rows_wider_than_the_header_are_named() -> None:
+    with pytest.raises(Refusal, match="Line 3 has more columns than the first row, which has 2"):
+        table("id,text\n1,Hello you.\n2,Hello, you.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Hello, you.;1\nGood, bye.;0\n", ("Hello, you.", "Good, bye.")),
+        ("sep=|\nid|text\n1|One here.\n2|Two, there.\n", ("One here.", "Two, there.")),
+        ('"text"\t"label"\n"One here."\t"1"\n"Two there."\t"0"\n', ("One here.", "Two there.")),
+        ('{"0": "One here."}\n{"0": "Two there."}\n', ("One here.", "Two there.")),
+        ("id,text\r1,One here.\r2,Two there.\r", ("One here.", "Two there.")),
+    ],
+)
+def test_no_row_is_lost(text: str, read: tuple[str, ...]) -> None:
+    found = table(decode_table(text.encode()))
+    assert column(found, found.texts[0]) == read
+
+
+def test_a_lone_json_value_is_named() -> None:
+    with pytest.raises(Refusal, match=r"The file is one JSON value. Save it as JSON Lines"):
+        table('[{"text": "One here."}, {"text": "Two there."}]')
