@@ -49,7 +49,7 @@ On {test:,} test rows, scored once, after the training, on the model as it is sa
 ## Data
 
 {data}: {train:,} rows to train on, {dev:,} to choose the checkpoint by, {test:,} to tell. Licence: {licence}. By:
-{attribution}. Texts were cut at {length} pieces.
+{attribution}. Of {measured:,} texts that were measured, {cut:,} are longer than {length} pieces and were cut there.
 
 ## Training
 
@@ -100,6 +100,8 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
         licence=_cell(task.licence),
         attribution=_cell(task.attribution),
         length=run.length,
+        measured=found["cut"]["of"],
+        cut=found["cut"]["texts"],
         **found["rows"],
         steps=found["steps"],
         minutes=found["seconds"] / 60,

@@ -110,6 +110,8 @@ def summary(found: Scores) -> str:
     lines.append("test: " + ", ".join(f"{name} {test[name]:.3f}" for name in whole if name in test))
     if test.get("baseline_accuracy", -1.0) >= test["accuracy"]:
         lines.append("Counting words (TF-IDF and logistic regression) tells these classes as well or better.")
+    if (cut := found.get("cut", {})).get("texts"):
+        lines.append(f"{cut['texts']:,} of {cut['of']:,} texts are longer than {cut['length']} tokens and were cut.")
     if not found["finished"]:
         lines.append("Stopped before the last step; the same command goes on.")
     return "\n".join(lines)

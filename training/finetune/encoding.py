@@ -59,6 +59,12 @@ def encoded(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> E
     )
 
 
+def sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the number of tokens of each text, and how many of them are unknown to the model."""
+    unknown = tokenizer.unk_token_id
+    return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
+
+
 def _labels(row: Row) -> tuple[str, ...]:
     return row.tags if isinstance(row, Tagged) else (row.label,)
 

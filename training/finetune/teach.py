@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from probing.labelled.checks import fit
 from probing.labelled.rows import Classified
 from training import loop, metrics
 from training.finetune import baseline, best
+from training.finetune.encoding import sizes
 from training.finetune.export import export
 from training.finetune.ready import ready
 from training.finetune.run import Run
@@ -33,7 +33,7 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     run = ready(task.labels, model, settings, folder / RUN, machine)
     if not run.progress.step:
         run.metrics.write("plan", step=0, last=run.progress.schedule.last)
-        cut = fit(task.labels, lambda texts: _sizes(run.tokenizer, texts), run.length)
+        cut = fit(task.labels, lambda texts: sizes(run.tokenizer, texts), run.length)
         if cut.cut:
             run.metrics.note(cut.sentence)
     counted = _counted(task, run)
@@ -46,12 +46,6 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
         for needless in (run.folder / "checkpoint.pt", best.file(run.folder)):
             needless.unlink()
     return found
-
-
-def _sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the number of tokens of each text, and how many of them are unknown to the model."""
-    unknown = tokenizer.unk_token_id
-    return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
 
 def _refuse_finished(folder: Path) -> None:

@@ -87,6 +87,31 @@ def test_tags_of_words(files: Path) -> None:
     assert AutoModelForTokenClassification.from_pretrained(files / "out").config.id2label[1] == "B-PER"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("invisible", ["\u00ad", "\u200b", "\u200e", "\ufe0f"])
+def test_a_name_beside_an_invisible_word_is_learned(files: Path, invisible: str) -> None:
+    (files / "mine.conll").write_text(f"Ann B-PER\n{invisible} O\nLondon B-LOC\n\n" * 40, encoding="utf-8")
+    own = str(files / "mine.conll")
+    assert command(files, "tag", "mine.conll", "--dev", own, "--test", own, "--rate", "3e-3") == 0
+    classes = scores(files)["test"]["classes"]
+    assert {name: (one["f1"], one["support"]) for name, one in classes.items()} == {"LOC": (1.0, 40), "PER": (1.0, 40)}
+
+
+def test_texts_that_were_cut_are_told() -> None:
+    test = {"accuracy": 0.5, "classes": {}}
+    found = summary({"finished": True, "test": test, "cut": {"texts": 2, "of": 1000, "length": 64}})
+    assert "2 of 1,000 texts are longer than 64 tokens and were cut." in found
+
+
+@pytest.mark.slow
+def test_a_named_encoding_is_used(files: Path) -> None:
+    rows = "".join(f"Un café numéro {at}\t{at % 2}\n" for at in range(40))
+    (files / "mine.tsv").write_bytes(rows.encode("mac_roman"))
+    assert command(files, "classify", "mine.tsv", "--rate", "3e-3", "--encoding", "mac-roman") == 0
+    told = (files / "out" / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert all(json.loads(row)["text"].startswith("Un café numéro") for row in told)
+
+
 @pytest.mark.parametrize(
     ("asked", "more", "said"),
     [

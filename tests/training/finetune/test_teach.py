@@ -16,6 +16,7 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 
 from inference.errors import Refusal
 from inference.files import checksums
+from probing.labelled.checks import everything
 from probing.labelled.per_label import confusion
 from probing.labelled.rows import Classified, Labels
 from probing.labelled.told import told as read
@@ -382,5 +383,8 @@ def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
     taught(tmp_path, long, replace(FAST, steps=0))
     length = json.loads((tmp_path / "out" / "run" / "task.json").read_text(encoding="utf-8"))["length"]
     assert f"longer than {length} tokens, and so cut: 1 (" in capsys.readouterr().out
+    scores = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
+    assert scores["cut"] == {"texts": 1, "of": len(everything(labels)), "length": length}
+    assert "1 are longer than" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     taught(tmp_path, labels, replace(FAST, steps=0), "short")
     assert "and so cut" not in capsys.readouterr().out

@@ -46,6 +46,8 @@ def headline(results: Measured) -> list[str]:
         lines.append(_beside_counting(found))
     if alike := _one_label(found):
         lines.append(alike)
+    if shortened := _cut(found):
+        lines.append(shortened)
     return [*lines, _made(found)]
 
 
@@ -116,6 +118,19 @@ def _one_label(found: Told) -> str:
     return _(
         "It says {label} of every row: that is a collapse, and it has told nothing apart.",
         label=quoted(found.labels[said.pop()]),
+    )
+
+
+def _cut(found: Told) -> str:
+    """Return how many texts were cut to the tokens that the model reads; "" if none was, or none was measured."""
+    cut = found.scores.get("cut") or {}
+    if not cut.get("texts"):
+        return ""
+    return _(
+        "{texts:,} of {of:,} texts are longer than {length:,} tokens: the model read only their first {length:,}.",
+        texts=cut["texts"],
+        of=cut["of"],
+        length=cut["length"],
     )
 
 

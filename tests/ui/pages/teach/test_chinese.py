@@ -170,10 +170,11 @@ def test_what_changed_is_told_in_chinese(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_headline_is_chinese_whoever_wins(tmp_path: Path) -> None:
     found = measured(toldfolders.drawn(tmp_path / "texts", classes=3, rows=60, right=0.7))
     dev = {"dev": {"step": 40}, "rows": {"train": 100, "dev": 10}}
+    long = {"texts": 14, "of": 4403, "length": 64}
     with speaking("zh"):
         for counted in (0.5, 0.7, 0.9):
             test = {**found.told.test, "accuracy": 0.7, "baseline_accuracy": counted}
-            chinese(*headline(changed(found, test=test, finished=False, **dev)))
+            chinese(*headline(changed(found, test=test, finished=False, cut=long, **dev)))
         chinese(results_labels.few(found.each))
         assert found.sureness is not None
         for error in (0.0, 1.0):

@@ -186,3 +186,12 @@ def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8")
     os.utime(file, ns=(written, written + 1))
     assert len(measured(texts).rows) == 10
+
+
+def test_texts_that_were_cut_are_counted(texts: Path) -> None:
+    found = measured(texts)
+    long = changed(found, cut={"texts": 14, "of": 4403, "length": 64})
+    said = "14 of 4,403 texts are longer than 64 tokens: the model read only their first 64."
+    assert said in headline(long)
+    assert not any("tokens" in line for line in headline(found))
+    assert not any("tokens" in line for line in headline(changed(found, cut={"texts": 0, "of": 9, "length": 64})))
