@@ -81,8 +81,8 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     delimiter = _table_delimiter(first_line)
     if delimiter is not None:
         named = _named(first_line, delimiter)
-        names = _names(first_line, delimiter)
-        refuse_same_names(names, (names[at - 1] for at in named))
+        header = _names(first_line, delimiter)
+        refuse_same_names(header, (header[at - 1] for at in named))
         wanted = replace(wanted, word=wanted.word or named[0], tag=wanted.tag or named[1])
     columns, width = _found(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None

@@ -64,6 +64,18 @@ def test_every_format_is_scored(format: str, content: Any, given: list[str], tmp
     assert len(json.loads(out.read_text())) == 6
 
 
+@pytest.mark.parametrize(("more", "said"), [([], "data is not UTF-8; it was read as cp1252"), (["latin-1"], "")])
+def test_a_table_in_another_encoding_is_scored(
+    more: list[str], said: str, given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").write_bytes(TABLE + "At the café it was the cup.,it,cup,café\n".encode("latin-1"))
+    given[1], given[3] = str(tmp_path / "data"), "csv"
+    assert main([*given, *(["--encoding", *more] if more else [])]) == 0
+    assert said in capsys.readouterr().err
+    assert main([*given, "--encoding", "none"]) == 2
+    assert "“none” is not a known encoding" in capsys.readouterr().err
+
+
 def test_heads_are_chosen_on_the_split_file(
     given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,10 +58,10 @@ def decode_table(data: bytes, encoding: str = "") -> str:
     return decoded_or_guessed(data, encoding)[0]
 
 
-def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str = "") -> str:
+def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str | None = None) -> str:
     """Draw a list of encodings if a file is not in Unicode, with the guess; return the encoding, "" for the guess.
 
-    ``before`` was picked when the list was last drawn.
+    ``before`` was picked when the list was last drawn, by a page that states the guess itself.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:
@@ -74,12 +74,12 @@ def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str = 
     picked: str = st.selectbox(
         _("Encoding"),
         options,
-        index=options.index(before),
+        index=options.index(before or ""),
         key=key,
         format_func=lambda coding: ENCODINGS.get(coding, guess or _("Not found")),
         help=_("How the file stores letters; pick another one if they look wrong"),
     )
-    if guess and not picked:
+    if guess and not picked and before is None:
         say(guess_stated(name, guess), role="status")
     return picked
 

@@ -21,3 +21,14 @@ def test_a_file_that_cannot_be_read_is_said(name: str, data: bytes, said: str) -
     page = asked("vectors", show="sentences", bring="file")
     page.file_uploader(key="vectors_file").set_value((name, data, "text/plain")).run()
     says(page, said)
+
+
+def test_an_encoding_is_guessed_and_can_be_picked() -> None:
+    page = asked("vectors", show="sentences", bring="file")
+    data = "id,text\n1,Un café.\n2,Un thé.\n3,Un été à Paris.\n".encode("mac_roman")
+    page.file_uploader(key="vectors_file").set_value(("mac.csv", data, "text/csv")).run()
+    says(page, "mac.csv is not UTF-8; it was read as mac_roman. Check that its letters are right.")
+    assert page.session_state["vectors_cells"][1] == ("Un café.", "Un thé.", "Un été à Paris.")
+    page.selectbox(key="vectors_encoding").set_value("cp850").run()
+    assert page.session_state["vectors_cells"][1] != ("Un café.", "Un thé.", "Un été à Paris.")
+    assert not page.exception
