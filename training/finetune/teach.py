@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from inference.errors import Refusal
 from inference.files.checkpoint import WEIGHTS
