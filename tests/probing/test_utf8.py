@@ -164,22 +164,28 @@ def test_each_reader_takes_other_line_ends(reader: str, end: str) -> None:
 
 def test_conllu_in_another_encoding_is_named() -> None:
     tree = "1\tUn\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcafé\t_\t_\t_\t_\t0\troot\t_\t_\n".encode("latin-1")
-    with pytest.raises(Refusal, match=r"Line 2 is not UTF-8, the only encoding of CoNLL-U; it may be cp1252. Convert"):
+    with pytest.raises(Refusal) as refused:
         formats.parse(tree, "conllu")
+    assert all(part in refused.value.message for part in ("Line 2", "CoNLL-U", "cp1252"))
     assert formats.parse(tree, "conllu", "latin-1").items[0].text == "Un café"
 
 
-def test_a_named_encoding_is_read_or_refused() -> None:
-    content = "café".encode("mac_roman")
-    assert decoded_or_guessed(content, "mac-roman") == ("café", "")
-    with pytest.raises(Refusal, match="“none” is not a known encoding"):
-        decoded_or_guessed(content, "none")
-    with pytest.raises(Refusal, match="“unicode_escape” is not a known encoding"):
-        decoded_or_guessed(content, "unicode_escape")
-    with pytest.raises(Refusal, match=r"Line 1 is not ascii text. Name another encoding"):
-        decoded_or_guessed(content, "ascii")
-    with pytest.raises(Refusal, match="a gzip archive"):
-        decoded_or_guessed(gzip.compress(b"text"), "latin-1")
+def test_a_named_encoding_is_read() -> None:
+    assert decoded_or_guessed("café".encode("mac_roman"), "mac-roman") == ("café", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "said"),
+    [
+        (b"caf\x8e", "none", "“none” is not a known encoding"),
+        (b"caf\x8e", "unicode_escape", "“unicode_escape” is not a known encoding"),
+        (b"a\ncaf\x8e", "ascii", "Line 2 is not ascii text. Name another encoding"),
+        (gzip.compress(b"text"), "latin-1", "a gzip archive"),
+    ],
+)
+def test_a_named_encoding_that_does_not_fit_is_refused(content: bytes, encoding: str, said: str) -> None:
+    with pytest.raises(Refusal, match=said):
+        decoded_or_guessed(content, encoding)
 
 
 def test_a_single_accent_in_latin_1_is_read_and_stated() -> None:

@@ -253,5 +253,6 @@ def test_a_dash_of_windows_is_a_word() -> None:
 
 
 def test_two_columns_of_words_are_refused() -> None:
-    with pytest.raises(Refusal, match="2 columns are named “word”"):
+    with pytest.raises(Refusal) as refused:
         parse("Word,Word,Tag\nAnn,Bob,B-PER\n", WordColumns())
+    assert "“word”" in refused.value.message

@@ -73,6 +73,8 @@ def test_one_column_needs_no_delimiter() -> None:
         ("id,count\n1,2\n3,4\n", "None of the columns “id”, “count” holds texts"),
         ("text\n", "no rows below the names"),
         ("\n\n", "no rows below the names"),
+        ("id,text\n1,Hello you.\n2,Hello, you.\n", "Line 3 has more columns than the first row, which has 2"),
+        ('[{"text": "One here."}, {"text": "Two there."}]', "The file is one JSON value"),
     ],
 )
 def test_a_table_without_texts_is_said(text: str, said: str) -> None:
@@ -103,11 +105,6 @@ def test_json_lines_have_columns_of_sentences() -> None:
     assert sentence_files.column(found, 1) == ("A first one.", "A second one.")
 
 
-def test_rows_wider_than_the_header_are_named() -> None:
-    with pytest.raises(Refusal, match="Line 3 has more columns than the first row, which has 2"):
-        table("id,text\n1,Hello you.\n2,Hello, you.\n")
-
-
 @pytest.mark.parametrize(
     ("text", "read"),
     [
@@ -121,8 +118,3 @@ def test_rows_wider_than_the_header_are_named() -> None:
 def test_no_row_is_lost(text: str, read: tuple[str, ...]) -> None:
     found = table(decode_table(text.encode()))
     assert column(found, found.texts[0]) == read
-
-
-def test_a_lone_json_value_is_named() -> None:
-    with pytest.raises(Refusal, match=r"The file is one JSON value. Save it as JSON Lines"):
-        table('[{"text": "One here."}, {"text": "Two there."}]')
