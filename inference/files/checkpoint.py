@@ -34,6 +34,7 @@ _BASE = re.compile(r"^base_model:\s*(?:-\s*)?[\"']?([^\s\"']+)", re.MULTILINE)  
 _HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,95}/)?[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _CARD_CHARACTERS = 100_000
 _CONFIG_BYTES = 8_000_000
+_KIND_CHARACTERS = 40  # of an adapter's kind that are shown
 _HEADER_BYTES = 100_000_000
 
 
@@ -69,13 +70,7 @@ def inspect(folder: Path, name: str) -> Checkpoint:
         return _gguf(folder, gguf[0], name)
     if (folder / "adapter_config.json").exists():
         # It may name another model, anywhere, that the loader would then open in its place.
-        raise Refusal(
-            sentence(
-                "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
-                " model.merge_and_unload() and save the result with save_pretrained.",
-                name=name,
-            )
-        )
+        raise Refusal(_adapter(folder / "adapter_config.json", name))
     config = read_config(folder / "config.json", name)
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
@@ -83,6 +78,26 @@ def inspect(folder: Path, name: str) -> Checkpoint:
     if not sees and not any((folder / file).is_file() for file in TOKENIZERS):
         raise Refusal(no_tokenizer(name, base_model(folder, config)), way_out="embedded")
     return Checkpoint(folder, config, weights, None, parameters)
+
+
+def _adapter(file: Path, name: str) -> str:
+    """Return the message about a folder with an adapter of PEFT; virtual tokens cannot be merged into weights."""
+    try:
+        config = read_config(file, name)
+    except Refusal:
+        config = {}
+    if "num_virtual_tokens" in config:
+        return sentence(
+            "{name} is an adapter that adds virtual tokens ({kind}), which have no text and cannot be merged. "
+            "Expected a whole model. Open the model that it was trained from.",
+            name=name,
+            kind=str(config.get("peft_type"))[:_KIND_CHARACTERS],
+        )
+    return sentence(
+        "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
+        " model.merge_and_unload() and save the result with save_pretrained.",
+        name=name,
+    )
 
 
 def no_tokenizer(name: str, base: str | None) -> str:

@@ -79,14 +79,39 @@ def _refuse_foreign(model: Any) -> None:
                 name=name,
             )
         )
+    _refuse_virtual_tokens(model)
+
+
+def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
+    """Raise Refusal if an active adapter of PEFT adds virtual tokens, as prefix tuning and prompt tuning do.
+
+    The fix is get_base_model(): disable_adapter() is a context manager, and PEFT 0.21 fails in it for encoders.
+    """
+    for path, module in model.named_modules():
+        adapter = getattr(module, "active_peft_config", None)
+        if getattr(adapter, "is_prompt_learning", False) and not getattr(module, "_adapters_disabled", False):
+            raise Refusal(
+                sentence(
+                    "The adapter {adapter} adds virtual tokens ({kind}), which have no text. "
+                    "Expected a model without prompt learning. Pass {model}.get_base_model().",
+                    adapter=str(getattr(module, "active_adapter", "")),
+                    kind=str(getattr(adapter.peft_type, "value", adapter.peft_type)),
+                    model=f"model{_steps(path)}",
+                )
+            )
 
 
 def _inside(model: Any) -> str:
     """Return the way to the first model of transformers inside another module, such as "[0].auto_model", or ""."""
     for path, module in model.named_modules() if isinstance(model, torch.nn.Module) else ():
         if path and all(hasattr(module, known) for known in _KNOWN):
-            return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path.split("."))
+            return _steps(path)
     return ""
+
+
+def _steps(path: str) -> str:
+    """Return the path of a module as code, such as "[0].auto_model"."""
+    return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path.split(".") if step)
 
 
 def _failed(model: Any, error: BaseException, way_out: str | None) -> Refusal:

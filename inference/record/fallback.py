@@ -100,7 +100,7 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
 
     Raises NoMaps for models that report no attention, or report it in pieces; Refusal for texts that are too long.
     """
-    widths = _widths(inputs)
+    widths = token_counts(inputs)
     _refuse_sparse(model, widths[0], spans[0])
     _refuse_large(model, max(width or 0 for width in widths), largest)
     reported: Mapping[str, Sequence[Tensor]]
@@ -123,8 +123,8 @@ def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LAR
     return samples, output
 
 
-def _widths(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
-    """Tokens of source and target as given, padding included; None where these are no tokens."""
+def token_counts(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
+    """Return the tokens of source and target, padding included; None if a side has no tokens."""
     names = ("input_ids", "decoder_input_ids")
     if "encoder_hidden_states" in inputs:
         names = ("encoder_hidden_states", "input_ids")

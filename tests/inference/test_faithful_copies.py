@@ -192,6 +192,70 @@ def test_adapters_are_read_as_they_are_now(wordpieces: Any) -> None:
     assert len({made.id for made in found.values()}) == 3
 
 
+def prompted(model: Any, kind: str, task: str) -> Any:
+    """A model of PEFT with an adapter that adds 4 virtual tokens."""
+    peft = pytest.importorskip("peft")
+    sizes = {"task_type": task, "num_virtual_tokens": 4}
+    configs = {
+        "PREFIX_TUNING": lambda: peft.PrefixTuningConfig(**sizes),
+        "PROMPT_TUNING": lambda: peft.PromptTuningConfig(**sizes),
+        "P_TUNING": lambda: peft.PromptEncoderConfig(**sizes, encoder_hidden_size=8),
+        "MULTITASK_PROMPT_TUNING": lambda: peft.MultitaskPromptTuningConfig(**sizes, num_tasks=2),
+        "CARTRIDGE": lambda: peft.CartridgeConfig(**sizes),
+        "CPT": lambda: peft.CPTConfig(
+            task_type=task, cpt_token_ids=[1, 2, 3], cpt_mask=[1, 1, 1], cpt_tokens_type_mask=[1, 2, 3]
+        ),
+    }
+    return peft.get_peft_model(model, configs[kind]()).eval()
+
+
+PROMPTS = ["PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING", "MULTITASK_PROMPT_TUNING", "CARTRIDGE"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*PROMPTS, "CPT"])
+@pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing:FutureWarning")
+def test_virtual_tokens_of_a_decoder_are_refused(kind: str, folders: dict[str, Path]) -> None:
+    base = transformers.AutoModelForCausalLM.from_pretrained(folders["gpt2"])
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders["gpt2"])
+    expected = maps(trace(base, tokenizer, TEXT))
+    model = prompted(base, kind, "CAUSAL_LM")
+    with pytest.raises(Refusal, match=rf"default.*{kind}.*model\.get_base_model\(\)"):
+        trace(model, tokenizer, TEXT)
+    with model.disable_adapter():
+        np.testing.assert_array_equal(maps(trace(model, tokenizer, TEXT)), expected)
+    with pytest.raises(Refusal, match=kind):
+        trace(model, tokenizer, TEXT)
+    np.testing.assert_array_equal(maps(trace(model.get_base_model(), tokenizer, TEXT)), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", PROMPTS)
+@pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing:FutureWarning")
+def test_virtual_tokens_of_an_encoder_are_refused(kind: str, wordpieces: Any) -> None:
+    base = built(transformers.BertConfig(**{**BERT, "vocab_size": 120}), "sdpa")
+    model = prompted(base, kind, "FEATURE_EXTRACTION")
+    with pytest.raises(Refusal, match=kind):
+        trace(model, wordpieces, TEXT)
+    np.testing.assert_array_equal(
+        maps(trace(model.get_base_model(), wordpieces, TEXT)), maps(trace(bert(), wordpieces, TEXT))
+    )
+
+
+def test_soft_prompts_in_a_forward_function_are_refused(wordpieces: Any) -> None:
+    model = llama()
+    old, prompt = model.forward, torch.randn(1, 2, model.config.hidden_size)
+
+    def forward(input_ids: Any, **options: Any) -> Any:
+        options["attention_mask"] = None
+        embeddings = torch.cat([prompt, model.get_input_embeddings()(input_ids)], 1)
+        return old(inputs_embeds=embeddings, **options)
+
+    model.forward = forward
+    with pytest.raises(Refusal, match=r"layers\.0\.self_attn"):
+        trace(model, wordpieces, TEXT)
+
+
 def by_lambda(module: Any) -> None:
     old = module.forward
     module.forward = lambda *a, **k: old(*a, **k)

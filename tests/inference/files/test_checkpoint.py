@@ -71,6 +71,14 @@ def adapter(folder: Path) -> None:
     (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "/etc"}')
 
 
+def prompts(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text('{"peft_type": "PREFIX_TUNING", "num_virtual_tokens": 4}')
+
+
+def a_broken_adapter(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text("[")
+
+
 def escaping(folder: Path) -> None:
     no_weights(folder)
     index = {"weight_map": {"x": "../other.safetensors"}}
@@ -112,6 +120,8 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
     (empty, "are damaged or incomplete"),
     (mute, "comes without a tokenizer"),
     (adapter, "is an adapter for another model"),
+    (prompts, r"adds virtual tokens \(PREFIX_TUNING\), which have no text and cannot be merged"),
+    (a_broken_adapter, "an adapter for another model"),
     (escaping, "names files that are not its own"),
     (a_shard_missing, r"weight file model-1\.safetensors is missing"),
     (a_broken_index, "cannot be read"),
