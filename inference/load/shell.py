@@ -88,7 +88,7 @@ def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
     The fix is get_base_model(): disable_adapter() is a context manager, and PEFT 0.21 fails in it for encoders.
     """
     for path, module in model.named_modules():
-        adapter = getattr(module, "active_peft_config", None)
+        adapter: Any = getattr(module, "active_peft_config", None)
         if getattr(adapter, "is_prompt_learning", False) and not getattr(module, "_adapters_disabled", False):
             raise Refusal(
                 sentence(
