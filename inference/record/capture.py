@@ -182,6 +182,28 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
     return True
 
 
+def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str], given: dict[str, Tensor]) -> None:
+    """Raise Refusal if an attention reads more or fewer positions than its text has tokens, as with soft prompts."""
+    if "pixel_values" in given:
+        return
+    counts = fallback.token_counts(given)
+    for call, part in zip(calls, parts, strict=True):
+        expected = tuple(counts[side] for side in fallback.SIDES[part])
+        found = (call.query.shape[2], call.key.shape[2])
+        for positions, tokens in zip(found, expected, strict=True):
+            if tokens is not None and positions != tokens:
+                raise Refusal(
+                    sentence(
+                        "{name} cannot be traced: {module} reads {positions} positions, but the text has {tokens} "
+                        "tokens. Expected a model without virtual tokens, such as soft prompts. Pass its base model.",
+                        name=type(model).__name__,
+                        module=call.path,
+                        positions=positions,
+                        tokens=tokens,
+                    )
+                )
+
+
 def _tried(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[Call]]:
     """Record one pass: the output and the calls."""
     with recording() as tape, faithful.same_noise():
@@ -220,28 +242,6 @@ def _refuse_unseen(model: Any, calls: Sequence[Call], own: faithful.Pass) -> Non
     for path, module in model.named_modules():
         if type(module) in classes and path not in seen and path in own.paths:
             raise _replaced(model, path)
-
-
-def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str], given: dict[str, Tensor]) -> None:
-    """Raise Refusal if an attention reads more or fewer positions than its text has tokens, as with soft prompts."""
-    if "pixel_values" in given:
-        return
-    counts = fallback.token_counts(given)
-    for call, part in zip(calls, parts, strict=True):
-        expected = tuple(counts[side] for side in fallback.SIDES[part])
-        found = (call.query.shape[2], call.key.shape[2])
-        for positions, tokens in zip(found, expected, strict=True):
-            if tokens is not None and positions != tokens:
-                raise Refusal(
-                    sentence(
-                        "{name} cannot be traced: {module} reads {positions} positions, but the text has {tokens} "
-                        "tokens. Expected a model without virtual tokens, such as soft prompts. Pass its base model.",
-                        name=type(model).__name__,
-                        module=call.path,
-                        positions=positions,
-                        tokens=tokens,
-                    )
-                )
 
 
 def _refuse_uneven(model: Any, by_part: dict[str, list[int]]) -> None:
