@@ -9,6 +9,7 @@ from inference.pictures.families import vision
 from inference.record.smallest_input import positions
 
 _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
+_TWO_VALUES = ("diffllama",)  # models whose heads each weigh the values of two heads
 
 
 def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
@@ -60,7 +61,8 @@ def memory_limit(model: Any, records: bool, budget: int) -> int:
         attentions += 2 * _number(config, layers, "num_decoder_layers", "decoder_layers")
     if not records:
         return isqrt(budget // (attentions * heads * 4))
-    linear = 4 * attentions * ((heads + 2 * shared) * width + 3 * heads)
+    values = 2 if getattr(config, "model_type", None) in _TWO_VALUES else 1
+    linear = 4 * attentions * ((heads + (1 + values) * shared) * width + 3 * heads)
     square = 4 * heads * _biases(model, config, attentions, two)
     return _most(linear, square, budget)
 

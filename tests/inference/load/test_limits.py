@@ -63,6 +63,12 @@ def test_stated_widths_count_not_hidden_sizes() -> None:
     assert memory_limit(qwen3, True, 4 * 28 * (32 * 128 + 3 * 16) * 100) == 100
 
 
+def test_two_values_of_a_head_count_both() -> None:
+    sizes = {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6}
+    budget = 4 * 2 * ((4 + 3 * 2) * 6 + 3 * 4) * 100  # keys once, values twice
+    assert memory_limit(model(**sizes, model_type="diffllama"), True, budget) == 100
+
+
 def test_one_text_takes_half_of_the_budget() -> None:
     sizes = model(num_hidden_layers=2, num_attention_heads=3, hidden_size=24)
     assert token_limit(sizes, SimpleNamespace(), True, 4 * 2 * (3 * 24 + 3 * 3) * 100) == 50
