@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
 from torch import Tensor
 
@@ -34,6 +35,29 @@ class Call:
     def looks_back(self) -> bool:
         """Whether its own rule hides later keys here; a mask, where there is one, already says so."""
         return self.causal and self.mask is None and self.query.shape[2] > 1
+
+
+@dataclass(eq=False)
+class Repeats:
+    """Recognizes calls that compute the same weights as the call before them, for other values.
+
+    DiffLlama weighs each half of its values in a call of its own. Both calls get the same tensors, not equal copies:
+    layers that share a module, as in ALBERT, never do.
+    """
+
+    number: int = 0
+    last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak: the pass frees its tensors as before
+
+    def count(self, call: Call) -> int:
+        """Return how many calls directly before this one had its queries, keys and mask. Ask once for every call."""
+        given = (call.query, call.key, call.mask, call.bias, call.sinks)
+        same = len(self.last) == len(given) and all(
+            tensor is None if before is None else before() is tensor and tensor is not None
+            for before, tensor in zip(self.last, given, strict=True)
+        )
+        self.number = self.number + 1 if same else 0
+        self.last = tuple(None if tensor is None else ref(tensor) for tensor in given)
+        return self.number
 
 
 def part_namer(model: Any) -> Callable[[Call], str]:
