@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import ref
 
 from torch import Tensor
+
+from inference.errors import Refusal
+from wording import sentence
 
 CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
 DECODER = re.compile(r"(^|\.)decoder\.")
@@ -81,3 +84,18 @@ def part_namer(model: Any) -> Callable[[Call], str]:
 def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
     """Which part each call belongs to."""
     return list(map(part_namer(model), calls))
+
+
+def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
+    """Raise Refusal if the layers of a part differ in their number of heads, as after pruning."""
+    for part, heads in by_part.items():
+        if len(set(heads)) > 1:
+            raise Refusal(
+                sentence(
+                    "{name} cannot be traced: the layers of its {part} have {heads} heads, and all must have as many. "
+                    "Load the unpruned model.",
+                    name=type(model).__name__,
+                    part=part,
+                    heads=", ".join(map(str, heads)),
+                )
+            )
