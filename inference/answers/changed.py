@@ -128,7 +128,7 @@ def _met(lender: Lender, result: Tensor, question: Changed) -> Tensor:
             ),
             way_out="text",
         )
-    if isinstance(lender, Putting) and lender.notes[(take,), take].shape[1:] != rows.shape[1:]:
+    if isinstance(lender, Putting) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:
         raise Refusal(
             sentence("Here the two texts have rows of other lengths. Give a text with as many pieces."), way_out="text"
         )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
 from torch import Tensor
+
+from inference.errors import Refusal
+from wording import sentence
 
 CROSS = re.compile(r"(^|\.)(encoder_attn|encdecattention|crossattention|cross_attn)(\.|$)", re.IGNORECASE)
 DECODER = re.compile(r"(^|\.)decoder\.")
@@ -36,6 +40,29 @@ class Call:
         return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
+@dataclass(eq=False)
+class Repeats:
+    """Recognizes calls that compute the same weights as the call before them, for other values.
+
+    DiffLlama weighs each half of its values in a call of its own. Both calls get the same tensors, not equal copies:
+    layers that share a module, as in ALBERT, never do.
+    """
+
+    number: int = 0
+    last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak: the pass frees its tensors as before
+
+    def count(self, call: Call) -> int:
+        """Return how many calls directly before this one had its queries, keys and mask. Ask once for every call."""
+        given = (call.query, call.key, call.mask, call.bias, call.sinks)
+        same = len(self.last) == len(given) and all(
+            tensor is None if before is None else before() is tensor and tensor is not None
+            for before, tensor in zip(self.last, given, strict=True)
+        )
+        self.number = self.number + 1 if same else 0
+        self.last = tuple(None if tensor is None else ref(tensor) for tensor in given)
+        return self.number
+
+
 def part_namer(model: Any) -> Callable[[Call], str]:
     """Says which part a call belongs to: by its module's place, else by whether it may look ahead.
 
@@ -57,3 +84,18 @@ def part_namer(model: Any) -> Callable[[Call], str]:
 def part_names(model: Any, calls: Sequence[Call]) -> list[str]:
     """Which part each call belongs to."""
     return list(map(part_namer(model), calls))
+
+
+def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
+    """Raise Refusal if the layers of a part differ in their number of heads, as after pruning."""
+    for part, heads in by_part.items():
+        if len(set(heads)) > 1:
+            raise Refusal(
+                sentence(
+                    "{name} cannot be traced: the layers of its {part} have {heads} heads, and all must have as many. "
+                    "Load the unpruned model.",
+                    name=type(model).__name__,
+                    part=part,
+                    heads=", ".join(map(str, heads)),
+                )
+            )

@@ -23,7 +23,7 @@ from attention.record import AnyRecord
 from inference.errors import Refusal
 from inference.pictures.families import tower
 from inference.record import faithful, fallback, growing, records, smallest_input, spans
-from inference.record.call import Call, part_names
+from inference.record.call import Call, part_names, refuse_uneven
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, Tape, attend, recording
 from inference.record.layer_modules import note_layers
@@ -178,7 +178,7 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
     if len(by_part) == 1:
         growing.prepare(model, [call.path for call in calls], given)
     records.parts(model, calls, given, (None, None))
-    _refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
+    refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
 
 
@@ -242,21 +242,6 @@ def _refuse_unseen(model: Any, calls: Sequence[Call], own: faithful.Pass) -> Non
     for path, module in model.named_modules():
         if type(module) in classes and path not in seen and path in own.paths:
             raise _replaced(model, path)
-
-
-def _refuse_uneven(model: Any, by_part: dict[str, list[int]]) -> None:
-    """Raise Refusal if the layers of a part differ in their number of heads, as after pruning."""
-    for part, heads in by_part.items():
-        if len(set(heads)) > 1:
-            raise Refusal(
-                sentence(
-                    "{name} cannot be traced: the layers of its {part} have {heads} heads, and all must have as many. "
-                    "Load the unpruned model.",
-                    name=type(model).__name__,
-                    part=part,
-                    heads=", ".join(map(str, heads)),
-                )
-            )
 
 
 def _replaced(model: Any, path: str) -> Refusal:

@@ -18,7 +18,7 @@ from torch import Tensor
 from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
 from attention.trace import PART_NAMES
 from inference.errors import Refusal
-from inference.record.call import Call, part_namer
+from inference.record.call import Call, Repeats, part_namer
 from wording import sentence
 
 HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
@@ -42,12 +42,16 @@ class Editor:
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
     part_of: Any  # Call -> the part that it belongs to
     seen: Counter[str] = field(default_factory=Counter)
+    repeats: Repeats = field(default_factory=Repeats)
 
-    def change(self, call: Call) -> Change | None:
-        """What the edits make of this call; None where they leave it alone. Asked once for every call, in order."""
+    def change(self, call: Call, asked: Call) -> Change | None:
+        """Return the call after the edits, or None if they leave it alone. Ask once for every call, in order.
+
+        ``asked`` is the call with the tensors that the model handed over.
+        """
         part = self.part_of(call)
-        found = [edit for edit in self.places.get((part, self.seen[part]), ()) if _is_there(call, edit[1])]
-        self.seen[part] += 1
+        self.seen[part] += not self.repeats.count(asked)
+        found = [edit for edit in self.places.get((part, self.seen[part] - 1), ()) if _is_there(call, edit[1])]
         return _change(call, found) if found else None
 
 

@@ -51,9 +51,19 @@ def same_noise() -> Iterator[None]:
 
 
 def tensors(output: Any) -> dict[str, Tensor]:
-    """Return the floating-point tensors of a model's output by name; lists of maps and caches are left out."""
+    """Return the floating-point tensors of a model's output by name; lists of maps and caches are left out.
+
+    >>> list(tensors({"logits": torch.ones(2), "text": {"last": torch.ones(2)}, "attentions": ()}))
+    ['logits', 'text.last']
+    """
     named = output.items() if hasattr(output, "items") else enumerate(output if isinstance(output, tuple) else [output])
-    return {str(name): value for name, value in named if isinstance(value, Tensor) and value.is_floating_point()}
+    found: dict[str, Tensor] = {}
+    for name, value in named:
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": tensor for inner, tensor in tensors(value).items()}
+        elif isinstance(value, Tensor) and value.is_floating_point():
+            found[str(name)] = value
+    return found
 
 
 def differs(own: Tensor, traced: Tensor) -> float | None:
@@ -78,14 +88,30 @@ def differs(own: Tensor, traced: Tensor) -> float | None:
 
 
 def same(own: Pass, output: Any) -> bool:
-    """Whether an output equals that of the model itself, within the tolerance."""
+    """Whether an output has every tensor of the model's own output, and they are equal within the tolerance.
+
+    An output without tensors equals nothing.
+    """
     traced = tensors(output)
-    return all(differs(value, traced[name]) is None for name, value in own.output.items() if name in traced)
+    return bool(own.output) and all(
+        name in traced and differs(value, traced[name]) is None for name, value in own.output.items()
+    )
 
 
 def refusal(model: Any, own: Pass, traced: Pass) -> Refusal:
     """Return the refusal that names the first module of the traced copy that differs, and by how much."""
-    place, off, most = _first(own, traced)
+    first = _first(own, traced)
+    if first is None:
+        return Refusal(
+            sentence(
+                "{name} cannot be traced: the model itself returns {own}, its traced copy returns {traced}. "
+                "Return tensors of the same names whether attentions are asked for or not.",
+                name=type(model).__name__,
+                own=", ".join(own.output) or sentence("no tensor"),
+                traced=", ".join(traced.output) or sentence("no tensor"),
+            )
+        )
+    place, off, most = first
     return Refusal(
         sentence(
             "{name} cannot be traced: its copy gives another output than the model itself. "
@@ -99,8 +125,11 @@ def refusal(model: Any, own: Pass, traced: Pass) -> Refusal:
     )
 
 
-def _first(own: Pass, traced: Pass) -> tuple[str, float, float]:
-    """Return the path of the first module that differs, the difference, and the largest value of its output."""
+def _first(own: Pass, traced: Pass) -> tuple[str, float, float] | None:
+    """Return the path of the first module that differs, the difference, and the largest value of its output.
+
+    None if nothing differs that both passes have.
+    """
     outputs = [((name, 0), value) for name, value in own.output.items()]
     later = {**traced.modules, **{(name, 0): value for name, value in traced.output.items()}}
     for place, value in (*own.modules.items(), *outputs):
@@ -108,7 +137,7 @@ def _first(own: Pass, traced: Pass) -> tuple[str, float, float]:
         if off is not None:
             finite = value[value.isfinite()].float()
             return place[0], off, float(finite.abs().max()) if finite.numel() else 0.0
-    return type(own).__name__, float("nan"), float("nan")
+    return None
 
 
 @contextmanager

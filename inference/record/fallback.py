@@ -14,7 +14,7 @@ from attention.trace import PART_NAMES
 from inference import stops
 from inference.errors import Refusal
 from inference.record import bands, faithful
-from inference.record.call import Call
+from inference.record.call import Call, refuse_uneven
 from inference.record.interface import weigh
 from inference.record.records import numpy
 from inference.record.spans import Pair, Spans
@@ -48,6 +48,7 @@ def prepare(model: Any, given: dict[str, Tensor], own: faithful.Pass, setting: s
     [found], output = parts(model, given, (None, None))
     if not faithful.same(own, output):
         found = _tapped(model, given, own, setting)
+    refuse_uneven(model, {part: [record.heads for record in layers] for part, layers in found.items()})
     if set(found) == {"encoder"}:
         following = found["encoder"][0].maps.diagonal(1, 1, 2)  # from each token to the next one
         setattr(model, ALONE, "encoder" if following.any() else "decoder")

@@ -18,7 +18,7 @@ from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_f
 
 from inference import stops
 from inference.record import edits, patches
-from inference.record.call import Call
+from inference.record.call import Call, Repeats
 from inference.record.tensors import own, place
 
 PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
@@ -34,11 +34,17 @@ class Tape:
     calls: list[Call] = field(default_factory=list)
     expected: int = 0  # attentions of the whole pass, where that is known
     additive: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = field(default_factory=dict)
+    repeats: Repeats = field(default_factory=Repeats)
 
     def note(self, call: Call, lse: Tensor | None) -> None:
         """Keeps a call, holding no memory but its own."""
         query, key, value = own(call.query, call.key, call.value)
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
+
+    def widen(self, call: Call) -> None:
+        """Add the values of a call that repeats the last one as more channels of its values."""
+        last = self.calls[-1]
+        self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
         """A mask as numbers to add, which is what the kernel takes; made once for all layers that share the mask."""
@@ -59,7 +65,15 @@ class Weighed:
     weights: Tensor
 
 
-_weighed: ContextVar[list[Weighed] | None] = ContextVar("headlight_weighed", default=None)
+@dataclass(eq=False)
+class _Kept:
+    """The weights that one block keeps."""
+
+    found: list[Weighed] = field(default_factory=list)
+    repeats: Repeats = field(default_factory=Repeats)
+
+
+_weighed: ContextVar[_Kept | None] = ContextVar("headlight_weighed", default=None)
 
 
 @contextmanager
@@ -68,10 +82,10 @@ def weighing() -> Iterator[list[Weighed]]:
 
     They are computed by the formula; edits and recordings are left out.
     """
-    kept: list[Weighed] = []
+    kept = _Kept()
     token = _weighed.set(kept)
     try:
-        yield kept
+        yield kept.found
     finally:
         _weighed.reset(token)
 
@@ -135,9 +149,10 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
     causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
     path = str(getattr(module, PATH, ""))
-    call = _without_empty(Call(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux))
+    asked = Call(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux)
+    call = _without_empty(asked)
     if kept is not None:
-        return _weighed_output(call, kept).transpose(1, 2).contiguous(), None
+        return _weighed_output(call, kept, again=kept.repeats.count(asked) > 0).transpose(1, 2).contiguous(), None
     lse: Tensor | None = None
     if not plain:
         output, lse = _by_formula(call)
@@ -145,21 +160,30 @@ def attend(  # noqa: PLR0913  # transformers' own signature
         output, lse = _by_kernel(call, tape)
     else:
         output = unrecorded().transpose(1, 2)
-    change = None if editor is None else editor.change(call)
+    change = None if editor is None else editor.change(call, asked)
     if change is not None:
         call, output, lse = _changed(call, change, output, lse)
     if lending is not None:
-        output = lending.output(call, output)
+        output = lending.output(asked, output)
     if tape is not None:
-        tape.note(call, lse)
+        if tape.repeats.count(asked):
+            tape.widen(call)
+        else:
+            tape.note(call, lse)
     return output.transpose(1, 2).contiguous(), None
 
 
-def _weighed_output(call: Call, kept: list[Weighed]) -> Tensor:
-    """The output from weights that are kept; the first ones are where gradients end."""
-    weights = weigh(call)
-    weights = weights if weights.requires_grad else weights.requires_grad_()
-    kept.append(Weighed(call.path, weights))
+def _weighed_output(call: Call, kept: _Kept, *, again: bool) -> Tensor:
+    """The output from weights that are kept; the first ones are where gradients end.
+
+    A call that repeats the last one uses the same weights ``again``, whose gradient is the sum over both.
+    """
+    if again:
+        weights = kept.found[-1].weights
+    else:
+        weights = weigh(call)
+        weights = weights if weights.requires_grad else weights.requires_grad_()
+        kept.found.append(Weighed(call.path, weights))
     output: Tensor = weights.to(call.value.dtype) @ repeat_kv(call.value, call.query.shape[1] // call.key.shape[1])
     return output
 

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from attention.patches import Take, TakeHead
-from inference.record.call import Call
+from inference.record.call import Call, Repeats
 
 Set = tuple[Take, ...]
-Notes = dict[tuple[Set, Take], Tensor]  # what a set takes at one place, (token, channel)
+Notes = dict[tuple[Set, Take, int], Tensor]  # what a set takes in one call at one place, (token, channel)
 Place = tuple[str, int]  # part, layer
 Found = Sequence[tuple[int, Set, Take]]  # sample, its set, one of the set
 
@@ -28,8 +28,11 @@ Found = Sequence[tuple[int, Set, Take]]  # sample, its set, one of the set
 class Lender(Protocol):
     """What happens where a sample of a pass is to take something."""
 
-    def meets(self, values: Tensor, mine: Set, take: Take) -> Tensor | None:
-        """What stands in the place of ``values`` (token, channel) of one sample; None where they stay."""
+    def meets(self, values: Tensor, mine: Set, take: Take, repeat: int = 0) -> Tensor | None:
+        """Return the replacement of ``values`` (token, channel) of one sample, or None to keep them.
+
+        ``repeat`` counts the calls of a layer that computes its attention in several (``call.Repeats``).
+        """
         ...
 
 
@@ -39,9 +42,9 @@ class Noting:
 
     notes: Notes
 
-    def meets(self, values: Tensor, mine: Set, take: Take) -> None:
+    def meets(self, values: Tensor, mine: Set, take: Take, repeat: int = 0) -> None:
         """Keeps what the take names."""
-        self.notes[mine, take] = values[[there for _, there in take.pairs]].clone()
+        self.notes[mine, take, repeat] = values[[there for _, there in take.pairs]].clone()
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +53,10 @@ class Putting:
 
     notes: Notes
 
-    def meets(self, values: Tensor, mine: Set, take: Take) -> Tensor:
+    def meets(self, values: Tensor, mine: Set, take: Take, repeat: int = 0) -> Tensor:
         """The values with what was noted in the place of those that the take names."""
         here = [at for at, _ in take.pairs]
-        lent = self.notes[bare(mine), replace(take, seed=None)]
+        lent = self.notes[bare(mine), replace(take, seed=None), repeat]
         changed = values.clone()
         changed[here] = lent if take.seed is None else values[here] + _as_large(lent - values[here], take.seed)
         return changed
@@ -68,16 +71,18 @@ class Lending:
     lender: Lender
     part_of: Any  # Call -> the part that it belongs to
     seen: Counter[str] = field(default_factory=Counter)
+    repeats: Repeats = field(default_factory=Repeats)
 
     def output(self, call: Call, output: Tensor) -> Tensor:
         """An attention's output (sample, head, query, channel) with what is taken. Asked for every call, in order."""
         part = self.part_of(call)
-        found = self.heads.get((part, self.seen[part]), ())
-        self.seen[part] += 1
+        repeat = self.repeats.count(call)
+        self.seen[part] += not repeat
+        found = self.heads.get((part, self.seen[part] - 1), ())
         changed = output
         for sample, mine, take in found:
             assert isinstance(take, TakeHead)
-            other = self.lender.meets(output[sample, take.head], mine, take)
+            other = self.lender.meets(output[sample, take.head], mine, take, repeat)
             if other is not None:
                 changed = changed.clone() if changed is output else changed
                 changed[sample, take.head] = other

@@ -90,6 +90,9 @@ class _Stream(Tape):
         if self.layer == self.layers:
             raise _LastLayer
 
+    def widen(self, call: Call) -> None:
+        """Do nothing: a call that repeats the last one has its maps."""
+
 
 def _finished(model: Any, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:
     """The same from an architecture that gives its finished maps only."""

@@ -16,6 +16,7 @@ from transformers import AttentionInterface
 
 from inference.errors import Refusal
 from inference.in_memory import trace
+from inference.record import capture, faithful
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED
 
@@ -410,19 +411,78 @@ def pruned(heads: tuple[int, ...]) -> Any:
     model = transformers.BertModel(transformers.BertConfig(**{**BERT, "num_hidden_layers": len(heads)}))
     size = model.config.hidden_size // model.config.num_attention_heads
     for layer, number in zip(model.encoder.layer, heads, strict=True):
-        own = layer.attention.self
-        for linear in (own.query, own.key, own.value):
-            linear.weight = torch.nn.Parameter(linear.weight[: number * size].detach())
-            linear.bias = torch.nn.Parameter(linear.bias[: number * size].detach())
-            linear.out_features = number * size
-        own.num_attention_heads, own.all_head_size = number, number * size
-        dense = layer.attention.output.dense
-        dense.weight = torch.nn.Parameter(dense.weight[:, : number * size].detach())
-        dense.in_features = number * size
+        prune(layer, number, size)
     return model.eval()
+
+
+def prune(layer: Any, number: int, size: int) -> None:
+    """Keep the first ``number`` heads, each of ``size`` channels, of a layer like BERT's."""
+    own = layer.attention.self
+    for linear in (own.query, own.key, own.value):
+        linear.weight = torch.nn.Parameter(linear.weight[: number * size].detach())
+        linear.bias = torch.nn.Parameter(linear.bias[: number * size].detach())
+        linear.out_features = number * size
+    own.num_attention_heads, own.all_head_size = number, number * size
+    dense = layer.attention.output.dense
+    dense.weight = torch.nn.Parameter(dense.weight[:, : number * size].detach())
+    dense.in_features = number * size
 
 
 @pytest.mark.parametrize(("heads", "said"), [((3, 1, 2), "3, 1, 2 heads"), ((3, 0, 3), r"layer\.1\..*has no numbers")])
 def test_unevenly_pruned_heads_are_refused(heads: tuple[int, ...], said: str, wordpieces: Any) -> None:
     with pytest.raises(Refusal, match=said):
         trace(pruned(heads), wordpieces, TEXT)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        transformers.RoFormerConfig(**{**BERT, "num_hidden_layers": 3, "vocab_size": 120, "embedding_size": 24}),
+        transformers.BigBirdConfig(
+            **{**BERT, "num_hidden_layers": 3, "vocab_size": 120}, attention_type="original_full"
+        ),
+    ],
+    ids=lambda config: config.model_type,
+)
+def test_uneven_heads_of_finished_maps_are_refused(config: Any, wordpieces: Any) -> None:
+    model = built(config)
+    assert trace(model, wordpieces, TEXT).heads == 3
+    prune(model.encoder.layer[1], 1, size=8)
+    with pytest.raises(Refusal, match="have 3, 1, 3 heads"):
+        trace(model, wordpieces, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("own", "traced", "result"),
+    [
+        ({"a": 1.0}, {"a": 1.0, "b": 2.0}, True),
+        ({"a": 1.0}, {"b": 1.0}, False),
+        ({"a": 1.0, "b": 1.0}, {"a": 1.0}, False),
+        ({"a": {"b": 1.0}}, {"a": {"b": 2.0}}, False),
+        ({}, {}, False),
+        ({}, {"a": 1.0}, False),
+    ],
+)
+def test_outputs_equal_only_if_they_can_be_compared(own: Any, traced: Any, result: bool) -> None:
+    def values(given: Any) -> Any:
+        return {
+            key: values(value) if isinstance(value, dict) else torch.tensor([value]) for key, value in given.items()
+        }
+
+    assert faithful.same(faithful.Pass(faithful.tensors(values(own)), {}), values(traced)) is result
+
+
+class Renames(transformers.RoFormerModel):  # type: ignore[misc]
+    """A model whose output has other names if attentions are asked for."""
+
+    def forward(self, *args: Any, output_attentions: bool = False, **options: Any) -> Any:
+        found = super().forward(*args, output_attentions=output_attentions, **options)
+        if not output_attentions:
+            return found
+        return transformers.utils.ModelOutput(states=found.last_hidden_state * 2, attentions=found.attentions)
+
+
+def test_an_output_with_other_names_is_refused() -> None:
+    model = Renames(transformers.RoFormerConfig(**{**BERT, "embedding_size": 24})).eval()
+    with pytest.raises(Refusal, match="itself returns last_hidden_state, its traced copy returns states"):
+        capture.prepare(model)

@@ -77,11 +77,16 @@ RECORDED = [
     Architecture("Qwen 2", "qwen2", "decoder", GROUPED),
     Architecture("Qwen 3", "qwen3", "decoder", GROUPED),
     Architecture("Phi 3", "phi3", "decoder", {**GROUPED, "pad_token_id": 0}),
+    Architecture("DiffLlama", "diffllama", "decoder", GROUPED),
     Architecture("OPT", "opt", "decoder",
                  {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "ffn_dim": 32, "vocab_size": 40,
                   "word_embed_proj_dim": 24, "max_position_embeddings": 64}),
     Architecture("gpt-oss", "gpt_oss", "decoder",
                  {**GROUPED, "sliding_window": 4, "num_local_experts": 2, "num_experts_per_tok": 1}),
+    Architecture("Mistral 4", "mistral4", "decoder",
+                 {**BERT, "num_attention_heads": 4, "num_key_value_heads": 4, "max_position_embeddings": 64,
+                  "moe_intermediate_size": 8, "n_routed_experts": 2, "num_experts_per_tok": 1, "kv_lora_rank": 8,
+                  "q_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 6, "v_head_dim": 10}),
     Architecture("Marian", "marian", "encoder-decoder", SEQ2SEQ),
     Architecture("BART", "bart", "encoder-decoder", SEQ2SEQ),
     Architecture("mBART", "mbart", "encoder-decoder", SEQ2SEQ),
@@ -158,8 +163,8 @@ def _built(row: Architecture, implementation: str) -> Any:
     config = AutoConfig.for_model(row.model_type, **row.config)
     noise = torch.Generator().manual_seed(row.seed)
     with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(row.seed)
         fitting = capture.implementation(config) if implementation == capture.NAME else implementation
+        torch.manual_seed(row.seed)
         model = AutoModel.from_config(config, attn_implementation=fitting)
         for parameter in model.parameters() if row.spread else ():
             parameter.add_(torch.randn(parameter.shape, generator=noise) * row.spread)

@@ -12,7 +12,17 @@ import torch
 
 from attention.record import MapRecord, Record
 from inference.record import capture
-from tests.support.architectures import CLIP_TEXT, MAPS_ONLY, RECORDED, VISION, Architecture, build, inputs, named
+from tests.support.architectures import (
+    CLIP_TEXT,
+    GROUPED,
+    MAPS_ONLY,
+    RECORDED,
+    VISION,
+    Architecture,
+    build,
+    inputs,
+    named,
+)
 
 capture.install()
 EVERY = RECORDED + MAPS_ONLY
@@ -107,7 +117,8 @@ def test_what_is_recorded_fits_together(row: Architecture, lengths: Any) -> None
         for record in records:
             heads, queries, channels = record.query.shape
             kv_heads, keys, _ = record.key.shape
-            assert record.value.shape == (kv_heads, keys, channels)
+            halves = 2 if row.name == "DiffLlama" else 1  # each call weighs one half of the values
+            assert record.value.shape == (kv_heads, keys, halves * channels)
             assert (record.mask.queries, record.mask.keys) == (queries, keys)
             assert record.bias is None or record.bias.shape in ((1, queries, keys), (heads, queries, keys))
             assert record.lse is not None
@@ -247,3 +258,38 @@ def recorded_any(row: Architecture, given: Any) -> Any:
     model = build(row, capture.NAME)
     capture.prepare(model)
     return capture.record_parts(model, given)
+
+
+GRANITE = {**GROUPED, "layer_types": ["sliding_attention", "full_attention"], "sliding_window": 4}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        Architecture("Granite SWA", "granite_swa", "decoder", GRANITE),
+        Architecture(
+            "Granite MoE SWA",
+            "granitemoe_swa",
+            "decoder",
+            {**GRANITE, "num_local_experts": 2, "num_experts_per_tok": 1},
+        ),
+    ],
+    ids=lambda row: row.name,
+)
+def test_weights_with_sinks_are_those_of_the_output(row: Architecture) -> None:
+    """Granite's eager attention reports its weights before the sink takes its share; its output has them after."""
+    model, given, mixed = build(row, capture.NAME), inputs(row), []
+    capture.prepare(model)
+    for layer in model.layers:
+        layer.self_attn.o_proj.register_forward_pre_hook(lambda _module, args: mixed.append(args[0][0]))
+    mixed.clear()
+    records = capture.record_parts(model, given)[0]["decoder"]
+    reported = eager(row, given)["decoder"]
+    for record, output, before in zip(records, mixed, reported, strict=True):
+        assert isinstance(record, Record)
+        weights = np.stack([record.weights(head) for head in range(record.heads)])
+        shares = np.stack([record.given(head) for head in range(record.heads)])
+        values = np.stack([record.value[record.kv_head(head)] for head in range(record.heads)])
+        np.testing.assert_allclose((weights @ values).transpose(1, 0, 2).reshape(output.shape), output, atol=1e-5)
+        np.testing.assert_allclose(weights, before[0].numpy() * shares[..., None], atol=TOLERANCE)
+        assert shares.min() < 0.9, "the sinks take something"

@@ -25,6 +25,7 @@ capture.install()
 TEXTS = [row for row in RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
 IDS = [row.name for row in TEXTS]
 BY_HAND = "edited_by_hand"
+CALLS = {"DiffLlama": 2}  # calls of the attention function per layer, if more than 1
 
 
 READY: dict[str, Any] = {}
@@ -54,6 +55,7 @@ class ByHand:
     def __init__(self) -> None:
         self.edit: Any = None
         self.call = -1
+        self.each = 1
         self.calls: list[str] = []
 
     def __call__(  # noqa: PLR0913  # what transformers hands to an attention
@@ -80,7 +82,7 @@ class ByHand:
             scores = scores.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else scores + mask
         elif causal:
             scores = scores.masked_fill(torch.ones(scores.shape[2:]).tril() == 0, -torch.inf)
-        mine = len(self.calls) == self.call
+        mine = len(self.calls) // self.each == self.call
         self.calls.append(getattr(module, PATH, ""))
         if mine and isinstance(self.edit, Cut):
             scores[:, self.edit.head, self.edit.query, self.edit.key] = -torch.inf
@@ -114,10 +116,10 @@ def plainly(row: Architecture, given: Any) -> Any:
     model = build(row, BY_HAND)
     for path, module in model.named_modules():
         setattr(module, PATH, path)
-    HAND.edit, HAND.call, HAND.calls = None, -1, []
+    HAND.edit, HAND.call, HAND.calls, HAND.each = None, -1, [], CALLS.get(row.name, 1)
     with torch.inference_mode():
         model(**given)
-    return model, HAND.calls
+    return model, HAND.calls[:: HAND.each]
 
 
 def by_hand(model: Any, given: Any, call: int, edit: Any) -> Any:

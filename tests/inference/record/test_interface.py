@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from inference.record import records
-from inference.record.interface import attend, recording
+from inference.record.interface import attend, recording, weighing
 from inference.record.tensors import own
 from tests.support.present import present
 
@@ -224,3 +224,32 @@ def test_an_error_ends_the_recording() -> None:
         raise RuntimeError("inside")
     attend(*arguments("plain")[0])
     assert not tape.calls
+
+
+def test_the_same_queries_and_keys_are_one_attention() -> None:
+    query, key, first, second = (numbers(1, 2, 5, 6, seed=seed) for seed in range(4))
+    with recording() as tape:
+        outputs = [attend(Module(1, True), query, key, value, None)[0] for value in (first, second)]
+    [call] = tape.calls
+    assert call.lse is not None
+    weights = ((query @ key.mT * call.scale).masked_fill(torch.ones(5, 5).tril() == 0, -torch.inf)).softmax(-1)
+    torch.testing.assert_close((weights @ call.value).transpose(1, 2), torch.cat(outputs, -1))
+
+
+def test_equal_copies_and_other_masks_are_attentions_of_their_own() -> None:
+    query, key, value = (numbers(1, 2, 5, 6, seed=seed) for seed in range(3))
+    with recording() as tape:
+        attend(Module(1, False), query, key, value, None)
+        attend(Module(1, False), query.clone(), key.clone(), value, None)  # layers with one module may be this alike
+        attend(Module(1, False), query, key, value, None)
+        attend(Module(1, False), query, key, value, some(1, 1, 5, 5))
+    assert len(tape.calls) == 4
+
+
+def test_weights_used_twice_get_the_sum_of_both_gradients() -> None:
+    query, key, first, second = (numbers(1, 2, 5, 6, seed=seed) for seed in range(4))
+    with weighing() as kept:
+        one, other = (attend(Module(1, False), query, key, value, None)[0].sum() for value in (first, second))
+    [weighed] = kept
+    [gradient] = torch.autograd.grad(one + 3 * other, [weighed.weights])
+    torch.testing.assert_close(gradient, (first + 3 * second).sum(-1)[:, :, None].expand_as(gradient))

@@ -114,7 +114,7 @@ def test_a_head_s_output_is_its_slice_of_what_enters_w_o(name: str, ending: str)
 def test_a_random_change_is_as_large_as_the_one_it_stands_for() -> None:
     here, there = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0))
     take = TakeState(0, ((0, 0), (3, 2)), seed=4)
-    notes = {(bare((take,)), bare((take,))[0]): there[[0, 2]]}
+    notes = {(bare((take,)), bare((take,))[0], 0): there[[0, 2]]}
     found = Putting(notes).meets(here, (take,), take)
     sizes = (found - here).norm(dim=-1)
     torch.testing.assert_close(sizes[[0, 3]], torch.stack([(there[0] - here[0]).norm(), (there[2] - here[3]).norm()]))
@@ -204,3 +204,17 @@ def test_models_that_attend_in_code_of_their_own_refuse() -> None:
         lending.lent(model, [(TakeState(0, ((0, 0),)),)], Putting({})),
     ):
         pass
+
+
+@pytest.mark.parametrize("name", ["DiffLlama", "Llama"])
+def test_all_heads_of_a_layer_are_its_whole_attention(name: str) -> None:
+    row = named(name)
+    model, given, other = ready(row), inputs(row), another(row)
+    found: list[Tensor] = []
+    handle = model.layers[0].self_attn.register_forward_hook(lambda _module, _args, result: found.append(result[0]))
+    heads = tuple(TakeHead(0, head, every("")) for head in range(4))
+    with torch.inference_mode():
+        output(model, other)
+        one_pass(model, given, [heads], other)
+    handle.remove()
+    torch.testing.assert_close(found[-1], found[0])
