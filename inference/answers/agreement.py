@@ -29,7 +29,7 @@ from inference.questions.agreement import (
     ZeroedValues,
 )
 from inference.record import capture
-from inference.record.edits import HEADS
+from inference.record.edits import HEADS, attending
 from inference.record.records import numpy
 from inference.text.reading import Reading
 from wording import sentence
@@ -97,9 +97,10 @@ def refuse_long(reading: Reading) -> None:
 
 def _without(loaded: Loaded, reading: Reading, focus: Run, words: Sequence[Run]) -> Any:
     """1 - cosine of the focus's vector with and without each word, (word,)."""
-    layers = len(next(iter((getattr(loaded.model, HEADS, None) or {"": ()}).values())))
+    model = loaded.model
+    layers = attending(model, next(iter(getattr(model, HEADS, None) or [""])))
     sets: list[Sequence[Edit]] = [()]
-    sets += [[Hide(layer, key) for layer in range(layers) for key in range(*word)] for word in words]
+    sets += [[Hide(layer, key) for layer in layers for key in range(*word)] for word in words]
     passes = outputs(loaded, one_text(loaded, reading), sets)
     found = torch.cat([_vector(output, focus) for output in passes])  # (set, channel)
     return numpy(1 - torch.cosine_similarity(found[1:], found[:1], dim=-1))

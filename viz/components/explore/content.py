@@ -108,4 +108,10 @@ def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:
         name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
     }
     row = {name: told(value) if isinstance(value, Sentence) else value for name, value in row.items()}
-    return {**row, "values": survey.measures[measure.name].round(4).tolist()}
+    return {
+        **row,
+        "values": [
+            [None if np.isnan(value) else value for value in layer]
+            for layer in survey.measures[measure.name].round(4).tolist()
+        ],
+    }
