@@ -17,7 +17,7 @@ import headlight
 from attention.storage import dump
 from headlight.widget import Widget
 from tests.support.repository import ROOT
-from tests.support.traces import sentence_trace
+from tests.support.traces import hybrid_trace, sentence_trace
 from ui.routes.traces import PREFIX, routes
 from ui.run.shelf import Look, seal, shelf
 
@@ -134,3 +134,12 @@ def test_a_widget_needs_neither_streamlit_nor_torch() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_a_layer_without_attention_cannot_be_chosen() -> None:
+    widget = headlight.Shown(hybrid_trace()).widget()
+    assert widget.selection["layer"] in (1, 3)
+    widget.selection = {"layer": 3}
+    with pytest.raises(ValueError, match="Layer 2 has no attention"):
+        widget.selection = {"layer": 2}
+    assert widget.selection["layer"] == 3

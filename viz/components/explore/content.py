@@ -45,6 +45,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         **({"truncated": told(trace.truncated)} if trace.truncated else {}),
         "layers": view.layers,
         "heads": view.heads,
+        **({"attending": list(view.attending)} if len(view.attending) < view.layers else {}),
         "queries": queries,
         "keys": None if keys == queries else keys,
         "causal": view.causal,
