@@ -69,7 +69,7 @@ class _LastLayer(Exception):  # ends a pass, no fault
 
 @dataclass(eq=False, kw_only=True)
 class _Stream(Tape):
-    """A tape that hands every attention on, keeps none, and ends the pass after the last one if only maps are asked for."""
+    """A tape that hands every attention on and keeps none; for maps only, it ends the pass after the last one."""
 
     take: Take
     layers: Sequence[int]  # heads of each layer, 0 for one without attention
