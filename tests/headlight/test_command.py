@@ -18,7 +18,7 @@ import pytest
 
 from attention.trace import without_attention
 from attention.view import View
-from headlight import command, opening_app
+from headlight import command, exports, opening_app
 from headlight.command import Wrong, head_of, main, text_of
 from headlight.shown import Shown
 from inference import LocalBackend, TraceRequest
@@ -335,7 +335,7 @@ def test_an_export_counts_layers_as_the_model_does(
     file = tmp_path / "map.csv"
     assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0
     assert file.read_bytes() == weights_csv(View(trace), 3, 1)
-    about = json.loads((tmp_path / "map.csv.meta.json").read_text(encoding="utf-8"))
+    about = json.loads(exports.meta_file(file).read_text(encoding="utf-8"))
     assert (about["layer"], about["head"]) == (3, 1)
     capsys.readouterr()
     assert main(["export", trace.text, str(file), "--head", "2-1"]) == 2
