@@ -100,7 +100,8 @@ def habits(traces: Iterable[Trace], part: str | None = None) -> Habits:
             seen = view.visible(layer, rows)
             counted = np.ones(place.shape, dtype=bool) if seen is None else seen
             counts = counts + np.bincount(place[counted], minlength=PLACES)[None, None] * _one(layer, view.layers)
-            layers.append([_summed(trace.weights(layer, head, part)[rows], place) for head in range(view.heads)])
+            record = trace.records(part)[layer]
+            layers.append([_summed(record.weights(head)[rows], place) for head in range(view.heads)])
         sums = sums + np.array(layers)
     means = np.full(sums.shape, np.nan, np.float32)
     np.divide(sums, counts, out=means, where=np.broadcast_to(counts > 0, sums.shape))

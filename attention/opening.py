@@ -46,5 +46,7 @@ def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared wit
     own = beyond(rows, survey.crowd.usual_row(view, focus, rows), placed)
     links = own[..., target] if target is not None else between_words(own, view, focus).max(axis=-1)
     links = links if heads is None else np.where(heads, links, -np.inf)
+    without = [layer for layer in range(view.layers) if layer not in view.attending]
+    links[without] = -np.inf
     layer, head = np.unravel_index(int(links.argmax()), links.shape)
     return int(layer), int(head)

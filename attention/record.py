@@ -7,7 +7,7 @@ the result is rounded: a weight is the float32 that is nearest to the true one, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -211,7 +211,46 @@ class MapRecord:
         yield self.maps
 
 
-AnyRecord = Record | MapRecord
+@dataclass(frozen=True, eq=False)
+class NoAttention:
+    """A layer that has no attention, in a model of which other layers have some, such as Jamba."""
+
+    heads: int  # of the layers that attend
+    queries: int
+    keys: int
+
+    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:  # noqa: ARG002  # asked as Record.weights is
+        """Return zeros, (row, col) float32."""
+        return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
+
+    def given(self, head: int, rows: Index = EVERYTHING) -> Array:  # noqa: ARG002  # asked as Record.given is
+        """Return zeros, (row,) float32."""
+        return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
+
+    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
+        """Raise Unavailable."""
+        raise Unavailable(sentence("This layer has no attention. Pick a layer that has some."))
+
+    def quick(self) -> NoAttention:
+        """Return itself."""
+        return self
+
+    @property
+    def sums_nbytes(self) -> int:
+        """Return 0: it needs no sums."""
+        return 0
+
+    def arrays(self) -> Iterator[Array]:
+        """Yield nothing."""
+        yield from ()
+
+
+AnyRecord = Record | MapRecord | NoAttention
+
+
+def first_attending(records: Sequence[AnyRecord]) -> AnyRecord:
+    """Return the first record that has attention; the first record if none has."""
+    return next((record for record in records if not isinstance(record, NoAttention)), records[0])
 
 
 def _log_sum_exp(scores: Doubles, sink: float | None) -> Doubles:

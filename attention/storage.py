@@ -16,7 +16,7 @@ from safetensors.numpy import load, save
 from attention.grid import Grid
 from attention.mask import Array, Bools, Mask
 from attention.picture import Picture
-from attention.record import AnyRecord, MapRecord, Record
+from attention.record import AnyRecord, MapRecord, NoAttention, Record, first_attending
 from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
 from wording import sentence
@@ -45,6 +45,8 @@ def dump(trace: Trace) -> bytes:
         return names[id(array)]
 
     def describe(record: AnyRecord) -> dict[str, Any]:
+        if isinstance(record, NoAttention):
+            return {"none": record.heads}
         if isinstance(record, MapRecord):
             return {"signed" if record.signed else "maps": keep(record.maps)}  # who knows weights only opens no others
         mask = record.mask
@@ -127,15 +129,25 @@ def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> 
         softcap = None if fields["softcap"] is None else float(fields["softcap"])
         return Record(**arrays, scale=float(fields["scale"]), softcap=softcap, mask=mask)  # type: ignore[arg-type]
 
-    parts = {name: tuple(record(f) for f in header["parts"][name]) for name in PARTS if name in header["parts"]}
+    source, target = _row(header["source"]), None if header["target"] is None else _row(header["target"])
+
+    def records(part: str) -> tuple[AnyRecord, ...]:
+        queries = source if part == "encoder" or target is None else target
+        keys = source if part != "decoder" or target is None else target
+        return tuple(
+            NoAttention(int(fields["none"]), len(queries), len(keys)) if "none" in fields else record(fields)
+            for fields in header["parts"][part]
+        )
+
+    parts = {name: records(name) for name in PARTS if name in header["parts"]}
     return Trace(
         id=_text(header["id"]),
         model=ModelId(**{name: _optional(value) for name, value in header["model"].items()}),  # type: ignore[arg-type]
         text=_text(header["text"]),
         pair=_optional(header["pair"]),
         target_text=_optional(header["target_text"]),
-        source=_row(header["source"]),
-        target=None if header["target"] is None else _row(header["target"]),
+        source=source,
+        target=target,
         parts=parts,
         picture=_picture(tensors[header["picture"]]) if "picture" in header else None,
         whole=_int(header.get("whole")),
@@ -182,6 +194,8 @@ def _check(trace: Trace) -> None:
     lines = 0
     for part, records in trace.parts.items():
         queries, keys = trace.token_rows(part)
+        if isinstance(first_attending(records), NoAttention):
+            raise ValueError("no attention")  # of the file, not of a type
         lines += len(records) * records[0].heads * (len(queries) + len(keys))
         if lines > MOST_LINES:
             raise ValueError("maps times tokens")

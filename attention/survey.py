@@ -24,8 +24,10 @@ class Survey:
     """Every head at a glance, made in one pass over the maps."""
 
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
-    measures: dict[str, Array]  # each of MEASURES by its name, (layer, head), of the shares among the keys shown
-    received: Array  # (key,), mean over queries and all heads
+    measures: dict[
+        str, Array
+    ]  # each of MEASURES by name, (layer, head), of the shares among the keys shown; NaN: no attention
+    received: Array  # (key,), mean over queries and all heads that attend
     crowd: Crowd  # what the words of the text give each key together
     own: OwnLinks  # the links to open the text with
     sampled: bool  # from some rows only, because the text is long
@@ -64,13 +66,13 @@ def survey(view: View, size: int) -> Survey:
     for at, layer in enumerate(view.maps(size)):
         counted = heard(view, at, rows)
         counts.append(counted.sum(axis=0))
-        linked = asked & counted
+        linked = asked & counted & (at in view.attending)
         for weights in _together(layer, len(rows) * len(view.keys)):
             grids += [view.thumbnail(one, size) for one in weights]
             sizes = np.abs(weights) if view.signed else weights
             shares = as_shares(sizes)
             for name, of in measures.items():
-                found[name].append(of(shares))
+                found[name].append(of(shares) if at in view.attending else np.full(len(shares), np.nan))
             total += received(sizes).sum(axis=0, dtype=np.float64)
             sums.append(np.einsum("hqk,qk->hk", sizes, counted))
             links.append(strongest(sizes, linked, counts[-1] - 1, sums[-1]))
@@ -78,7 +80,7 @@ def survey(view: View, size: int) -> Survey:
     return Survey(
         np.array(grids, dtype=np.float32).reshape(*shape, *grids[0].shape),
         {name: np.concatenate(values).astype(np.float32).reshape(shape) for name, values in found.items()},
-        (total / len(grids)).astype(np.float32),
+        (total / max(1, len(view.attending) * view.heads)).astype(np.float32),
         Crowd(rows, np.concatenate(sums).astype(np.float32).reshape(*shape, -1), np.array(counts)),
         _own_links(rows, links, shape),
         view.sampled(),

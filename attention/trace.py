@@ -5,16 +5,16 @@ A trace is an immutable value and a pure function of (model and revision, text, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attention.mask import Array
 from attention.picture import Picture
-from attention.record import AnyRecord, MapRecord, Record, Unavailable
+from attention.record import AnyRecord, MapRecord, NoAttention, Record, Unavailable, first_attending
 from attention.tokens import TokenRow
-from wording import sentence
+from wording import Sentence, sentence
 
 PARTS = ("encoder", "decoder", "cross")
 SIGNED = sentence(
@@ -22,6 +22,15 @@ SIGNED = sentence(
     "attributions."
 )
 PART_NAMES = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # as told
+
+
+def without_attention(layer: int, attending: Sequence[int]) -> Sentence:
+    """Return the sentence that a layer has no attention, and which layers have some."""
+    return sentence(
+        "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
+        layer=layer,
+        layers=", ".join(map(str, attending)),
+    )
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,12 @@ class Trace:
 
     def has_qkv(self, part: str | None = None) -> bool:
         """Whether queries, keys, values and scores are there, not only finished maps."""
-        return all(isinstance(record, Record) for record in self.records(part))
+        records = self.records(part)
+        return isinstance(first_attending(records), Record) and not any(isinstance(r, MapRecord) for r in records)
+
+    def attending(self, part: str | None = None) -> tuple[int, ...]:
+        """Return the layers that have attention: all, but for models such as Jamba."""
+        return tuple(at for at, record in enumerate(self.records(part)) if not isinstance(record, NoAttention))
 
     def signed(self, part: str | None = None) -> bool:
         """Whether its maps are no weights but numbers with signs, such as attributions."""
@@ -186,6 +200,8 @@ class Trace:
                     last_head=records[0].heads - 1,
                 )
             )
+        if isinstance(records[layer], NoAttention):
+            raise Unavailable(without_attention(layer, self.attending(part)))
         return records[layer]
 
     def _qkv(self, layer: int, head: int, part: str | None) -> Record:

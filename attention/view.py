@@ -16,7 +16,7 @@ from attention.cells import Cell, cell_of, merge, pieces_of, runs, span_of, star
 from attention.grid import Grid
 from attention.mask import Array, Bools, Index, Mask, positions
 from attention.pooling import edges, far_pool, further, max_pool, pool_cols, sample_rows
-from attention.record import AnyRecord, Record
+from attention.record import AnyRecord, Record, first_attending
 from attention.tokens import TokenRow, word_runs
 from attention.trace import Trace
 
@@ -56,7 +56,7 @@ class View:
 
         What reads the texts of a model for pictures and texts is called decoder too, and may look both ways.
         """
-        record = self._records[0]
+        record = first_attending(self._records)
         free = isinstance(record, Record) and record.queries > 1 and record.mask.hides_nothing
         return (self.part or self.trace.part) == "decoder" and not free
 
@@ -88,6 +88,11 @@ class View:
     def heads(self) -> int:
         """Number of heads in a layer."""
         return self._records[0].heads
+
+    @cached_property
+    def attending(self) -> tuple[int, ...]:
+        """Return the layers that have attention."""
+        return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> Array:
         """How much each cell looks at each other, (query, key) float32."""

@@ -16,7 +16,7 @@ from attention.given import NotMaps
 from attention.habits import Habits
 from attention.head_names import parse_head
 from attention.spreadsheet import meta_json
-from attention.trace import Trace
+from attention.trace import Trace, without_attention
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
@@ -141,6 +141,8 @@ def export(asked: argparse.Namespace) -> int:
             if not 0 <= number < of:
                 raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
             chosen[what] = number
+    if kind != "html" and chosen["layer"] not in made.view.attending:
+        raise Wrong(str(without_attention(chosen["layer"], made.view.attending)))
     content = exports.FORMATS[kind](made.view, chosen)
     files = {asked.file: content}
     if kind == "csv":

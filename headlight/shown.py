@@ -94,7 +94,7 @@ class Shown:
     @cached_property
     def selection(self) -> dict[str, Any]:
         """What is chosen when the page opens, by the names of the app's addresses."""
-        focus, head = self._word, (0, 0)
+        focus, head = self._word, (self.view.attending[0], 0)
         if focus is None:
             link = self._survey.own.best(self.view, self.known, self._free)
             words = [at for at, cell in enumerate(self.view.queries) if not cell.special]

@@ -16,6 +16,7 @@ import traitlets
 from attention.given import NotMaps
 from attention.record import Unavailable
 from attention.survey import Survey
+from attention.trace import without_attention
 from attention.view import View
 from headlight.naming import whole_number
 from viz.components.explore import answers
@@ -69,7 +70,10 @@ class Widget(anywidget.AnyWidget):
         try:
             if name in ends:
                 number = whole_number(value)
-                return answers.number({name: str(value if number is None else number)}, name, ends[name])
+                found = answers.number({name: str(value if number is None else number)}, name, ends[name])
+                if name == "layer" and found not in view.attending:
+                    raise NotMaps(told(without_attention(found, view.attending)))
+                return found
         except answers.BadRequest as error:
             raise NotMaps(told(said_by(error))) from error
         names = choices(view)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from inference.errors import Refusal
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
@@ -13,7 +14,7 @@ from ui.pages.roles.opened import opened
 from ui.pages.roles.options import SOURCES, Roles
 from ui.pages.roles.relations import Relations, head_relations
 from ui.run.reading import read
-from ui.run.refusals import say
+from ui.run.refusals import say, show
 from ui.run.shelf import Look
 from ui.show.reading_help import reading_help
 from ui.state.options import own
@@ -62,7 +63,11 @@ def seen(options: Roles) -> Known | None:
             _("Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention."),
             "status",
         )
-    return from_trace(trace, choice)
+    try:
+        return from_trace(trace, choice)
+    except Refusal as refusal:
+        show(refusal)
+        return None
 
 
 st.title(_("What is each head for?"))

@@ -31,8 +31,8 @@ def run(asked: argparse.Namespace) -> str:
     outputs = [file for file in (asked.json, asked.csv, asked.control) if file is not None]
     for file in outputs:
         _refuse_unwritable(file)
-    corpus = _loaded(asked, asked.file)
-    split = _loaded(asked, asked.split_file) if asked.split_file else None
+    corpus = _load_corpus(asked, asked.file)
+    split = _load_corpus(asked, asked.split_file) if asked.split_file else None
     backend, model = opener(asked.model)
     fetched(backend, model, asked.revision, asked.download)
     kept = Kept.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
@@ -51,7 +51,7 @@ def run(asked: argparse.Namespace) -> str:
     return summary(corpus, state, chooser, None if random is None else random.tally)
 
 
-def _loaded(asked: argparse.Namespace, file: Path) -> Corpus:
+def _load_corpus(asked: argparse.Namespace, file: Path) -> Corpus:
     """Return the corpus in a file, and print the encoding if it was guessed; raise Refusal."""
     corpus = formats.load(file, asked.format, asked.encoding)
     if not asked.encoding and (guessed := guessed_encoding(file.read_bytes())):

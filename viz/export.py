@@ -111,7 +111,7 @@ def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, i
     step = max(1, BLOCK // max(1, keys))
     found: list[tuple[np.float32, int, int, int, int]] = []
     least = np.float32(0)  # of those kept, once there are enough
-    for layer in range(view.layers):
+    for layer in view.attending:
         for head in range(view.heads):
             for start in range(0, queries, step):
                 block = view.block(layer, head, (start, min(queries, start + step)), (0, keys))

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention.agreement import shares, with_residual
 from attention.edits import Edit, Hide
+from attention.record import NoAttention
 from inference.answers import attention_flow, zeroing
 from inference.answers.inputs import read, tensors
 from inference.answers.many_sets import one_text, outputs
@@ -29,7 +30,7 @@ from inference.questions.agreement import (
     ZeroedValues,
 )
 from inference.record import capture
-from inference.record.edits import HEADS
+from inference.record.edits import HEADS, attending
 from inference.record.records import numpy
 from inference.text.reading import Reading
 from wording import sentence
@@ -97,9 +98,10 @@ def refuse_long(reading: Reading) -> None:
 
 def _without(loaded: Loaded, reading: Reading, focus: Run, words: Sequence[Run]) -> Any:
     """1 - cosine of the focus's vector with and without each word, (word,)."""
-    layers = len(next(iter((getattr(loaded.model, HEADS, None) or {"": ()}).values())))
+    model = loaded.model
+    layers = attending(model, next(iter(getattr(model, HEADS, None) or [""])))
     sets: list[Sequence[Edit]] = [()]
-    sets += [[Hide(layer, key) for layer in range(layers) for key in range(*word)] for word in words]
+    sets += [[Hide(layer, key) for layer in layers for key in range(*word)] for word in words]
     passes = outputs(loaded, one_text(loaded, reading), sets)
     found = torch.cat([_vector(output, focus) for output in passes])  # (set, channel)
     return numpy(1 - torch.cosine_similarity(found[1:], found[:1], dim=-1))
@@ -117,7 +119,7 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
             way_out="text",
         )
     [parts] = capture.record_parts(loaded.model, one)
-    records = next(iter(parts.values()))
+    records = [record for record in next(iter(parts.values())) if not isinstance(record, NoAttention)]
     maps = np.stack([sum(record.weights(head) for head in range(record.heads)) for record in records])
     mixed = with_residual(shares(maps))
     found = np.mean([attention_flow.flow(mixed, query) for query in range(*focus)], axis=0).astype(np.float32)

@@ -19,6 +19,7 @@ from inference.loaded import Loaded
 from inference.questions.layer import LayerAnswer, LayerQuestion
 from inference.record import records, smallest_input, spans
 from inference.record.call import part_names
+from inference.record.edits import call_of, heads_of
 from inference.record.interface import recording
 from inference.record.layer_modules import block_of
 from wording import said_by, sentence
@@ -54,17 +55,19 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
         model(**smallest_input.inputs(model))
     names = part_names(model, tape.calls)
     places = [at for at, name in enumerate(names) if name == part]
-    if not 0 <= layer < len(places):
+    layers = len(heads_of(model).get(part, ()))
+    if not 0 <= layer < layers:
         raise Refusal(
             sentence(
                 "Layer {layer} of the part “{part}” was asked for; this model has {layers} there.",
                 layer=layer,
                 part=PART_NAMES.get(part, part),
-                layers=len(places),
+                layers=layers,
             )
         )
-    path = block_of(tape.calls[places[layer]].path)
-    with recording() as tape, watching(model.get_submodule(path), path, tape, places[layer]) as watch:
+    place = places[call_of(model, part, layer)]
+    path = block_of(tape.calls[place].path)
+    with recording() as tape, watching(model.get_submodule(path), path, tape, place) as watch:
         model(**inputs)
     [found] = records.parts(model, tape.calls, inputs, spans.both_spans(inputs, None, None))
     record = found[part][layer]

@@ -10,7 +10,7 @@ import numpy as np
 
 from attention.mask import Mask
 from attention.order import differences, rearranged
-from attention.record import AnyRecord, Record
+from attention.record import AnyRecord, Record, first_attending
 from inference.anatomy.positions import places, slopes, without
 from inference.answers.inputs import read, tensors
 from inference.errors import Refusal, refusing
@@ -101,7 +101,7 @@ def _masks(part: str, records: Sequence[AnyRecord]) -> tuple[str, ...]:
 
 def _unmasked(lacking: Pass, order: Sequence[int]) -> float | None:
     """How far the first layer's scores, with no mask, are from following; None where scores are not recorded."""
-    here, there = lacking.text[0], lacking.mixed[0]
+    here, there = first_attending(lacking.text), first_attending(lacking.mixed)
     if not isinstance(here, Record) or not isinstance(there, Record):
         return None
     free = Mask(here.queries, here.keys)
@@ -117,7 +117,7 @@ def _scores(record: Record, mask: Mask, head: int) -> Any:
 
 def _size(lacking: Pass) -> float:
     """The largest score of the first layer, at least 1: what a rounding is measured by."""
-    first = lacking.text[0]
+    first = first_attending(lacking.text)
     if not isinstance(first, Record):
         return 1.0
     free = Mask(first.queries, first.keys)

@@ -26,7 +26,7 @@ from inference.record import faithful, fallback, growing, records, smallest_inpu
 from inference.record.call import Call, part_names, refuse_uneven
 from inference.record.edits import HEADS, editing
 from inference.record.interface import PATH, Tape, attend, recording
-from inference.record.layer_modules import note_layers
+from inference.record.layer_modules import layer_modules, note_layers
 from inference.stops import Stop, ending
 from wording import sentence
 
@@ -173,10 +173,9 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
         return False
     heads = [call.query.shape[1] for call in calls]
     by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
-    setattr(model, HEADS, by_part)
-    note_layers(model, calls, parts)
+    note_layers(model, calls, parts, own.paths)
     if len(by_part) == 1:
-        growing.prepare(model, [call.path for call in calls], given)
+        growing.prepare(model, _growing_paths(model, calls), given)
     records.parts(model, calls, given, (None, None))
     refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
@@ -202,6 +201,12 @@ def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str]
                         tokens=tokens,
                     )
                 )
+
+
+def _growing_paths(model: Any, calls: Sequence[Call]) -> list[str]:
+    """Return the attentions' paths, or a path in each layer if some layers have no attention."""
+    [layers] = layer_modules(model).values()
+    return [call.path for call in calls] if len(layers) == len(calls) else [f"{path}." for path in layers]
 
 
 def _tried(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[Call]]:
@@ -300,7 +305,7 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
 
 def _attentions(model: Any) -> int:
     """How many attentions a pass through all layers computes; 0 where that is not known."""
-    return sum(map(len, getattr(model, HEADS, {}).values()))
+    return sum(sum(map(bool, layers)) for layers in getattr(model, HEADS, {}).values())
 
 
 def record_parts(

@@ -10,20 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from attention.edits import Ablate, Cut, Edit, Hide, Mute, Uniform, pack
-from attention.trace import PART_NAMES
+from attention.trace import PART_NAMES, without_attention
 from inference.errors import Refusal
 from inference.record.call import Call, Repeats, part_namer
 from wording import sentence
 
 HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
 
-Place = tuple[str, int]  # part, layer
+Place = tuple[str, int]  # part, number of the call
+Layer = TypeVar("Layer")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,30 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
     return heads
 
 
+def attending(model: Any, part: str) -> tuple[int, ...]:
+    """Return the layers of a part that have attention, in the order of its calls; () if they are not known."""
+    return tuple(at for at, heads in enumerate(getattr(model, HEADS, {}).get(part, ())) if heads)
+
+
+def in_every_layer(model: Any, part: str, found: Sequence[Layer], none: Layer) -> list[Layer]:
+    """Return those of a part's attentions, with ``none`` for each layer that has no attention."""
+    heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
+    if sum(map(bool, heads)) != len(found):  # before the model's layers are known
+        return list(found)
+    rest = iter(found)
+    return [next(rest) if many else none for many in heads]
+
+
+def call_of(model: Any, part: str, layer: int) -> int:
+    """Return which call of a part is a layer's attention; raises Refusal for a layer that has none."""
+    layers = attending(model, part)
+    if layer not in layers:
+        raise Refusal(without_attention(layer, layers))
+    return layers.index(layer)
+
+
 def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
+    """Return the edits by part and call, which is the layer if every layer attends."""
     heads = heads_of(model)
     places: dict[Place, list[tuple[int, Edit]]] = {}
     for sample, mine in enumerate(edits):
@@ -124,7 +148,7 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
             part = edit.part or next(iter(heads))
             layers = heads.get(part, ())
             head = 0 if isinstance(edit, Hide | Mute) else edit.head
-            if edit.layer >= len(layers) or head >= layers[edit.layer]:
+            if edit.layer >= len(layers) or head >= max(layers):
                 has = (
                     sentence("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
                     if layers
@@ -139,7 +163,7 @@ def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[t
                         has=has,
                     )
                 )
-            places.setdefault((part, edit.layer), []).append((sample, edit))
+            places.setdefault((part, call_of(model, part, edit.layer)), []).append((sample, edit))
     return places
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from inference.errors import Refusal
 from inference.record.call import Call
-from inference.record.edits import heads_of
+from inference.record.edits import HEADS, heads_of
 from inference.record.own_passes import before
 from wording import sentence
 
@@ -33,12 +33,34 @@ def block_of(path: str) -> str:
     return ".".join(steps[: numbered + 1])
 
 
-def note_layers(model: Any, calls: Sequence[Call], parts: Sequence[str]) -> None:
-    """Remembers with a model where the layers of each part stand, from one pass's attentions and their parts."""
-    found: dict[str, tuple[str, ...]] = {}
-    for call, part in zip(calls, parts, strict=True):
-        found[part] = (*found.get(part, ()), block_of(call.path))
-    setattr(model, LAYERS, found)
+def note_layers(model: Any, calls: Sequence[Call], parts: Sequence[str], ran: Container[str]) -> None:
+    """Note with a model its layers and their heads by part, from one pass's attentions and their parts.
+
+    ``ran`` has the paths of the modules that ran. In a model of which some layers only attend, every layer counts.
+    """
+    layers: dict[str, tuple[str, ...]] = {}
+    heads: dict[str, list[int]] = {}
+    for part in dict.fromkeys(parts):
+        mine = [call for call, name in zip(calls, parts, strict=True) if name == part]
+        by_block = {block_of(call.path): call.query.shape[1] for call in mine}
+        whole = _blocks_between(model, list(by_block), ran) if len(by_block) == len(mine) else ()
+        layers[part] = whole or tuple(block_of(call.path) for call in mine)
+        heads[part] = [by_block.get(path, 0) for path in whole] or [call.query.shape[1] for call in mine]
+    setattr(model, LAYERS, layers)
+    setattr(model, HEADS, heads)
+
+
+def _blocks_between(model: Any, attending: Sequence[str], ran: Container[str]) -> tuple[str, ...]:
+    """Return the paths of all blocks of the list that holds those; () if it holds no others, or not all of those."""
+    parents = {path.rpartition(".")[0] for path in attending}
+    parent = next(iter(parents))
+    if len(parents) > 1 or not all(attending) or not isinstance(model.get_submodule(parent), torch.nn.ModuleList):
+        return ()
+    paths = [f"{parent}.{at}".lstrip(".") for at in range(len(model.get_submodule(parent)))]
+    whole = tuple(path for path in paths if path in ran)
+    in_order = [path for path in whole if path in attending] == list(attending)
+    numbered = whole == tuple(paths[: len(whole)])  # a block that never runs would move the numbers
+    return whole if len(whole) > len(attending) and in_order and numbered else ()
 
 
 def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:

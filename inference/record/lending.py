@@ -10,7 +10,7 @@ from attention.patches import Take, TakeHead
 from attention.trace import PART_NAMES
 from inference.errors import Refusal
 from inference.record.call import part_namer
-from inference.record.edits import heads_of
+from inference.record.edits import call_of, heads_of
 from inference.record.layer_modules import changing_states
 from inference.record.patches import Found, Lender, Lending, Place, Set, under_way
 from wording import sentence
@@ -65,7 +65,7 @@ def _by_place(model: Any, sets: Sequence[Set]) -> tuple[Mapping[Place, Found], M
             part = take.part or next(iter(sizes))
             layers = sizes.get(part, ())
             head = take.head if isinstance(take, TakeHead) else 0
-            if not (0 <= take.layer < len(layers) and 0 <= head < layers[take.layer]):
+            if not (0 <= take.layer < len(layers) and 0 <= head < max(layers)):
                 has = (
                     sentence("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
                     if layers
@@ -88,6 +88,8 @@ def _by_place(model: Any, sets: Sequence[Set]) -> tuple[Mapping[Place, Found], M
                 raise Refusal(
                     sentence("What looks across shares its vectors with the decoder; name the decoder's instead.")
                 )
-            places = heads if isinstance(take, TakeHead) else states
-            places.setdefault((part, take.layer), []).append((sample, mine, take))
+            if isinstance(take, TakeHead):
+                heads.setdefault((part, call_of(model, part, take.layer)), []).append((sample, mine, take))
+            else:
+                states.setdefault((part, take.layer), []).append((sample, mine, take))
     return heads, states

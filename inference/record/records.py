@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,18 @@ import torch
 from torch import Tensor
 
 from attention.mask import Array, Mask
-from attention.record import Record
+from attention.record import AnyRecord, NoAttention, Record
 from inference.errors import Refusal
 from inference.record.call import PICTURE, Call, part_names
+from inference.record.edits import in_every_layer
 from inference.record.spans import Pair, Spans
 from inference.record.tensors import own, place
 from wording import sentence
 
 
-def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair) -> list[dict[str, tuple[Record, ...]]]:
+def parts(
+    model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair
+) -> list[dict[str, tuple[AnyRecord, ...]]]:
     """For each sample of the batch, its records by part, in the order of the calls, which are used up.
 
     Raises Refusal for attention inside windows of a picture, whose maps are not maps of the whole.
@@ -40,7 +44,13 @@ def parts(model: Any, calls: list[Call], inputs: dict[str, Tensor], spans: Pair)
         call = calls.pop(0)  # its tensors are let go as soon as every sample has its own
         for crop, records in zip(crops, found, strict=True):
             records[part].append(crop.record(call, part))
-    return [{part: tuple(layers) for part, layers in records.items()} for records in found]
+    return [{part: _by_layer(model, part, layers) for part, layers in records.items()} for records in found]
+
+
+def _by_layer(model: Any, part: str, found: Sequence[Record]) -> tuple[AnyRecord, ...]:
+    """Return a record for each layer of a part: those of its attentions, and NoAttention in between."""
+    none = NoAttention(found[0].heads, found[0].queries, found[0].keys)
+    return tuple(in_every_layer(model, part, list[AnyRecord](found), none))
 
 
 class _Crop:

@@ -56,9 +56,11 @@ def stream(
             return
         model = loaded.model.get_encoder() if two else loaded.model
         heads = getattr(loaded.model, HEADS)
-        layers = (len(heads["encoder"]) if two else sum(map(len, heads.values()))) if maps_only else None
-        with suppress(_LastLayer), recording(_Stream(take=take, layers=layers)):
+        layers = heads["encoder"] if two else [many for part in heads.values() for many in part]
+        tape = _Stream(take=take, layers=layers, maps_only=maps_only)
+        with suppress(_LastLayer), recording(tape):
             model(**inputs)
+        tape.skip(len(lengths), max(lengths), max(lengths))
 
 
 class _LastLayer(Exception):  # ends a pass, no fault
@@ -67,15 +69,17 @@ class _LastLayer(Exception):  # ends a pass, no fault
 
 @dataclass(eq=False, kw_only=True)
 class _Stream(Tape):
-    """A tape that hands every attention on, keeps none, and ends the pass after ``layers`` of them, if given."""
+    """A tape that hands every attention on and keeps none; for maps only, it ends the pass after the last one."""
 
     take: Take
-    layers: int | None = None
+    layers: Sequence[int]  # heads of each layer, 0 for one without attention
+    maps_only: bool
     layer: int = 0
 
     def note(self, call: Call, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
         """One layer's maps, in blocks of heads."""
         texts, heads, queries, _ = call.query.shape
+        self.skip(texts, queries, call.key.shape[2])
         step = max(1, MOST_BYTES // (4 * texts * queries * call.key.shape[2]))
         groups = heads // call.key.shape[1]
         key = repeat_kv(call.key, groups)
@@ -87,11 +91,18 @@ class _Stream(Tape):
             part = replace(call, query=call.query[:, some], key=key[:, some], bias=bias, mask=mask, sinks=sinks)
             self.take(self.layer, first, numpy(weigh(part)))
         self.layer += 1
-        if self.layer == self.layers:
+        if self.maps_only and not any(self.layers[self.layer :]):
             raise _LastLayer
 
     def widen(self, call: Call) -> None:
         """Do nothing: a call that repeats the last one has its maps."""
+
+    def skip(self, texts: int, queries: int, keys: int) -> None:
+        """Hand on zeros for the layers without attention that come next."""
+        while self.layer < len(self.layers) and not self.layers[self.layer]:
+            for head in range(max(self.layers)):
+                self.take(self.layer, head, np.zeros((texts, 1, queries, keys), np.float32))
+            self.layer += 1
 
 
 def _finished(model: Any, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:

@@ -18,7 +18,7 @@ from transformers.cache_utils import Cache
 from attention.edits import Edit
 from inference.errors import Refusal
 from inference.record.capture import BROKEN, RECORDS
-from inference.record.edits import editing
+from inference.record.edits import editing, in_every_layer
 from inference.record.interface import recording
 from inference.write.bounds import end_tokens
 from inference.write.kept_states import KeptStates, State, Tokens, memory_of
@@ -209,7 +209,9 @@ def _pass(  # noqa: PLR0913  # all that a pass depends on
             tape = NewestRow()
             with recording(tape):
                 output = model(**inputs, return_dict=True)
-            found = tape.rows
+            found = {
+                part: in_every_layer(model, part, rows, torch.zeros_like(rows[0])) for part, rows in tape.rows.items()
+            }
         else:
             output = model(**inputs, output_attentions=True, return_dict=True)
             found = reported(output)

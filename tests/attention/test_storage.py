@@ -11,11 +11,12 @@ import pytest
 
 from attention.mask import Mask
 from attention.picture import Picture
+from attention.record import NoAttention
 from attention.storage import MOST_LINES, MOST_MAPS, dump, parse
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from tests.support.seen import TOKENS, picture_trace
-from tests.support.traces import numbers, record, sentence_trace, translation_trace
+from tests.support.traces import hybrid_trace, numbers, record, sentence_trace, translation_trace
 
 HOSTILE_TEXT = "</script>\u2028{{ \U0001f469‍\U0001f4bb مرحبا \x7f"
 
@@ -122,3 +123,13 @@ def test_a_small_file_does_not_stand_for_endless_work() -> None:
 def test_anything_else_is_refused_in_a_sentence(data: Any) -> None:
     with pytest.raises(ValueError, match=r"bytes is not a whole trace saved by Headlight; open one"):
         parse(data)
+
+
+def test_layers_without_attention_are_saved() -> None:
+    trace = hybrid_trace()
+    opened = parse(dump(trace))
+    assert opened.attending() == (1, 3)
+    assert [(r.heads, r.queries, r.keys) for r in opened.records()] == [(3, 6, 6)] * 4
+    np.testing.assert_array_equal(opened.weights(3, 2), trace.weights(3, 2))
+    with pytest.raises(ValueError, match="trace"):
+        parse(dump(sentence_trace(parts={"encoder": (NoAttention(3, 6, 6),) * 2})))

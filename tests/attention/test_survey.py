@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from attention.measures import MEASURES, distance, entropy, received
+from attention.opening import head_of_link
 from attention.record import MapRecord
 from attention.survey import survey
 from attention.view import View
-from tests.support.traces import sentence_trace
+from tests.support.traces import hybrid_trace, sentence_trace
 
 
 def test_a_survey_describes_the_shares_among_what_is_shown() -> None:
@@ -40,3 +41,15 @@ def test_a_survey_holds_every_measure_once() -> None:
     assert list(found.measures) == [measure.name for measure in MEASURES]
     assert len(set(found.measures)) == len(MEASURES)
     assert all(values.shape == found.thumbnails.shape[:2] for values in found.measures.values())
+
+
+def test_layers_without_attention_have_no_measures() -> None:
+    view = View(hybrid_trace())
+    every = survey(view, 8)
+    alone = survey(View(sentence_trace(parts={"encoder": tuple(hybrid_trace().records()[at] for at in (1, 3))})), 8)
+    for name, values in every.measures.items():
+        assert np.isnan(values[[0, 2]]).all()
+        np.testing.assert_array_equal(values[[1, 3]], alone.measures[name])
+    np.testing.assert_allclose(every.received, alone.received, rtol=1e-6)
+    assert (every.own.queries[[0, 2]] == -1).all()
+    assert all(head_of_link(view, every, None, focus)[0] in (1, 3) for focus in range(6))

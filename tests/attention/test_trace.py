@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.trace import Trace
-from tests.support.traces import numbers, record, sentence_trace, translation_trace
+from attention.record import Unavailable
+from attention.trace import Trace, without_attention
+from tests.support.traces import hybrid_trace, numbers, record, sentence_trace, translation_trace
 
 
 def held(trace: Trace) -> int:
@@ -44,3 +46,13 @@ def test_when_every_row_was_looked_at_it_holds_what_it_had_said(make: Any) -> No
             for head in range(one.heads):
                 trace.weights(layer, head, part)
     assert recorded < held(trace) == said == trace.nbytes
+
+
+def test_a_layer_without_attention_is_named() -> None:
+    trace = hybrid_trace()
+    assert (trace.layers, trace.heads, trace.attending()) == (4, 3, (1, 3))
+    assert trace.has_qkv()
+    for asked in (trace.weights, trace.scores, trace.query, trace.value):
+        with pytest.raises(Unavailable, match=re.escape(without_attention(2, (1, 3)))):
+            asked(2, 0)
+    assert trace.rows(0).shape == (4, 3, 6)

@@ -16,8 +16,9 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from attention.trace import without_attention
 from attention.view import View
-from headlight import opening_app
+from headlight import command, exports, opening_app
 from headlight.command import Wrong, head_of, main, text_of
 from headlight.shown import Shown
 from inference import LocalBackend, TraceRequest
@@ -25,6 +26,7 @@ from inference.files import embedded
 from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.repository import ROOT
+from tests.support.traces import hybrid_trace
 from viz.export import weights_csv
 
 TEXT = "The cat was tired."
@@ -322,3 +324,19 @@ def test_a_target_text_needs_a_model_that_writes(
     assert main(["export", TEXT, str(tmp_path / "cat.csv"), "--model", model, "--target-text", "Le chat."]) == 2
     assert "writes no second text" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_counts_layers_as_the_model_does(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = hybrid_trace()
+    monkeypatch.setattr(command, "_read", lambda *_asked: trace)
+    monkeypatch.setattr(command, "_habits", lambda *_asked: None)
+    file = tmp_path / "map.csv"
+    assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0
+    assert file.read_bytes() == weights_csv(View(trace), 3, 1)
+    about = json.loads(exports.meta_file(file).read_text(encoding="utf-8"))
+    assert (about["layer"], about["head"]) == (3, 1)
+    capsys.readouterr()
+    assert main(["export", trace.text, str(file), "--head", "2-1"]) == 2
+    assert str(without_attention(2, (1, 3))) in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import subprocess
 import sys
 from typing import Any
@@ -15,9 +16,10 @@ from starlette.testclient import TestClient
 
 import headlight
 from attention.storage import dump
+from attention.trace import without_attention
 from headlight.widget import Widget
 from tests.support.repository import ROOT
-from tests.support.traces import sentence_trace
+from tests.support.traces import hybrid_trace, sentence_trace
 from ui.routes.traces import PREFIX, routes
 from ui.run.shelf import Look, seal, shelf
 
@@ -134,3 +136,12 @@ def test_a_widget_needs_neither_streamlit_nor_torch() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == "[]"
+
+
+def test_a_layer_without_attention_cannot_be_chosen() -> None:
+    widget = headlight.Shown(hybrid_trace()).widget()
+    assert widget.selection["layer"] in (1, 3)
+    widget.selection = {"layer": 3}
+    with pytest.raises(ValueError, match=re.escape(without_attention(2, (1, 3)))):
+        widget.selection = {"layer": 2}
+    assert widget.selection["layer"] == 3

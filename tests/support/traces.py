@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attention.mask import Mask
-from attention.record import MapRecord, Record
+from attention.record import MapRecord, NoAttention, Record
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 
@@ -93,6 +93,12 @@ def sentence_trace(**extra: Any) -> Trace:
         "parts": {"encoder": records},
     }
     return Trace(**{**fields, **extra})
+
+
+def hybrid_trace() -> Trace:
+    """Four layers, of which 1 and 3 attend."""
+    without = NoAttention(HEADS, 6, 6)
+    return sentence_trace(parts={"encoder": (without, record(6, 6), without, record(6, 6, seed=10))})
 
 
 def translation_trace() -> Trace:

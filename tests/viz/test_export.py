@@ -22,7 +22,7 @@ from attention.trace import ModelId, Trace
 from attention.view import View
 from tests.support.browser import Problems
 from tests.support.savedfiles import parts
-from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
+from tests.support.traces import HEADS, LAYERS, hybrid_trace, record, sentence_trace, translation_trace
 from viz import export
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone import standalone
@@ -301,3 +301,8 @@ def test_a_page_without_all_heads_still_answers_for_those_it_has(
     page.get_by_role("button", name="a,b").first.click()
     page.get_by_text("Open the text in Headlight to see the others.").wait_for()
     assert f"({view.weights(1, 2)[2].max():.2f})" in page.locator("#view").inner_text()
+
+
+def test_links_are_of_layers_that_attend() -> None:
+    found = strongest(View(hybrid_trace()), 1000)
+    assert {layer for _, layer, *_ in found} == {1, 3}

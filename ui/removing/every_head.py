@@ -14,8 +14,9 @@ from wording import _
 
 
 def places_of(trace: Trace) -> list[Head]:
-    """Every head of a model that reads one text."""
-    return [(layer, head) for layer, record in enumerate(trace.records()) for head in range(record.heads)]
+    """Return every head of a model that reads one text."""
+    records = trace.records()
+    return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
 
 
 def laid_out(places: Sequence[Head], found: Array) -> Array:

@@ -15,7 +15,7 @@ from attention.cells import Cell
 from attention.habits import Habits
 from attention.opening import between_words, head_of_link
 from attention.survey import Survey
-from attention.trace import Trace
+from attention.trace import Trace, without_attention
 from attention.view import View
 from inference.stops import Stopped
 from ui.run.habits import habits_of
@@ -44,6 +44,9 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
     """The component's selection, and a sentence for each choice that this trace cannot follow."""
     notes: list[str] = []
     head = _head(choice, view, notes)
+    if head is not None and head[0] not in view.attending:
+        notes.append(without_attention(head[0], view.attending))
+        head = None
     focus = _cell(choice.focus, view.queries, "focus", notes)
     target = _cell(choice.to, view.keys, "to", notes)
     if focus is None and example is not None:
@@ -66,7 +69,7 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
         "upto": choice.upto,
         "filter": choice.filter,
         "by": choice.by,
-        "pinned": [pin for pin in choice.pinned() if pin[0] < view.layers and pin[1] < view.heads],
+        "pinned": [pin for pin in choice.pinned() if pin[0] in view.attending and pin[1] < view.heads],
     }
     return selection, notes
 

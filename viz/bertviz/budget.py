@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import isqrt, sqrt
 
-from attention.record import Record
+from attention.record import Record, first_attending
 from attention.view import View
 from viz.bertviz.views import together
 from wording import Sentence, sentence
@@ -44,7 +44,7 @@ def too_long(kind: str, view: View) -> Sentence | None:
     """One sentence that says why this view is not offered for this text; None when it is."""
     views = [replace(view, words=False)] if kind == "neuron" else together(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
-    record = view.trace.records(view.part)[0]
+    record = first_attending(view.trace.records(view.part))
     channels = int(record.query.shape[-1]) if isinstance(record, Record) else 64
     most = budget(kind, view.layers, view.heads, channels)
     if tokens <= most:

@@ -14,7 +14,8 @@ import numpy as np
 
 from attention.cells import Cell
 from attention.mask import Array
-from attention.record import Record
+from attention.record import Record, Unavailable
+from attention.trace import without_attention
 from attention.view import View
 from viz.bertviz.views import document, pack, sides, weights
 from wording import _, together, told
@@ -81,6 +82,9 @@ def unseen(view: View) -> list[str]:
 
 
 def _records(view: View) -> list[Record]:
+    if len(view.attending) < view.layers:
+        missing = next(layer for layer in range(view.layers) if layer not in view.attending)
+        raise Unavailable(without_attention(missing, view.attending))
     for layer in range(view.layers):
         view.trace.query(layer, 0, view.part)  # raises with the reason where a layer is known by its maps only
     return [record for record in view.trace.records(view.part) if isinstance(record, Record)]

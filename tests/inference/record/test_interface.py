@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
+from attention.record import Record
 from inference.record import records
 from inference.record.interface import attend, recording, weighing
 from inference.record.tensors import own
@@ -97,6 +98,7 @@ def test_the_answer_follows_from_the_record(case: Any) -> None:
         output, _ = attend(*given, **extra)
     for sample, parts in enumerate(records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))):
         [[record]] = parts.values()
+        assert isinstance(record, Record)
         for head in range(record.heads):
             np.testing.assert_allclose(
                 record.weights(head) @ record.value[record.kv_head(head)], output[sample, :, head].numpy(), atol=1e-5
@@ -114,6 +116,7 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> No
         output, _ = attend(*given, **extra)
     torch.testing.assert_close(output, idle, atol=0, rtol=0)
     [[record]] = records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))[1].values()
+    assert isinstance(record, Record)
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
 

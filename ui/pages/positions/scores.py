@@ -19,7 +19,7 @@ from attention.positions import (
     rotary_score,
     t5_buckets,
 )
-from attention.record import Record
+from attention.record import Record, first_attending
 from attention.trace import Trace
 from inference.questions.positions import Bias, Positions
 from ui.input.picking import control
@@ -86,7 +86,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
 
 def _width(trace: Trace) -> int:
     """Channels of a head of this model, where it tells them and they come in pairs."""
-    first = trace.records()[0]
+    first = first_attending(trace.records())
     width = first.query.shape[-1] if isinstance(first, Record) else USUAL_WIDTH
     return width if width % 2 == 0 else USUAL_WIDTH
 

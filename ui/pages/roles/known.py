@@ -11,7 +11,7 @@ import streamlit as st
 from attention.mask import Array
 from attention.roles import ROLES, Evidence, observe
 from attention.similarity import Divergence, compare
-from attention.trace import Trace
+from attention.trace import Trace, without_attention
 from inference import Refusal, TraceRequest
 from probing.ready_sets import ready
 from ui.run.downloading import offer_or_show
@@ -49,8 +49,15 @@ class Known:
 
 
 def from_trace(trace: Trace, choice: Choice) -> Known:
-    """What one text shows; cross-attention has no roles, so then it is the first part's."""
+    """Return what one text shows; cross-attention has no roles, so then it is the first part's.
+
+    Raises Refusal if a layer has no attention, so that none of its heads is compared with others.
+    """
     part = part_of(trace, choice)
+    attending = trace.attending(part)
+    missing = [layer for layer in range(len(trace.records(part))) if layer not in attending]
+    if missing:
+        raise Refusal(without_attention(missing[0], attending))
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
     return Known(evidence, compare(trace, part), (Seen(trace.text, strengths),), trace)

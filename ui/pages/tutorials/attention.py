@@ -116,7 +116,7 @@ def undivided(_choice: Choice, _options: Tutorials) -> str:
     """How many bits the rows of all heads spread over, with √d_k and without."""
     trace = traced(TIRED)
     rows = np.arange(len(trace.source))
-    width = trace.query(0, 0).shape[1]
+    width = trace.query(trace.attending()[0], 0).shape[1]
     records = [record for record in trace.records() if isinstance(record, Record)]
     divided = np.mean([spreads(record, rows) for record in records])
     raw = np.mean([spreads(changed(record, scale=1.0), rows) for record in records])

@@ -123,7 +123,8 @@ def ahead(_choice: Choice, _options: Tutorials) -> str:
 
 def later(trace: Trace, part: str) -> tuple[float, float]:
     """Mean share of attention to later tokens over all heads and tokens, and the largest such weight."""
-    places = [(layer, head) for layer, record in enumerate(trace.records(part)) for head in range(record.heads)]
+    records = trace.records(part)
+    places = [(layer, head) for layer in trace.attending(part) for head in range(records[layer].heads)]
     maps = np.array([np.triu(trace.weights(layer, head, part), 1) for layer, head in places])
     return float(maps.sum(axis=-1).mean()), float(maps.max())
 

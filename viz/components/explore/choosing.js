@@ -1,7 +1,7 @@
 // What a visitor looks at and keeps: previews, choices, and when a choice is told to the page.
 
 import { setAttribute } from "../shared/elements.js";
-import { canonical, changed, createEchoes, fitSelection, togglePin } from "./selection.js";
+import { attendingLayer, canonical, changed, createEchoes, fitSelection, togglePin } from "./selection.js";
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
@@ -36,7 +36,12 @@ export function createChoosing(app) {
    * @param {Partial<Selection>} patch
    */
   function keep(patch, wait = false) {
-    const kept = fitSelection(app.data, changed(store.state.kept, patch));
+    const { layer } = patch;
+    const moved = layer === undefined ? patch : {
+      ...patch,
+      layer: attendingLayer(app.data, layer, store.state.kept.layer),
+    };
+    const kept = fitSelection(app.data, changed(store.state.kept, moved));
     if (canonical(kept) === canonical(store.state.kept)) return;
     performance.mark("headlight:ask");
     store.set({ kept, preview: null });

@@ -45,6 +45,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         **({"truncated": told(trace.truncated)} if trace.truncated else {}),
         "layers": view.layers,
         "heads": view.heads,
+        **({"attending": list(view.attending)} if len(view.attending) < view.layers else {}),
         "queries": queries,
         "keys": None if keys == queries else keys,
         "causal": view.causal,
@@ -108,4 +109,10 @@ def _measure(measure: Measure, survey: Survey) -> dict[str, Any]:
         name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
     }
     row = {name: told(value) if isinstance(value, Sentence) else value for name, value in row.items()}
-    return {**row, "values": survey.measures[measure.name].round(4).tolist()}
+    return {
+        **row,
+        "values": [
+            [None if np.isnan(value) else value for value in layer]
+            for layer in survey.measures[measure.name].round(4).tolist()
+        ],
+    }

@@ -9,7 +9,7 @@ import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
-import { togglePin } from "./selection.js";
+import { attendingLayer, togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
 import { fill } from "../shared/words.js";
 import { aboveZero } from "./words.js";
@@ -72,6 +72,8 @@ export function createGrid(app) {
   const ordered = () => (kept().order === "layer" ? null : values(kept().order));
   /** @param {number} slot @returns {Head} */
   const headAt = (slot) => ({ layer: Math.floor(slots[slot] / app.data.heads), head: slots[slot] % app.data.heads });
+  /** @param {number} layer */
+  const attends = (layer) => attendingLayer(app.data, layer) === layer;
   /** @param {MouseEvent} event */
   const under = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -106,6 +108,13 @@ export function createGrid(app) {
     pad.style.cursor = slot < 0 ? "" : "pointer";
     if (event.pointerType === "touch") return;
     if (slot < 0) return onpointerleave();
+    const { layer } = headAt(slot);
+    if (!attends(layer)) {
+      app.preview(null);
+      pad.style.cursor = "";
+      const text = fill(say.layerWithout, { layer: layer + app.data.indexBase });
+      return app.tip.show([text], event.clientX, event.clientY);
+    }
     app.preview(headAt(slot));
     app.tip.show(describe(headAt(slot)), event.clientX, event.clientY);
   }
@@ -118,6 +127,7 @@ export function createGrid(app) {
     const slot = under(event);
     if (slot < 0) return;
     const { layer, head } = headAt(slot);
+    if (!attends(layer)) return;
     anchor = { layer, head };
     if (event.shiftKey) app.keep({ pinned: togglePin(kept().pinned, layer, head) });
     else app.keep({ layer, head });
@@ -142,7 +152,8 @@ export function createGrid(app) {
     const { order: kind } = kept();
     const { layers, heads } = app.data;
     const descending = app.data.measures.find(({ name }) => name === kind)?.descending ?? kind === "focus";
-    slots = orderHeads(layers * heads, ordered(), descending);
+    const all = orderHeads(layers * heads, ordered(), descending);
+    slots = kind === "layer" ? all : all.filter((id) => attends(Math.floor(id / heads)));
     const coarse = app.width() < 600 || globalThis.matchMedia?.("(pointer: coarse)").matches;
     const frame = {
       width: pad.clientWidth - 4,
@@ -226,6 +237,7 @@ export function createGrid(app) {
     hovered,
     pinned: kept().pinned.map(([layer, head]) => layer * app.data.heads + head),
     base: app.data.indexBase,
+    without: slots.filter((id) => !attends(Math.floor(id / app.data.heads))),
     picture: canvas,
   });
   /** The whole grid for paper. @returns {Print|null} */

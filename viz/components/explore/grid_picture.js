@@ -19,6 +19,7 @@ import { smallMap, zeroOf } from "./raster.js";
  * @property {number} hovered -1: none
  * @property {number[]} pinned
  * @property {0|1} base
+ * @property {number[]} without heads of layers without attention
  * @property {HTMLCanvasElement} picture
  */
 
@@ -75,7 +76,7 @@ function drawNames(pen, { layout, theme, base }) {
 
 /** The grid's names and marks over its picture. @param {Pen} pen @param {GridFigure} figure */
 export function drawGrid(pen, figure) {
-  const { layout, order, kind, values, theme, selected, hovered, pinned, picture } = figure;
+  const { layout, order, kind, values, theme, selected, hovered, pinned, without, picture } = figure;
   pen.image(picture, 0, 0, layout.width, layout.height);
   const size = layout.cell - layout.gap;
   const label = /** @type {const} */ ({ size: 11, fill: theme.muted, align: "right" });
@@ -84,6 +85,11 @@ export function drawGrid(pen, figure) {
     const place = slotCorner(layout, kind, slot);
     if (!place) continue;
     const [x, y] = place;
+    if (without.includes(order[slot])) { // no empty map, which would look like a head without weights
+      pen.rect(x - 1, y - 1, size + 2, size + 2, { fill: theme.background });
+      pen.rect(x + size / 4, y + size / 2, size / 2, 1, { fill: theme.muted });
+      continue;
+    }
     if (values && slot % layout.perLine === 0 && layout.cell >= 12) {
       pen.text(short(values[order[slot]]).replace(/^(−?)0\./, "$1."), layout.left - 5, y + size / 2, label);
     }

@@ -32,6 +32,17 @@ const isIndex = (value, count) => typeof value === "number" && Number.isInteger(
 const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
 
 /**
+ * A layer if it has attention, else the next in the direction from `from` that has some.
+ * @param {Payload} data @param {number} layer @param {number} [from]
+ */
+export function attendingLayer({ attending }, layer, from = layer) {
+  if (!attending || attending.includes(layer)) return layer;
+  const later = attending.find((other) => other > layer);
+  const earlier = attending.findLast((other) => other < layer);
+  return (layer < from ? earlier ?? later : later ?? earlier) ?? layer;
+}
+
+/**
  * A selection that fits the data: every field present and in range.
  * @param {Payload} data @param {Partial<Selection>} [raw] as it came: nothing of it is trusted @returns {Selection}
  */
@@ -39,10 +50,10 @@ export function fitSelection(data, raw = {}) {
   const { layers, heads, choices } = data;
   const keys = data.keys ?? data.queries;
   const pinned = (Array.isArray(raw.pinned) ? raw.pinned : []).filter((pin) =>
-    Array.isArray(pin) && isIndex(pin[0], layers) && isIndex(pin[1], heads)
+    Array.isArray(pin) && isIndex(pin[0], layers) && attendingLayer(data, pin[0]) === pin[0] && isIndex(pin[1], heads)
   );
   return {
-    layer: isIndex(raw.layer, layers) ? raw.layer : 0,
+    layer: attendingLayer(data, isIndex(raw.layer, layers) ? raw.layer : 0),
     head: isIndex(raw.head, heads) ? raw.head : 0,
     focus: isIndex(raw.focus, data.queries.length) ? raw.focus : null,
     target: isIndex(raw.target, keys.length) ? raw.target : null,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { DATA } from "../shared/cases.mjs";
-import { changed, createEchoes, ends, FIRST, fitSelection, togglePin, turned } from "./selection.js";
+import { attendingLayer, changed, createEchoes, ends, FIRST, fitSelection, togglePin, turned } from "./selection.js";
 
 describe("the selection", () => {
   test("is brought into range", () => {
@@ -71,5 +71,19 @@ describe("the selection", () => {
     echoes.settled(at(1));
     assert.equal(echoes.isNews(at(1)), false, "a run for another reason tells it again");
     assert.equal(echoes.isNews(at(0)), true, "the way back");
+  });
+
+  test("a layer without attention is passed over in the direction of the move", () => {
+    const data = { ...DATA, layers: 5, attending: [1, 3] };
+    assert.deepEqual([[2, 1], [2, 3], [4, 3], [0, 1], [3, 1]].map((move) => attendingLayer(data, ...move)), [
+      3,
+      1,
+      3,
+      1,
+      3,
+    ]);
+    assert.equal(fitSelection(data, { layer: 2 }).layer, 3);
+    assert.deepEqual(fitSelection(data, { pinned: [[2, 0], [3, 0]] }).pinned, [[3, 0]]);
+    assert.equal(attendingLayer(DATA, 0), 0);
   });
 });

@@ -62,6 +62,7 @@
  * @property {string} [truncated] how much of a cut text was read, such as "512 of 3,002 tokens"
  * @property {number} layers
  * @property {number} heads
+ * @property {number[]} [attending] the layers that have attention, if not all have some
  * @property {Cell[]} queries
  * @property {Cell[]|null} keys null: the same as queries
  * @property {boolean} causal

@@ -75,6 +75,7 @@ export const WORDS = {
   gridOrdered: sentence("Left: the measure of the first head of each line."),
   gridSampled: sentence("Long text: pooled over some of the rows only."),
   layersDown: sentence("layers ↓ heads →"),
+  layerWithout: sentence("Layer {layer} has no attention."),
   page: sentence("layers {from}–{to} of {count}"),
   pageBefore: sentence("Earlier layers"),
   pageAfter: sentence("Later layers"),
