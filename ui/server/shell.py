@@ -13,7 +13,7 @@ from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
 from ui.show import tour
 from ui.state import attending, language
-from ui.state.session import begin
+from ui.state.session import begin, current
 from viz.components.projector import projector
 from viz.components.rest import rest
 from viz.components.theme_change import theme_change
@@ -76,7 +76,9 @@ pages = {told(section): [_page(*entry) for entry in entries] for section, entrie
 page = st.navigation(pages, expanded=True)
 with SCRIPTS.run(), PAGE_SECONDS.labels(page.url_path or "explore").time():
     seen = follow(page, {one.url_path: one for entries in pages.values() for one in entries})
-    choice = begin(page.url_path)
+    begin(page.url_path)
+    tour.keep_own_choice(page.url_path)
+    choice = current()
     with st.sidebar:
         if page.url_path not in ALONE:
             sidebar(choice)

@@ -1,18 +1,26 @@
 """A tour for a first visitor: a slim bar above the page that leads from stop to stop.
 
 It is offered once, on a first visit without a link. Who leaves it can go on later: here, or from the page Lessons. Its
-stops are the steps of a lesson's file (assets/lessons/tour.toml).
+stops are the steps of a lesson's file (assets/lessons/tour.toml). The reader's own model and text are kept while a stop
+shows others, and restored on every other page, at the last stop, at the tour's end, and after a reload.
 """
 
 from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import fields
+from typing import Any
 
 import streamlit as st
 
 from lessons.library import tour
 from lessons.schema import Step
 from ui.run.refusals import say
-from ui.server.visitor import NAME, is_new
+from ui.server.visitor import NAME, VALUE, is_new
 from ui.state import language
+from ui.state.choice import Choice, parse
+from ui.state.session import choose, current, give_back
 from wording import _
 from wording import language as spoken
 
@@ -20,6 +28,22 @@ STOP = "tour_stop"  # in the session: the number of the stop, from 0; not there 
 LEFT = "tour_left"  # where it was left
 OFFER = "tour_offer"  # whether it is being offered
 FIRST = "explore"  # where it is offered
+OWN = "tour_own"  # in the session: the reader's choice, while a stop shows the tour's
+MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose choice outlives a reload; characters of its texts
+
+_KEPT: OrderedDict[str, tuple[int, Choice]] = OrderedDict()  # by cookie: the stop and the reader's choice
+_LOCK = threading.Lock()
+
+
+def keep_own_choice(page: str) -> None:
+    """Restore the reader's choice on a page that no stop of the tour shows; resume a tour that a reload interrupted.
+
+    Call it before the page draws anything of the choice.
+    """
+    _resume(page)
+    state = st.session_state
+    if OWN in state and (STOP not in state or page != _address(tour().steps[state[STOP]]) or not _query(state[STOP])):
+        _restore()
 
 
 def bar(page: str) -> None:
@@ -39,15 +63,22 @@ def bar(page: str) -> None:
 
 def go(stop: int) -> None:
     """To that stop: its page opens with its view. Ends the run of the script."""
-    st.session_state[STOP], st.session_state[OFFER] = stop, False
+    state = st.session_state
+    give_back()
+    state[OWN] = _own()
+    state[STOP], state[OFFER] = stop, False
+    _keep(stop, state[OWN])
+    if not _query(stop):
+        _restore()
     view = tour().steps[stop].view
     if view is not None:
         st.switch_page(f"../../pages/{view.page}.py", query_params=dict(view.query))
 
 
 def leave() -> None:
-    """Off the tour; where it was left is remembered."""
+    """Off the tour, with the reader's own model and text; where it was left is remembered."""
     st.session_state[LEFT] = st.session_state.pop(STOP, 0)
+    _restore()
 
 
 def left_at() -> int:
@@ -92,7 +123,7 @@ def _offers(page: str) -> bool:
     state = st.session_state
     if OFFER not in state:
         came = {name for name in st.query_params if name != language.ADDRESS}
-        state[OFFER] = page == "" and not came and is_new(st.context.cookies.get(NAME, ""))
+        state[OFFER] = page == "" and not came and is_new(_cookie())
     elif page != "":
         state[OFFER] = False
     return bool(state[OFFER])
@@ -100,3 +131,61 @@ def _offers(page: str) -> bool:
 
 def _decline() -> None:
     st.session_state[OFFER] = False
+
+
+def _own() -> Choice:
+    """Return the reader's choice: the kept one, or the current one if it reads a text that is not the tour's."""
+    now = current()
+    kept: Choice = st.session_state.get(OWN, now)
+    return kept if any(_reads_same(now, stop) for stop in range(len(tour().steps)) if _query(stop)) else now
+
+
+def _restore() -> None:
+    """Choose the reader's choice again and forget that it was kept."""
+    if OWN not in st.session_state:
+        return
+    own = _own()
+    del st.session_state[OWN]
+    with _LOCK:
+        _KEPT.pop(_cookie(), None)
+    if own != current():
+        choose(**{field.name: getattr(own, field.name) for field in fields(Choice)})
+
+
+def _resume(page: str) -> None:
+    """Continue the tour in a new session if its address is that of the stop that this visitor saw last."""
+    state = st.session_state
+    if STOP in state or OFFER in state:
+        return
+    with _LOCK:
+        stop, own = _KEPT.get(_cookie(), (-1, current()))
+    if stop >= 0 and page == _address(tour().steps[stop]) and _reads_same(current(), stop):
+        state[STOP], state[OWN], state[OFFER] = stop, own, False
+
+
+def _keep(stop: int, own: Choice) -> None:
+    """Keep the choice for a reload, by the visitor's cookie; the visitors of longest ago are forgotten."""
+    cookie = _cookie()
+    if VALUE.fullmatch(cookie) is None or len(own.text) + len(own.pair) + len(own.target) > LONGEST_KEPT:
+        return
+    with _LOCK:
+        _KEPT[cookie] = stop, own
+        _KEPT.move_to_end(cookie)
+        while len(_KEPT) > MOST_KEPT:
+            _KEPT.popitem(last=False)
+
+
+def _cookie() -> str:
+    return str(st.context.cookies.get(NAME, ""))
+
+
+def _query(stop: int) -> dict[str, Any]:
+    """Return the address of a stop's view; empty if the stop shows the reader's own choice."""
+    view = tour().steps[stop].view
+    return {} if view is None else dict(view.query)
+
+
+def _reads_same(choice: Choice, stop: int) -> bool:
+    """Return whether a choice reads the texts of a stop's view."""
+    shown = parse(_query(stop))[0]
+    return (choice.text, choice.pair) == (shown.text, shown.pair)

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, notes, press
 from ui.server import visitor
+from ui.show import tour
 from wording import speaking
 
 
@@ -77,6 +78,71 @@ def test_it_waits_where_it_was_left() -> None:
     assert "Go on at stop 2" in buttons(page)
     lead(page, 1, label="Go on at stop 2")
     assert any(said.startswith("Stop 2 of 6") for said in notes(page))
+
+
+OWN = {"text": "Mice like old cheese.", "layer": "2", "head": "3"}
+
+
+def chosen(page: AppTest) -> dict[str, str]:
+    """The part of the address that states model, text and head."""
+    query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
+    return {name: raw for name, raw in query.items() if name in ("model", "text", "layer", "head")}
+
+
+def on_the_tour(stops: int) -> AppTest:
+    """A page with a text and a head of the reader's own, led through so many stops."""
+    page = asked("explore", **OWN)
+    page = page.switch_page("../../pages/lessons.py").run()
+    lead(page, 0, icon=":material/tour:")
+    for at in range(1, stops):
+        lead(page, at, shortcut="alt+pagedown")
+    return page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stops", [1, 4, 5])
+def test_leaving_the_tour_restores_model_and_text(stops: int) -> None:
+    page = on_the_tour(stops)
+    assert chosen(page) != OWN
+    press(page, "Skip the rest")
+    assert chosen(page) == OWN
+
+
+@pytest.mark.slow
+def test_the_last_stop_restores_model_and_text() -> None:
+    page = on_the_tour(len(its_stops().steps))
+    assert chosen(page) == OWN
+    press(page, "End the tour")
+    page.switch_page("../../pages/explore.py").run()
+    assert chosen(page) == OWN
+
+
+@pytest.mark.slow
+def test_another_page_during_the_tour_shows_the_own_text() -> None:
+    page = on_the_tour(5)
+    page.switch_page("../../pages/tokens.py").run()
+    assert chosen(page) == OWN
+    assert any("waits at stop 5 of 6" in said for said in notes(page))
+
+
+@pytest.mark.slow
+def test_a_text_typed_on_the_tour_is_kept() -> None:
+    page = on_the_tour(3)
+    page.query_params["text"] = "A text typed at the stop."
+    page.run()
+    press(page, "Skip the rest")
+    assert chosen(page)["text"] == "A text typed at the stop."
+
+
+@pytest.mark.slow
+def test_a_reload_on_the_tour_keeps_the_own_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tour, "_cookie", lambda: "a" * 22)
+    before = on_the_tour(5)
+    query = {name: value[0] if isinstance(value, list) else value for name, value in before.query_params.items()}
+    page = asked("translate", **query)
+    assert any("Stop 5 of 6" in said for said in notes(page))
+    press(page, "Skip the rest")
+    assert chosen(page) == OWN
 
 
 def test_who_brings_a_cookie_is_known_and_a_new_one_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
