@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
-from tests.support.visitor import DEEP_LINK, open_page, painted
+from tests.support.visitor import DEEP_LINK, box_of, open_page, painted, stands
 
 
 @pytest.fixture
@@ -65,6 +65,88 @@ def test_a_class_from_the_first_code_to_the_end(page: Page, student: Page, app_u
     page.get_by_role("button", name="Close it now").click()
     expect(page.get_by_role("button", name="Open a room")).to_be_visible()
     expect(student.get_by_text(f"There is no room “{code}”")).to_be_visible()
+
+
+# The height of letters on the screen, in pixels of the window: an element's, a text's of an SVG, a canvas's last text.
+LETTERS = """(el) => {
+    const size = (font) => parseFloat(font.match(/([\\d.]+)px/)[1]);
+    if (el instanceof HTMLCanvasElement)
+        return size(el.getContext("2d").font) * el.getBoundingClientRect().width / el.offsetWidth;
+    const own = size(getComputedStyle(el).fontSize);
+    if (el instanceof SVGElement) return own * el.getScreenCTM().a;
+    return own * el.getBoundingClientRect().width / el.offsetWidth;
+}"""
+EXIT = "Leave the projector view (Esc)"
+
+
+def letters(page: Page, *selectors: str) -> list[float]:
+    """The heights of the letters in the first of these elements each."""
+    return [page.locator(selector).first.evaluate(LETTERS) for selector in selectors]
+
+
+def test_a_projector_shows_text_and_maps_larger(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, layer=3, head=1)
+    painted(page, layer=3, head=1)
+    rest(page)
+    shown = ("[data-testid=stMain] p", ".chips button", ".figure canvas", ".grid canvas")
+    before = letters(page, *shown)
+    page.keyboard.press("p")
+    rest(page)
+    assert letters(page, *shown) == pytest.approx([1.6 * size for size in before], rel=0.03)
+
+
+def test_a_projector_shows_whole_charts_larger(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/why_attention")
+    stands(page)
+    page.locator(".js-plotly-plot").first.wait_for()
+    rest(page)
+    shown = (".js-plotly-plot .xtick text", ".js-plotly-plot .gtitle")
+    before = letters(page, *shown)
+    page.keyboard.press("p")
+    rest(page)
+    assert letters(page, *shown) == pytest.approx([1.6 * size for size in before], rel=0.03)
+    for chart in page.locator(".js-plotly-plot .main-svg:first-child").all():
+        frame = chart.locator("xpath=ancestor::*[@data-testid='stElementContainer'][1]")
+        room, drawn = box_of(frame), box_of(chart)
+        assert drawn["width"] <= room["width"] + 2
+        assert drawn["height"] <= room["height"] + 2
+
+
+def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/measure")
+    stands(page)
+    rest(page)
+    sizes = []
+    for _ in range(2):
+        page.get_by_test_id("stMain").get_by_role("combobox").first.click()
+        option = page.get_by_role("option").first
+        option.wait_for()
+        sizes += [option.evaluate(LETTERS)]
+        page.keyboard.press("Escape")
+        option.wait_for(state="detached")
+        page.get_by_test_id("stMain").get_by_role("heading").first.click()
+        page.keyboard.press("p")
+    assert sizes[1] == pytest.approx(1.6 * sizes[0], rel=0.03)
+
+
+@pytest.mark.parametrize("leave", ["button", "Escape", "p"])
+def test_a_visible_button_and_keys_leave_the_projector(
+    page: Page, app_url: str, problems: Problems, leave: str
+) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/by_hand")
+    rest(page)
+    page.get_by_role("button", name="Projector (P)").click()
+    out = page.get_by_role("button", name=EXIT)
+    expect(out).to_be_focused()
+    app, bar = box_of(page.get_by_test_id("stApp")), box_of(out)
+    assert app["y"] >= bar["y"] + bar["height"]
+    page.keyboard.press("Enter" if leave == "button" else leave)
+    expect(out).to_have_count(0)
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
 def test_a_key_makes_the_page_fit_a_projector(page: Page, app_url: str, problems: Problems) -> None:

@@ -1,7 +1,7 @@
 // The view as a whole: what its parts share, and when they are drawn.
 
 import { clamp, readTheme } from "../shared/colours.js";
-import { createTip, h, pageTop, setAttribute, setText } from "../shared/elements.js";
+import { createTip, h, pageTop, setAttribute, setText, windowHeight } from "../shared/elements.js";
 import { createArrival } from "./arrival.js";
 import { createChoosing } from "./choosing.js";
 import { createNotice } from "./notice.js";
@@ -55,7 +55,7 @@ export function createApp(root, makeSource) {
     width: () => el.clientWidth,
     wide: () => el.clientWidth >= 760,
     coarse: () => Boolean(globalThis.matchMedia?.("(pointer: coarse)").matches),
-    room: (least = 440) => clamp(globalThis.innerHeight - pageTop(app.parts.main) - 8, least, 800),
+    room: (least = 440) => clamp(windowHeight(el) - pageTop(app.parts.main) - 8, least, 800),
     name: (layer, head) => headName(app.say, app.data.indexBase, layer, head),
     announce: (text) => setText(live, text),
     redraw,

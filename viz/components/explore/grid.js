@@ -1,7 +1,7 @@
 // Every head: the grid of small maps, its order and its pages.
 
 import { printTheme } from "../shared/colours.js";
-import { h, setAttribute, setText } from "../shared/elements.js";
+import { h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { gridKey, gridLayout, orderHeads, pageOf, slotUnder } from "./grid_layout.js";
 import { ORDERS, SCALES } from "./contract.js";
 import { drawGrid, gridPicture } from "./grid_picture.js";
@@ -76,8 +76,7 @@ export function createGrid(app) {
   const attends = (layer) => attendingLayer(app.data, layer) === layer;
   /** @param {MouseEvent} event */
   const under = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return layout ? slotUnder(layout, kept().order, event.clientX - box.left, event.clientY - box.top) : -1;
+    return layout ? slotUnder(layout, kept().order, ...placeIn(canvas, event)) : -1;
   };
   /** @param {number} step */
   function turn(step) {

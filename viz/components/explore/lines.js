@@ -1,7 +1,7 @@
 // The lines of the chosen head and of the pinned ones: drawn, followed, scrolled.
 
 import { clamp, printTheme } from "../shared/colours.js";
-import { h, setAttribute, setText } from "../shared/elements.js";
+import { enlargement, h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";
 import { visible } from "../shared/texts.js";
 import { filterRange, quote } from "./cells.js";
@@ -136,8 +136,7 @@ export function createLines(app) {
   const scrolls = () => now.range.q1 - now.range.q0 > now.count || now.range.k1 - now.range.k0 > now.count;
   /** @param {MouseEvent} event */
   function under(event) {
-    const box = canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const [x, y] = placeIn(canvas, event);
     /** @type {"left"|"right"|null} */
     const near = x < now.left.x + 24 ? "left" : x > now.right.x - 24 ? "right" : null;
     const side = now[near ?? "left"];
@@ -152,12 +151,13 @@ export function createLines(app) {
   function onpointermove(event) {
     if (!now) return;
     if (drag) {
-      const steps = Math.trunc((drag.y - event.clientY) / now.step);
+      const step = now.step * enlargement(canvas);
+      const steps = Math.trunc((drag.y - event.clientY) / step);
       drag.moved = Math.max(drag.moved, Math.abs(drag.y - event.clientY));
       const pages = event.pointerType === "touch"; // a finger scrolls the page
       if (steps && scrolls() && !pages) {
         scroll(steps, drag.side);
-        drag.y -= steps * now.step;
+        drag.y -= steps * step;
         drag.moved = 99;
       }
       return;

@@ -1,7 +1,7 @@
 // Who links the focus to what: one cell per head, the strongest links as a table.
 
 import { clamp, colourAt, css } from "../shared/colours.js";
-import { h, pageTop, setAttribute, setText } from "../shared/elements.js";
+import { h, pageTop, placeIn, setAttribute, setText, windowHeight } from "../shared/elements.js";
 import { labelStep } from "../shared/labels.js";
 import { saveTable, tableOf } from "../shared/tables.js";
 import { cut, visible } from "../shared/texts.js";
@@ -93,11 +93,8 @@ export function createLinks(app) {
     quote(app.cellsOf(ends(app.store.state.kept)[0]), pivot, app.data.indexBase);
   /** @param {MouseEvent} event */
   function under(event) {
-    const box = canvas.getBoundingClientRect();
-    const [head, layer] = [
-      Math.floor((event.clientX - box.left - 24) / cell),
-      Math.floor((event.clientY - box.top - 18) / cell),
-    ];
+    const [x, y] = placeIn(canvas, event);
+    const [head, layer] = [Math.floor((x - 24) / cell), Math.floor((y - 18) / cell)];
     return head >= 0 && layer >= 0 && head < app.data.heads && layer < app.data.layers ? { layer, head } : null;
   }
   /** @param {PointerEvent} event */
@@ -268,7 +265,7 @@ export function createLinks(app) {
     const rows = app.feed.get(out ? "rows" : "columns", pivot);
     if (!decided && rows) { // open at first where there is room for it
       decided = true;
-      el.open = app.wide() && pageTop(el) + 240 < globalThis.innerHeight;
+      el.open = app.wide() && pageTop(el) + 240 < windowHeight(el);
     }
     const weights = rows && app.linkStrengths();
     if (!el.open || !weights) return;

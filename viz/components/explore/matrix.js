@@ -1,7 +1,7 @@
 // The chosen head's matrix: what is drawn of it, and what pointer, wheel and keys do.
 
 import { clamp, printTheme } from "../shared/colours.js";
-import { h, setAttribute, setText } from "../shared/elements.js";
+import { enlargement, h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { filterRange, quote } from "./cells.js";
 import { drawLegend } from "./legend.js";
 import { drawMatrix, gutters, printedMatrix } from "./matrix_picture.js";
@@ -117,9 +117,9 @@ export function createMatrix(app) {
   }
   /** @param {MouseEvent} event */
   function cellUnder(event) {
-    const box = canvas.getBoundingClientRect();
     const { area, view, range } = now;
-    const [x, y] = [event.clientX - box.left - area.x, event.clientY - box.top - area.y];
+    const [left, top] = placeIn(canvas, event);
+    const [x, y] = [left - area.x, top - area.y];
     const [row, col] = [Math.floor(view.q + y / view.scale), Math.floor(view.k + x / view.scale)];
     const inside = x >= -area.x && y >= -area.y && x <= area.w && y <= area.h && row < range.q1 && col < range.k1;
     if (!inside || (x < 0 && y < 0)) return null;
@@ -180,16 +180,15 @@ export function createMatrix(app) {
     drag.moved += Math.abs(here.x - before.x) + Math.abs(here.y - before.y);
     drag.points.set(event.pointerId, here);
     if (others.length) pinch(before, here, others[0]);
-    else if (drag.moved > 4) move((before.x - here.x) / now.view.scale, (before.y - here.y) / now.view.scale);
+    else if (drag.moved > 4) {
+      const scale = now.view.scale * enlargement(canvas);
+      move((before.x - here.x) / scale, (before.y - here.y) / scale);
+    }
   }
   function pinch(before, here, other) {
     const apart = (at) => Math.hypot(at.x - other.x, at.y - other.y);
-    const box = canvas.getBoundingClientRect();
-    zoom(
-      apart(here) / Math.max(1, apart(before)),
-      (here.x + other.x) / 2 - box.left - now.area.x,
-      (here.y + other.y) / 2 - box.top - now.area.y,
-    );
+    const [x, y] = placeIn(canvas, { clientX: (here.x + other.x) / 2, clientY: (here.y + other.y) / 2 });
+    zoom(apart(here) / Math.max(1, apart(before)), x - now.area.x, y - now.area.y);
   }
   /** @param {PointerEvent} event */
   function onpointerup(event) {
@@ -230,12 +229,8 @@ export function createMatrix(app) {
     const leaving = event.deltaY > 0 && now.view.scale <= least * 1.001;
     if ((least >= 14 && !event.ctrlKey && !event.metaKey) || leaving) return;
     event.preventDefault();
-    const box = canvas.getBoundingClientRect();
-    zoom(
-      Math.exp(clamp(-event.deltaY, -200, 200) * 0.003),
-      event.clientX - box.left - now.area.x,
-      event.clientY - box.top - now.area.y,
-    );
+    const [x, y] = placeIn(canvas, event);
+    zoom(Math.exp(clamp(-event.deltaY, -200, 200) * 0.003), x - now.area.x, y - now.area.y);
   }
   /** @param {KeyboardEvent} event */
   function onkeydown(event) {
@@ -261,9 +256,10 @@ export function createMatrix(app) {
       at < start ? at : Math.max(start, at + 1 - room / view.scale);
     const next = { ...view, q: inside(row, view.q, area.h), k: inside(col, view.k, area.w) };
     if (next.q !== view.q || next.k !== view.k) setView(clampView(next, now.range, area));
-    const box = canvas.getBoundingClientRect();
-    const x = clamp((col - next.k + 1) * view.scale, 0, area.w) + area.x + box.left;
-    point({ row, col }, { clientX: x, clientY: clamp((row - next.q + 1) * view.scale, 0, area.h) + area.y + box.top });
+    const [box, scale] = [canvas.getBoundingClientRect(), enlargement(canvas)];
+    const x = clamp((col - next.k + 1) * view.scale, 0, area.w) + area.x;
+    const y = clamp((row - next.q + 1) * view.scale, 0, area.h) + area.y;
+    point({ row, col }, { clientX: x * scale + box.left, clientY: y * scale + box.top });
     app.announce(lines({ row, col })[0]);
   }
   /** What is shown, for paper. */

@@ -2,7 +2,7 @@
 // What each mark means is said in sheet_picture.js. Labels reach the page only through text nodes and fillText.
 
 import { clamp, readTheme } from "../shared/colours.js";
-import { createTip, h, setAttribute, setText } from "../shared/elements.js";
+import { createTip, h, placeIn, setAttribute, setText } from "../shared/elements.js";
 import { decodeFrame } from "../shared/frames.js";
 import { mounting } from "../shared/mounting.js";
 import { cellKey } from "../shared/moves.js";
@@ -65,11 +65,8 @@ function createSheet(report) {
   let cursor = { row: 0, col: 0 };
 
   function under(event) {
-    const box = canvas.getBoundingClientRect();
-    const [row, col] = [
-      Math.floor((event.clientY - box.top - place.top) / place.h),
-      Math.floor((event.clientX - box.left - place.left) / place.w),
-    ];
+    const [x, y] = placeIn(canvas, event);
+    const [row, col] = [Math.floor((y - place.top) / place.h), Math.floor((x - place.left) / place.w)];
     return row >= 0 && row < values.tall && col >= 0 && col < values.wide ? { row, col } : null;
   }
   function point(at) {

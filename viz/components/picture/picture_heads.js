@@ -1,6 +1,6 @@
 // Every head as a small picture: which one is under the pointer, where a key leads, and how they are painted.
 
-import { h, pageTop, setAttribute } from "../shared/elements.js";
+import { enlargement, h, pageTop, placeIn, setAttribute, windowHeight } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
 import { _ } from "../shared/words.js";
 import { drawHeads } from "./picture_drawing.js";
@@ -55,8 +55,7 @@ export function createHeads({ keep, over, leave, redraw }) {
   }
   /** @param {MouseEvent} event */
   function under(event) {
-    const box = canvas.getBoundingClientRect();
-    return sheet ? headUnder(sheet, event.clientX - box.left, event.clientY - box.top) : -1;
+    return sheet ? headUnder(sheet, ...placeIn(canvas, event)) : -1;
   }
   /** @param {PointerEvent} event */
   function points(event) {
@@ -86,10 +85,10 @@ export function createHeads({ keep, over, leave, redraw }) {
     shown = now;
     const { layers, heads, grid, indexBase } = now.data;
     const coarse = now.width < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
-    const height = coarse ? Infinity : globalThis.innerHeight - pageTop(pad) - 40;
+    const height = coarse ? Infinity : windowHeight(pad) - pageTop(pad) - 40;
     const room = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
     sheet = headSheet({ ...room, least: coarse ? 28 : 24, most: 64 });
-    const ratio = globalThis.devicePixelRatio || 1;
+    const ratio = (globalThis.devicePixelRatio || 1) * enlargement(canvas);
     sizeCanvas(canvas, sheet.left + heads * sheet.wide + 2, sheet.top + layers * sheet.tall + 2, ratio);
     const ctx = contextOf(canvas);
     ctx.setTransform(1, 0, 0, 1, 0, 0);

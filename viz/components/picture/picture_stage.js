@@ -1,6 +1,6 @@
 // A photo as large as there is room for, on which a pointer and keys work.
 
-import { h } from "../shared/elements.js";
+import { enlargement, h, windowHeight } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
 
 /** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {number} ratio */
@@ -37,8 +37,8 @@ export function createStage(handlers, { share, most }) {
     },
     /** The canvas as large as there is room for. @param {{width: number, height: number}} picture */
     fit({ width, height }) {
-      const ratio = globalThis.devicePixelRatio || 1;
-      const tallest = Math.min(share * globalThis.innerHeight, most);
+      const ratio = (globalThis.devicePixelRatio || 1) * enlargement(canvas);
+      const tallest = Math.min(share * windowHeight(stage), most);
       const wide = Math.round(Math.min(stage.clientWidth, tallest * width / height));
       sizeCanvas(canvas, wide, Math.round(wide * height / width), ratio);
       return { ctx: contextOf(canvas), ratio };

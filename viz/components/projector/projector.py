@@ -1,4 +1,4 @@
-"""A layout for a projector: larger type, no sidebar; one key, or a button, there and back."""
+"""The projector view: everything 1.6 times as large, without the sidebar, entered and left by a key or a button."""
 
 from __future__ import annotations
 

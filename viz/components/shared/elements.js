@@ -46,9 +46,27 @@ export function setAttribute(el, name, value) {
   if (el.getAttribute(name) !== String(value)) el.setAttribute(name, String(value));
 }
 
-/** Distance from the page's top, wherever it is scrolled to. @param {Element} el */
+/** Return the size of an element's pixel in pixels of the window: 1.6 for a projector, else 1. @param {HTMLElement} el */
+export function enlargement(el) {
+  const scale = el.offsetWidth ? el.getBoundingClientRect().width / el.offsetWidth : 1;
+  return Math.round(scale * 10) / 10 || 1; // offsetWidth is rounded
+}
+
+/**
+ * Return a pointer's place in an element's own pixels.
+ * @param {HTMLElement} el @param {{clientX: number, clientY: number}} event @returns {[number, number]}
+ */
+export function placeIn(el, event) {
+  const [box, scale] = [el.getBoundingClientRect(), enlargement(el)];
+  return [(event.clientX - box.left) / scale, (event.clientY - box.top) / scale];
+}
+
+/** Return the window's height in an element's own pixels. @param {HTMLElement} el */
+export const windowHeight = (el) => globalThis.innerHeight / enlargement(el);
+
+/** Distance from the page's top in the element's own pixels, wherever it is scrolled to. @param {HTMLElement} el */
 export function pageTop(el) {
-  let top = el.getBoundingClientRect().top + (globalThis.scrollY || 0);
+  let top = (el.getBoundingClientRect().top + (globalThis.scrollY || 0)) / enlargement(el);
   /** @type {Node|null} */
   let at = el.parentNode;
   while (at) {
@@ -67,10 +85,11 @@ export function createTip(root) {
     show(lines, clientX, clientY) {
       el.replaceChildren(...lines.map((line, i) => h(i ? "div" : "strong", {}, line)));
       el.hidden = false;
-      const [frame, box] = [root.getBoundingClientRect(), el.getBoundingClientRect()];
-      const x = clamp(clientX - frame.left + 14, 0, frame.width - box.width);
-      const below = clientY - frame.top + 18;
-      const y = clientY + 18 + box.height > globalThis.innerHeight ? below - box.height - 34 : below;
+      const [frame, box, scale] = [root.getBoundingClientRect(), el.getBoundingClientRect(), enlargement(root)];
+      const x = clamp((clientX - frame.left) / scale + 14, 0, (frame.width - box.width) / scale);
+      const below = (clientY - frame.top) / scale + 18;
+      const high = clientY + 18 * scale + box.height > globalThis.innerHeight;
+      const y = high ? below - box.height / scale - 34 : below;
       el.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
     },
     hide() {

@@ -1,5 +1,7 @@
 // Pens draw on a canvas or write SVG; pictures know only pens.
 
+import { enlargement } from "./elements.js";
+
 /**
  * @typedef {{size?: number, fill?: string, align?: "left"|"right"|"center", rotate?: number, weight?: number}}
  * TextStyle
@@ -210,7 +212,7 @@ export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (ca
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} family
  */
 export function cleared(canvas, width, height, family) {
-  const ratio = globalThis.devicePixelRatio || 1;
+  const ratio = (globalThis.devicePixelRatio || 1) * enlargement(canvas);
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== tall) {
     canvas.width = wide;
