@@ -123,7 +123,7 @@ def table_records(text: str, delimiter: str) -> Iterator[Record]:
         found = records(lines(text), delimiter)
     else:
         numbered = enumerate(lines(text), start=1)
-        found = ((at, [unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+        found = ((at, [unquote(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
     return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
 
 
@@ -157,10 +157,10 @@ def _quotes_tabs(text: str) -> bool:
     return len(widths) == 1 and widths != {sample[0].count("\t") + 1}
 
 
-def unquoted(field: str) -> str:
+def unquote(field: str) -> str:
     """Return a field without the quotation marks that a program puts around a field that contains some.
 
-    >>> unquoted('"He said ""go""."'), unquoted('"Go"')
+    >>> unquote('"He said ""go""."'), unquote('"Go"')
     ('He said "go".', '"Go"')
     """
     inner = field[1:-1]

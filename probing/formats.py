@@ -15,7 +15,7 @@ FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
 NAMES = {
     "conllu": sentence("CoNLL-U: dependency relations"),
     "gap": sentence("GAP's TSV: a pronoun and two names"),
-    "csv": sentence("CSV with the columns text, source, target, distractor"),
+    "csv": sentence("CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor"),
 }
 
 

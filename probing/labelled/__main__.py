@@ -1,8 +1,9 @@
 """Packs a labelled set into the form of assets/tasks: python -m probing.labelled KIND OUT --train FILE --test FILE …
 
-Files are what can be brought to the app as well: CSV or TSV with a text and a label in each row, or CoNLL columns; a
-name in .xz is unpacked first. A part that is not given is divided from train. With KIND "both", --spans brings the same
-sentences of train, dev and test in CoNLL columns. assets/tasks/README.md says what each set was packed from.
+Files are what can be brought to the app as well: CSV, TSV, JSON Lines or Parquet with a text and a label in each row,
+or CoNLL columns; a name in .xz is unpacked first. A part that is not given is divided from train. With KIND "both",
+--spans brings the same sentences of train, dev and test in CoNLL columns. assets/tasks/README.md says what each set
+was packed from.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from inference.errors import Refusal
-from probing.delimited import is_json, lines, quotes_header, records, refuse_same_names, unquoted
+from probing.delimited import is_json, lines, quotes_header, records, refuse_same_names, unquote
 from probing.labelled.files import check_length, check_rows
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import OUTSIDE, Tagged
@@ -195,7 +195,7 @@ def _table_rows(text: str, delimiter: str) -> Iterator[Line]:
     if delimiter != "\t" or quotes_header(text):
         return records(lines(text), delimiter)
     numbered = enumerate(lines(text), start=1)
-    return ((at, [unquoted(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+    return ((at, [unquote(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
 
 
 def _counts_words(text: str, delimiter: str, column: int) -> bool:

@@ -83,7 +83,7 @@ def test_a_file_of_one_s_own_is_scored_and_a_wrong_one_named_by_its_line(
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/measure", data="file", format="csv", control=0, least=1)
-    said(page, "Bring a CSV file")
+    said(page, "Bring a CSV, TSV, JSON Lines or Parquet file")
     upload(page, "own.csv", TABLE.replace(b"it,cat,animal", b"it,dog,animal"))
     expect(page.locator(".headlight-refusal")).to_contain_text('Line 2: the target "dog" does not stand in its text.')
     upload(page, "own.csv", TABLE)

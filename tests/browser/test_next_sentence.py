@@ -96,7 +96,7 @@ def test_a_hostile_pair_is_shown_as_text_a_file_of_pairs_is_judged_and_an_odd_on
     opened(page, predictor, pair="<b>it</b> was in it. It was in it. The cat was it.")
     says(page, "<b>it</b>")
     expect(page.locator("[data-testid='stException']")).to_have_count(0)
-    page.get_by_role("button", name="Bring a CSV file").click()
+    page.get_by_role("button", name="Bring a file of pairs").click()
     upload = page.locator("[data-testid='stPopoverBody'] input[type=file]")
     upload.set_input_files(odd)
     says(page, "Row 1 of the file has no two texts")

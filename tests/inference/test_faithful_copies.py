@@ -448,7 +448,7 @@ def test_uneven_heads_of_finished_maps_are_refused(config: Any, wordpieces: Any)
     model = built(config)
     assert trace(model, wordpieces, TEXT).heads == 3
     prune(model.encoder.layer[1], 1, size=8)
-    with pytest.raises(Refusal, match="have 3, 1, 3 heads"):
+    with pytest.raises(Refusal, match="3, 1, 3"):
         trace(model, wordpieces, TEXT)
 
 
@@ -484,5 +484,5 @@ class Renames(transformers.RoFormerModel):  # type: ignore[misc]
 
 def test_an_output_with_other_names_is_refused() -> None:
     model = Renames(transformers.RoFormerConfig(**{**BERT, "embedding_size": 24})).eval()
-    with pytest.raises(Refusal, match="itself returns last_hidden_state, its traced copy returns states"):
+    with pytest.raises(Refusal, match=r"last_hidden_state\b.*\bstates"):
         capture.prepare(model)

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from training.finetune.scores import Scores
 
 KINDS = {
-    "classify": "teach a model the classes of texts: CSV or TSV with the columns text and label",
-    "tag": "teach a model to tag words: CoNLL columns, the word first and its tag last, an empty line after each text",
+    "classify": "teach a model the classes of texts: CSV, TSV, JSON Lines or Parquet with the columns text and label",
+    "tag": "teach a model to tag words: CoNLL columns, the word first and its tag last, an empty line after each text;"
+    " or a table with the columns Word and Tag; or lists of tokens and tags in JSON Lines or Parquet",
 }
 # The numbers that options take.
 NUMBERS = {

@@ -86,7 +86,9 @@ def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str | 
 
 def _refuse_size(data: bytes) -> None:
     if not data.strip():
-        raise Refusal(sentence("The file is empty; bring a text file with a sentence on each line, or a CSV file."))
+        raise Refusal(
+            sentence("The file is empty; bring a text file with a sentence on each line, or a table such as CSV.")
+        )
     if len(data) > MOST_BYTES:
         raise Refusal(
             sentence(

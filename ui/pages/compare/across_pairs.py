@@ -18,10 +18,11 @@ from ui.show.saving import save
 from wording import _, sentence
 
 FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
+SUFFIXES = ["csv", "tsv", "txt", "jsonl", "parquet"]
 WANTED = sentence(
-    "Bring a CSV or TSV file with the columns a and b, a text in each. A column kind says “change” where the meaning"
-    " differs (also when it is left out) and “control” where only the wording does; controls that share a text with a"
-    " change are held against it."
+    "Bring a CSV, TSV, JSON Lines or Parquet file with the columns a and b, a text in each. A column kind says"
+    " “change” where the meaning differs (also when it is left out) and “control” where only the wording does;"
+    " controls that share a text with a change are held against it."
 )
 
 
@@ -63,10 +64,10 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
         return READY
     uploaded = st.file_uploader(
         _("File of pairs"),
-        ["csv", "tsv", "txt", "jsonl", "parquet"],
+        SUFFIXES,
         key=FILE,
         max_upload_size=5,
-        help=_("UTF-8, at most 500 pairs; it stays on this machine"),
+        help=_("At most 500 pairs; the file stays on this machine"),
     )
     if uploaded is None:
         say(WANTED, role="status")

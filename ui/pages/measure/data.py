@@ -14,7 +14,11 @@ from ui.run.refusals import say
 from wording import _, sentence, told
 
 FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
-SUFFIXES = {"conllu": ["conllu", "conll", "txt"], "gap": ["tsv", "txt"], "csv": ["csv", "tsv", "txt"]}
+SUFFIXES = {
+    "conllu": ["conllu", "conll", "txt"],
+    "gap": ["tsv", "txt"],
+    "csv": ["csv", "tsv", "txt", "jsonl", "parquet"],
+}
 MARKED = sentence("What was marked by hand: which word depends on which, or what a pronoun means")
 ABOUT = {
     "grammar": sentence(
@@ -31,8 +35,8 @@ WANTED = {
         "Bring a file with GAP's columns: Text, Pronoun, Pronoun-offset, A, A-offset, A-coref, B, B-offset, B-coref."
     ),
     "csv": sentence(
-        "Bring a CSV file with the columns text, source, target, distractor. A word that stands several times in its"
-        " text says which is meant: the#2 is the second “the”."
+        "Bring a CSV, TSV, JSON Lines or Parquet file with the columns text, source, target, distractor. A word that"
+        " stands several times in its text says which is meant: the#2 is the second “the”."
     ),
 }
 
@@ -49,7 +53,7 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
             format_func=formats.NAMES.get, help=_("How the file marks its links"))  # fmt: skip
     suffixes = SUFFIXES[options.format]
     uploaded = left.file_uploader(
-        _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("UTF-8; it stays on this machine")
+        _("Annotated file"), suffixes, key=FILE, max_upload_size=50, help=_("The file stays on this machine")
     )
     if uploaded is None:
         say(WANTED[options.format], role="status")

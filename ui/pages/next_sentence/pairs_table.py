@@ -130,14 +130,14 @@ def own_pairs(who: Answerer) -> None:
             on_click=lambda: state.update({ASKED: tuple(pairs[:MOST])}),
             help=_("Each pair in both orders; it can be stopped and goes on where it was."),
         )
-        with st.popover(_("Bring a CSV file"), help=_("Its first two columns are the first and the second text")):
+        with st.popover(_("Bring a file of pairs"), help=_("A CSV, TSV, JSON Lines or Parquet file")):
             st.file_uploader(
-                _("CSV with two columns"),
+                _("File of pairs"),
                 type=["csv", "tsv", "txt", "jsonl", "parquet"],
                 key="pairs_file",
                 on_change=_brought,
                 max_upload_size=5,
-                help=_("The first and the second text of each pair, at most {most} rows; UTF-8", most=MOST),
+                help=_("The first and the second text of each pair, in two columns; at most {most} rows", most=MOST),
             )
             if (uploaded := state.get("pairs_file")) is not None:
                 encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())

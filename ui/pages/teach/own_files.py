@@ -24,11 +24,12 @@ BROUGHT, READ = "teach_brought", "teach_read"
 KINDS = {"classify": sentence("A class for each text"), "tag": sentence("A tag for each word")}
 WANTED = {
     "classify": sentence(
-        "Bring a CSV or TSV file with a text and a label in each row. Numbers as labels are fine; a list of"
-        " classes, one name a line, says what they stand for."
+        "Bring a CSV, TSV, JSON Lines or Parquet file with a text and a label in each row. Numbers as labels are"
+        " fine; a list of classes, one name a line, says what they stand for."
     ),
     "tag": sentence(
         "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between sentences."
+        " Tables with the columns Word and Tag are read, too; so are lists of tokens and tags in JSON Lines or Parquet."
     ),
 }
 BOXES = {
@@ -39,8 +40,9 @@ BOXES = {
 }
 ABOUT = {
     "train": sentence(
-        "UTF-8, at most 50 MB and 250,000 rows; it stays on this machine. What no further file gives is divided"
-        " from it by the seed: a tenth to choose the best step by, a tenth to be told on in the end."
+        "At most 50 MB and 250,000 rows; it stays on this machine. Text that is not UTF-8 is read in the likeliest"
+        " encoding, which is then stated. What no further file gives is divided from it by the seed: a tenth to choose"
+        " the best step by, a tenth to be told on in the end."
     ),
     "dev": sentence("By these rows the best step of the training is chosen."),
     "test": sentence("Rows that are looked at once, in the end, to tell how well the task is learned."),

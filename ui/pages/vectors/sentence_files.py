@@ -1,4 +1,4 @@
-"""Sentences from a file: text, a sentence a line, or CSV. What is wrong with one is said in one sentence."""
+"""Sentences from a file: text, a sentence a line, or a table. What is wrong with one is said in one sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff]")
 
 @dataclass(frozen=True)
 class Table:
-    """A CSV file: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
+    """A table: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]  # the line where each begins, and its cells
@@ -58,7 +58,7 @@ def table(text: str) -> Table:
         rows.insert(0, (0, ("",) * len(rows[0][1])))
     if len(rows) < 2:
         raise Refusal(
-            _("The CSV file has no rows below the names of its columns; bring one with sentences in a column.")
+            _("The table has no rows below the names of its columns; bring a table with sentences in a column.")
         )
     width = len(rows[0][1])
     wide = next((line for line, row in rows if any(cell.strip() for cell in row[width:])), None)

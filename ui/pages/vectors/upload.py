@@ -8,28 +8,31 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from ui.input.text_files import decode_table, pick_encoding
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, Table, column, is_table, lines, table
 from ui.run.refusals import say
-from wording import _, told
+from wording import _, sentence, told
 
 FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
+SUFFIXES = ["txt", "csv", "tsv", "jsonl", "parquet"]
+WANTED = sentence(
+    "Bring a text file with a sentence on each line, or a CSV, TSV, JSON Lines or Parquet file with named columns."
+)
 
 
 def from_file() -> tuple[str, ...]:
     """Its sentences; none while nothing is there. Raises Refusal for a file that cannot be read."""
     uploaded = st.file_uploader(
-        _("Text or CSV file"),
-        type=["txt", "csv", "tsv", "jsonl", "parquet"],
+        _("Text or table"),
+        type=SUFFIXES,
         key=FILE,
         max_upload_size=50,
         help=_(
-            "A sentence on each line, or a column of them, in UTF-8. Up to {most:,} sentences; they stay "
-            "on this machine.",
+            "A sentence on each line, or a column of them. Up to {most:,} sentences; they stay on this machine.",
             most=MOST_SENTENCES,
         ),
     )
     if uploaded is None:
         say(
-            _("Bring a text file with a sentence on each line, or a CSV file whose first row names the columns."),
+            WANTED,
             "status",
         )
         return ()

@@ -93,7 +93,7 @@ def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(
 
 def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Path) -> None:
     page = own()
-    says(page, "Bring a CSV or TSV file")
+    says(page, "Bring a CSV, TSV, JSON Lines or Parquet file")
     assert "Teach" not in [button.label for button in page.button]
     bring(page, "train", "<i>mine</i>.csv", HOSTILE)
     assert notes(page, "refusal") == []  # the first row is a header though no name of a column is known

@@ -142,4 +142,4 @@ def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
     says(page, "There is no such training here")
     press(page, "Teach a model")
     assert "job" not in page.query_params
-    says(page, "Bring a CSV or TSV file")  # what was picked before is picked again
+    says(page, "Bring a CSV, TSV, JSON Lines or Parquet file")  # what was picked before is picked again

@@ -1,0 +1,90 @@
+"""Files of tables: each kind that a page or a command reads is named by its text, and the file chooser offers it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from probing import formats, text_pairs
+from probing.labelled.files import File
+from probing.labelled.reading import Files, classified
+from training.finetune.command import KINDS
+from ui.input.text_files import decode_table
+from ui.pages.compare import across_pairs
+from ui.pages.measure import data
+from ui.pages.teach import own_files
+from ui.pages.vectors import sentence_files, upload
+from wording import told
+
+NAMES = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
+Rows = Sequence[Mapping[str, str]]
+
+
+def written(rows: Rows, kind: str) -> bytes:
+    """The rows as a file of that kind."""
+    if kind == "parquet":
+        sink = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), sink)
+        return sink.getvalue()
+    if kind == "jsonl":
+        return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue().encode()
+
+
+LABELLED = [{"text": f"{at} is a number.", "label": "odd" if at % 2 else "even"} for at in range(40)]
+PAIRS = [{"a": "It was hot.", "b": "It was cold."}]
+LINKS = [{"text": "The cat saw the dog as it fled.", "source": "it", "target": "cat", "distractor": "dog"}]
+SENTENCES = [{"id": "1", "sentence": "A first sentence."}, {"id": "2", "sentence": "A second sentence."}]
+
+
+def read_labelled(content: bytes, kind: str) -> int:
+    labels = classified(Files(File(f"mine.{kind}", content))).labels
+    return len(labels.train) + len(labels.dev) + len(labels.test)
+
+
+def read_sentences(content: bytes, kind: str) -> int:
+    assert sentence_files.is_table(f"mine.{kind}")
+    return len(sentence_files.table(decode_table(content)).rows)
+
+
+CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
+    "teach": (LABELLED, read_labelled, (own_files.WANTED["classify"], KINDS["classify"])),
+    "compare": (PAIRS, lambda content, _kind: len(text_pairs.parse(content)), (across_pairs.WANTED,)),
+    "measure": (
+        LINKS,
+        lambda content, _kind: len(formats.parse(content, "csv").items),
+        (data.WANTED["csv"], formats.NAMES["csv"]),
+    ),
+    "vectors": (SENTENCES, read_sentences, (upload.WANTED,)),
+}
+
+
+@pytest.mark.parametrize("kind", list(NAMES))
+@pytest.mark.parametrize("place", list(CASES))
+def test_each_kind_of_table_that_is_read_is_named(place: str, kind: str) -> None:
+    rows, read, texts = CASES[place]
+    assert read(written(rows, kind), kind) == len(rows)
+    for text in texts:
+        assert NAMES[kind] in told(text)
+
+
+@pytest.mark.parametrize("suffixes", [data.SUFFIXES["csv"], across_pairs.SUFFIXES, upload.SUFFIXES])
+def test_the_file_chooser_offers_each_kind_of_table(suffixes: Sequence[str]) -> None:
+    assert set(NAMES) <= set(suffixes)
+
+
+def test_the_help_of_teach_states_other_encodings() -> None:
+    content = "text,label\n" + "".join(f"L'été {at} à Paris,{'a' if at % 2 else 'b'}\n" for at in range(40))
+    read = classified(Files(File("mine.csv", content.encode("cp1252"))))
+    assert any("cp1252" in told(said) for said in read.told)
+    assert "not UTF-8" in told(own_files.ABOUT["train"])
