@@ -71,7 +71,7 @@ NO_VERBS = set(
     )
 )
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
-SENTENCE = re.compile(r"\w+\W+\w+\W+\w+")  # a literal of three words or more reads as a message
+SENTENCE = re.compile(r"[^\W\d]\w*\W+[^\W\d]\w*\W+[^\W\d]\w*")  # a literal of three words or more reads as a message
 EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
 
 
