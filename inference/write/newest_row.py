@@ -26,6 +26,9 @@ class NewestRow(Tape):
         part = "cross" if CROSS.search(call.path) else "decoder"
         self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
 
+    def widen(self, call: Call) -> None:
+        """Do nothing: a call that repeats the last one has its weights."""
+
 
 def reported(output: Any) -> dict[str, list[Tensor]]:
     """The newest token's rows of maps that a model reports itself, (row, head, key) by part."""

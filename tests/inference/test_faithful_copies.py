@@ -484,5 +484,5 @@ class Renames(transformers.RoFormerModel):  # type: ignore[misc]
 
 def test_an_output_with_other_names_is_refused() -> None:
     model = Renames(transformers.RoFormerConfig(**{**BERT, "embedding_size": 24})).eval()
-    with pytest.raises(Refusal, match="last_hidden_state.*states"):
+    with pytest.raises(Refusal, match=r"last_hidden_state.*states"):
         capture.prepare(model)

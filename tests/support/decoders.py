@@ -11,7 +11,7 @@ from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, named
 from tests.support.tinymodels import byte_level
 
 VOCABULARY = 350  # pieces of that tokenizer; 0 is the only special one
-DECODERS = tuple(row.name for row in (*RECORDED, *MAPS_ONLY) if row.kind == "decoder")
+DECODERS = tuple(row.name for row in (*RECORDED, *MAPS_ONLY, named("DiffLlama")) if row.kind == "decoder")
 
 
 def config_of(row: Architecture) -> AutoConfig:

@@ -11,11 +11,11 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, MarianConfig, MarianMTModel
 
 from inference.record import capture
-from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture
+from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, named
 from tests.support.tinymodels import save
 
 capture.install()
-DECODERS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind == "decoder"]
+DECODERS = [row for row in (*RECORDED, *MAPS_ONLY, named("DiffLlama")) if row.kind == "decoder"]
 TRANSLATORS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind == "encoder-decoder"]
 WRITERS = [*DECODERS, *TRANSLATORS]
 

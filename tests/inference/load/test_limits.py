@@ -15,11 +15,11 @@ from inference.load.limits import memory_limit, position_limit, token_limit
 from inference.load.loading import load
 from inference.record import capture
 from inference.settings import Settings
-from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs
+from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs
 from tests.support.tinymodels import save
 
 capture.install()
-TEXTS = [row for row in RECORDED + MAPS_ONLY if row.kind in ("encoder", "decoder", "encoder-decoder")]
+TEXTS = [row for row in EVERY_RECORDED + MAPS_ONLY if row.kind in ("encoder", "decoder", "encoder-decoder")]
 
 
 def test_relative_positions_are_limited_by_memory_alone(tmp_path: Path) -> None:

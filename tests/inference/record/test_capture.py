@@ -14,9 +14,9 @@ from attention.record import MapRecord, Record
 from inference.record import capture
 from tests.support.architectures import (
     CLIP_TEXT,
+    EVERY_RECORDED,
     GROUPED,
     MAPS_ONLY,
-    RECORDED,
     VISION,
     Architecture,
     build,
@@ -25,7 +25,7 @@ from tests.support.architectures import (
 )
 
 capture.install()
-EVERY = RECORDED + MAPS_ONLY
+EVERY = EVERY_RECORDED + MAPS_ONLY
 IDS = [row.name for row in EVERY]
 TEXTS = ("encoder", "decoder", "encoder-decoder")
 PADDED = [row for row in EVERY if row.kind in TEXTS]
@@ -60,7 +60,7 @@ def ready(row: Architecture) -> Any:
     """The row's model as ours."""
     if repr(row) not in READY:
         model = build(row, capture.NAME)
-        assert capture.prepare(model) == (row in RECORDED)
+        assert capture.prepare(model) == (row in EVERY_RECORDED)
         READY[repr(row)] = model
     return READY[repr(row)]
 
@@ -101,7 +101,7 @@ def test_weights_equal_eager_attention(row: Any) -> None:
     compare(row, given, found)
     for records in found[0].values():
         for record in records:
-            assert isinstance(record, Record if row in RECORDED else MapRecord)
+            assert isinstance(record, Record if row in EVERY_RECORDED else MapRecord)
             assert all(array.dtype in (np.float32, bool) and not array.flags.writeable for array in record.arrays())
             sums = np.stack([record.weights(head).sum(axis=1) for head in range(record.heads)])
             given_away = np.stack([record.given(head) for head in range(record.heads)])  # less than one with sinks only
@@ -110,7 +110,7 @@ def test_weights_equal_eager_attention(row: Any) -> None:
 
 
 @pytest.mark.parametrize("lengths", [(7,), (5, 9)], ids=["alone", "padded"])
-@pytest.mark.parametrize("row", RECORDED, ids=[row.name for row in RECORDED])
+@pytest.mark.parametrize("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
 def test_what_is_recorded_fits_together(row: Architecture, lengths: Any) -> None:
     """Vectors, mask, bias and sums have the sizes of this attention; the sums are those of the scores."""
     for records in recorded(row, inputs(row, lengths))[0].values():

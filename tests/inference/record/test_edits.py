@@ -19,10 +19,10 @@ from inference.record import capture
 from inference.record.call import CROSS, DECODER
 from inference.record.edits import editing
 from inference.record.interface import PATH
-from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs, named
+from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named
 
 capture.install()
-TEXTS = [row for row in RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
+TEXTS = [row for row in EVERY_RECORDED if row.kind in ("encoder", "decoder", "encoder-decoder")]
 IDS = [row.name for row in TEXTS]
 BY_HAND = "edited_by_hand"
 CALLS = {"DiffLlama": 2}  # calls of the attention function per layer, if more than 1

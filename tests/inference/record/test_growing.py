@@ -12,10 +12,10 @@ from inference.answers.many_sets import one_pass
 from inference.record import capture
 from inference.record.growing import GROWS
 from tests.inference.record.test_edits import output
-from tests.support.architectures import RECORDED, build, inputs
+from tests.support.architectures import EVERY_RECORDED, build, inputs
 
 capture.install()
-ONE_SIDED = [row for row in RECORDED if row.kind in ("encoder", "decoder")]
+ONE_SIDED = [row for row in EVERY_RECORDED if row.kind in ("encoder", "decoder")]
 SETS = [(Ablate(1, 2),), (), (Ablate(0, 1),), (Cut(1, 0, 4, 2), Ablate(1, 1)), (Uniform(0, 0), Ablate(1, 0)), ()]
 
 
@@ -32,14 +32,14 @@ def test_growing_equals_one_by_one(row: Any) -> None:
 
 
 def test_a_model_of_two_sides_does_not_grow() -> None:
-    row = next(row for row in RECORDED if row.name == "Marian")
+    row = next(row for row in EVERY_RECORDED if row.name == "Marian")
     model = build(row, capture.NAME)
     capture.prepare(model)
     assert not hasattr(model, GROWS)
 
 
 def test_models_that_grow_still_answer_as_before() -> None:
-    row = RECORDED[0]
+    row = EVERY_RECORDED[0]
     given = inputs(row)
     model, plain = build(row, capture.NAME), build(row, "sdpa")
     capture.prepare(model)

@@ -12,17 +12,17 @@ from attention.order import differences, rearranged
 from attention.record import Record
 from inference.anatomy.positions import places, without
 from inference.record import capture
-from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, inputs, named
+from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named
 
 capture.install()
 ORDER = (0, 4, 2, 6, 1, 3, 5)
 WINDOWED = ("ModernBERT", "Longformer", "LED")  # a window of a few tokens tells places apart
 READERS = [
     row
-    for row in (*RECORDED, *MAPS_ONLY)
+    for row in (*EVERY_RECORDED, *MAPS_ONLY)
     if row.kind in ("encoder", "encoder-decoder") and row.name not in ("CLIP, text", "XLNet", *WINDOWED)
 ]
-WRITERS = [row for row in RECORDED if row.kind == "decoder"]
+WRITERS = [row for row in EVERY_RECORDED if row.kind == "decoder"]
 
 
 def both(model: Any, row: Architecture) -> Any:

@@ -13,14 +13,14 @@ from transformers import AutoModel, AutoTokenizer
 from inference.files import embedded
 from inference.record import capture
 from tests.inference.record.test_capture import recorded, weights
-from tests.support.architectures import RECORDED, Architecture, inputs
+from tests.support.architectures import EVERY_RECORDED, Architecture, inputs
 from tests.support.traces import by_hand
 
 capture.install()
 
 
 @pytest.mark.parametrize("size", [1, 40])
-@pytest.mark.parametrize("row", RECORDED, ids=[row.name for row in RECORDED])
+@pytest.mark.parametrize("row", EVERY_RECORDED, ids=[row.name for row in EVERY_RECORDED])
 def test_no_weight_is_further_from_float64_than_eager_s(row: Architecture, size: float) -> None:
     """Of the same queries and keys, with scores as they are and with large ones."""
     for records in recorded(row, inputs(row, (5, 9)))[0].values():

@@ -15,7 +15,7 @@ from inference.answers.inputs import read, tensors
 from inference.loaded import Loaded
 from inference.record import capture, streaming
 from inference.settings import Settings
-from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs
+from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, build, inputs
 from tests.support.tinymodels import save
 
 TEXTS = ["The animal was playing.", "It was the cat, and the street was it."]
@@ -98,13 +98,13 @@ def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBa
         streaming.stream(replace(loaded, records=False), tensors(loaded, *readings), [1, 1], lambda *_: None)
 
 
-READERS = [row for row in (*RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "decoder")]
+READERS = [row for row in (*EVERY_RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "decoder")]
 
 
 @pytest.mark.parametrize("row", READERS, ids=[row.name for row in READERS])
 def test_every_architecture_streams_what_it_records(row: Any) -> None:
     """Soft caps, sinks, windows, biases, grouped heads: in a padded batch, all numbers finite, padding's too."""
-    model = build(row, capture.NAME if row in RECORDED else "eager")
+    model = build(row, capture.NAME if row in EVERY_RECORDED else "eager")
     records = capture.prepare(model)
     given, lengths = inputs(row, (5, 9)), [5, 9]
     unread: Any = None  # the tokens are given

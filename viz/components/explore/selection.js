@@ -32,14 +32,14 @@ const isIndex = (value, count) => typeof value === "number" && Number.isInteger(
 const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
 
 /**
- * A layer if it has attention, else the next in the direction from `from` that has some.
- * @param {Payload} data @param {number} layer @param {number} [from]
+ * A layer if it has attention, else the next in the direction from `start` that has some.
+ * @param {Payload} data @param {number} layer @param {number} [start]
  */
-export function attendingLayer({ attending }, layer, from = layer) {
+export function attendingLayer({ attending }, layer, start = layer) {
   if (!attending || attending.includes(layer)) return layer;
   const later = attending.find((other) => other > layer);
   const earlier = attending.findLast((other) => other < layer);
-  return (layer < from ? earlier ?? later : later ?? earlier) ?? layer;
+  return (layer < start ? earlier ?? later : later ?? earlier) ?? layer;
 }
 
 /**
