@@ -143,11 +143,11 @@ def test_every_head_and_both_readings_are_counted_at_once() -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match="The link 2-0 came; there are source words 0 to 1"):
+    with pytest.raises(ValueError, match=r"2-0 came.*0 to 1"):
         pair(2, 2, {(2, 0)})
     with pytest.raises(ValueError, match="without links"):
         pair(2, 2, set())
-    with pytest.raises(Unavailable, match="writes no translation"):
+    with pytest.raises(Unavailable, match="no translation"):
         strongest(sentence_trace(source=SENTENCE), HAND)
-    with pytest.raises(Unavailable, match='no part "cross"'):
+    with pytest.raises(Unavailable, match='part "cross"'):
         strongest(sentence_trace(target=TARGET), HAND)

@@ -156,7 +156,7 @@ def test_no_part_is_below_zero() -> None:
 
 
 def test_two_lengths_make_no_curve() -> None:
-    with pytest.raises(ValueError, match="2 lengths came; a curve with three numbers needs at least 3"):
+    with pytest.raises(ValueError, match=r"2 lengths.*least 3"):
         fit(np.array([1.0, 2.0, 2.0]), np.ones(3))
 
 

@@ -126,7 +126,7 @@ def test_they_are_saved_and_opened_and_have_no_queries() -> None:
     made = trace(maps(), row(TOKENS), texts=("w0 w1", None))
     opened = parse(dump(made))
     np.testing.assert_array_equal(opened.weights(1, 2), made.weights(1, 2))
-    with pytest.raises(Unavailable, match="finished attention maps only"):
+    with pytest.raises(Unavailable, match="finished attention"):
         opened.query(0, 0)
 
 
@@ -205,9 +205,9 @@ def test_axes_that_do_not_fit_are_named(given: Any, names: int, said: str) -> No
 
 
 def test_swapped_tokens_and_keys_are_named() -> None:
-    with pytest.raises(NotMaps, match=r"neither axis matches\. Tokens and keys are swapped"):
+    with pytest.raises(NotMaps, match="neither axis"):
         trace(maps(4, 6), row(4), row(6))
-    with pytest.raises(NotMaps, match=r"the key axis does not match\. Rows are named by the tokens"):
+    with pytest.raises(NotMaps, match="key axis"):
         trace(maps(4, 6), row(7), row(4))
 
 
@@ -233,7 +233,7 @@ def test_a_band_of_neighbours_is_not_a_set_of_keys(rows: int) -> None:
 
 def test_windows_of_a_picture_are_not_texts() -> None:
     stages = [np.full((windows, heads, 4, 4), 0.25) for windows, heads in ((4, 2), (1, 4))]
-    with pytest.raises(NotMaps, match=r"windows of a picture .*attentions\[0\]\[:1\]"):
+    with pytest.raises(NotMaps, match=r"windows.*attentions\[0\]\[:1\]"):
         trace(stages, row(4))
     made = trace(stages[0][:1], row(4))
     assert (made.layers, made.heads) == (1, 2)
@@ -269,7 +269,7 @@ def test_steps_of_cross_attention_without_a_cache() -> None:
 @pytest.mark.parametrize("rows", [2, TOKENS])
 def test_two_streams_of_a_layer_are_not_two_layers(layers: int, rows: int) -> None:
     given = ((maps()[0][None], maps(rows)[1][None]),) * layers
-    with pytest.raises(NotMaps, match=r"two streams, as XLNet's do. .*\[h for h, g in attentions\]"):
+    with pytest.raises(NotMaps, match="two streams"):
         trace(given, row(TOKENS))
     assert trace([h for h, g in given], row(TOKENS)).layers == layers
 
@@ -281,7 +281,7 @@ def test_one_step_of_two_layers_stays_a_decoder() -> None:
 
 def test_beams_are_not_texts() -> None:
     step = tuple(np.repeat(layer[None], 3, axis=0) for layer in causal())
-    with pytest.raises(NotMaps, match=r"Each step holds 3 sequences.*out.beam_indices\[0\]"):
+    with pytest.raises(NotMaps, match=r"3 sequences.*beam_indices\[0\]"):
         trace((step,), row(TOKENS))
 
 
@@ -300,7 +300,5 @@ def test_a_whole_output_names_the_field_to_give() -> None:
     class Output:
         encoder_attentions = cross_attentions = (maps()[0],)
 
-    with pytest.raises(
-        NotMaps, match=r"whole Output came; give its maps: outputs.encoder_attentions or outputs.cross_"
-    ):
+    with pytest.raises(NotMaps, match=r"outputs\.encoder_attentions"):
         trace(Output(), row(TOKENS))

@@ -163,7 +163,7 @@ def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch: pytest.M
 
 def test_cross_attention_has_no_roles() -> None:
     assert observe(translation_trace(), "decoder").texts == 1
-    with pytest.raises(ValueError, match=r'"cross" came\. Name "encoder" or "decoder"\.'):
+    with pytest.raises(ValueError, match='"cross" came'):
         observe(translation_trace(), "cross")
 
 

@@ -120,7 +120,7 @@ def test_a_long_text_is_compared_over_spread_rows(monkeypatch: pytest.MonkeyPatc
 
 def test_texts_without_a_common_word_cannot_be_compared() -> None:
     beside = Beside.of(View(LEFT), View(read("y z", shares(1, 1, 2, 2))))
-    with pytest.raises(ValueError, match="no words in common"):
+    with pytest.raises(ValueError, match="in common"):
         changes(beside, np.zeros((1, 1, 2), np.intp))
 
 

@@ -35,14 +35,14 @@ def signed(tokens: int = TOKENS) -> Trace:
 
 
 def test_without_the_word_they_are_refused_and_the_sentence_names_it() -> None:
-    with pytest.raises(NotMaps, match=r"scores before the softmax.*signed=True"):
+    with pytest.raises(NotMaps, match="signed=True"):
         trace(numbers(), row(TOKENS))
 
 
 def test_they_are_from_minus_one_to_one() -> None:
-    with pytest.raises(NotMaps, match=r"as far from zero as 3; .*Divide"):
+    with pytest.raises(NotMaps, match=r"as 3; .*Divide"):
         trace(3 * numbers() / np.abs(numbers()[0]).max(), row(TOKENS), signed=True)
-    with pytest.raises(NotMaps, match="has NaN in row"):
+    with pytest.raises(NotMaps, match="has NaN"):
         trace(np.nan * numbers(), row(TOKENS), signed=True)
 
 
@@ -63,7 +63,7 @@ def test_weights_shown_as_numbers_with_signs_are_other_maps() -> None:
     "ask", [mean_maps, observe, compare, lambda made: habits([made]), lambda made: survey(View(made), 4).entropy]
 )
 def test_what_reads_rows_as_shares_says_that_it_needs_attention_weights(ask: Any) -> None:
-    with pytest.raises(Unavailable, match="needs attention weights, whose rows are shares"):
+    with pytest.raises(Unavailable, match="are shares"):
         ask(signed())
 
 

@@ -65,7 +65,7 @@ def test_spread_grows_with_the_temperature_up_to_even() -> None:
 
 @pytest.mark.parametrize("temperature", [0, -1, float("nan")])
 def test_a_temperature_that_divides_by_nothing_is_refused(temperature: Any) -> None:
-    with pytest.raises(ValueError, match="give one above 0"):
+    with pytest.raises(ValueError, match="one above 0"):
         changed(record(), temperature=temperature)
 
 

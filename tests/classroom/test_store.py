@@ -101,7 +101,7 @@ ACTS: dict[str, Callable[[Store, str, str], object]] = {
 @pytest.mark.parametrize("who", [ANNA, "stranger", "", "teacher's secre"])
 def test_a_student_cannot_speak_as_the_teacher(store: Store, code: str, act: str, who: str) -> None:
     before = store.board(code, TEACHER)
-    with pytest.raises(NotInClass, match="Only the teacher"):
+    with pytest.raises(NotInClass, match="the teacher"):
         ACTS[act](store, code, who)
     assert store.board(code, TEACHER) == before
 
@@ -113,7 +113,7 @@ def test_who_is_not_in_the_room_neither_sees_nor_answers(store: Store, code: str
         lambda code, who: store.lost(code, who, True),
         store.withdraw,
     ):
-        with pytest.raises(NotInClass, match="not in this room"):
+        with pytest.raises(NotInClass, match="this room"):
             act(code, "stranger")
 
 

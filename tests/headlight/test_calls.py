@@ -47,7 +47,7 @@ def test_tokens_that_look_at_keys() -> None:
     assert (shown.trace.part, shown.view.crosses) == ("cross", True)
     assert [cell.text for cell in shown.view.keys] == ["the", "cat", "</s>"]
     assert (shown.trace.text, shown.trace.target_text) == ("the cat", "chat")
-    with pytest.raises(ValueError, match="leave second out"):
+    with pytest.raises(ValueError, match="second out"):
         headlight.view(maps, ["<s>", "chat"], keys=["the", "cat", "</s>"], second=1)
 
 
@@ -56,7 +56,7 @@ def test_a_long_text_is_truncated_if_asked(tmp_path: Path) -> None:
     folder = tinymodels.save(tmp_path / "bert", "bert")  # 40 positions
     model = transformers.AutoModel.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    with pytest.raises(ValueError, match=r"Shorten or truncate it\. To read the beginning, pass truncate=True\.$"):
+    with pytest.raises(ValueError, match=r"truncate=True\.$"):
         headlight.explore(model, tokenizer, "cat " * 50)
     shown = headlight.explore(model, tokenizer, "cat " * 50, truncate=True)
     assert shown.trace.tokens == ("[CLS]", *["cat"] * 38, "[SEP]")
@@ -67,7 +67,7 @@ def test_a_long_text_is_truncated_if_asked(tmp_path: Path) -> None:
         "[SEP]",
     )
     for wrong in (128, "yes", None):
-        with pytest.raises(ValueError, match="True or False"):
+        with pytest.raises(ValueError, match="or False"):
             headlight.explore(model, tokenizer, "cat", truncate=wrong)  # type: ignore[arg-type]
 
 
@@ -81,11 +81,11 @@ def test_a_translator_is_given_its_target_text(tmp_path: Path) -> None:
     folder = tinymodels.save(tmp_path / "bert", "bert")
     model = transformers.AutoModel.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    with pytest.raises(ValueError, match="Leave the target text out"):
+    with pytest.raises(ValueError, match="text out"):
         headlight.explore(model, tokenizer, "The cat", target_text="Le chat dort")
 
 
 @pytest.mark.parametrize("also", [{"pair": "a"}, {"target_text": "a"}, {"truncate": True}])
 def test_a_picture_is_read_alone(also: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="A picture is read alone"):
+    with pytest.raises(ValueError, match="read alone"):
         headlight.explore(None, None, np.zeros((4, 4, 3), np.uint8), **also)  # type: ignore[arg-type]

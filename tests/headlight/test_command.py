@@ -118,9 +118,9 @@ def test_a_text_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_text_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"caf\xe9 noir")))
-    with pytest.raises(Wrong, match="piped text is not UTF-8: byte 4 is 0xE9"):
+    with pytest.raises(Wrong, match=r"piped.*: byte 4 is 0xE9"):
         text_of("-")
-    with pytest.raises(Wrong, match="The text is not UTF-8: byte 6 is 0xFF"):
+    with pytest.raises(Wrong, match=r"^The .*: byte 6 is 0xFF"):
         text_of("half \udcff")
 
 

@@ -97,9 +97,9 @@ def test_hidden_states_and_logits_are_named() -> None:
     model = gpt2()
     out = model(torch.tensor([[1, 2, 3, 4]]), output_hidden_states=True, output_attentions=True)
     for given in (out.hidden_states, out.hidden_states[-1], out.logits):
-        with pytest.raises(NotMaps, match="hidden states or logits"):
+        with pytest.raises(NotMaps, match="or logits"):
             headlight.view(given, list("abcd"))
-    with pytest.raises(NotMaps, match=r"give its maps: outputs\.attentions"):
+    with pytest.raises(NotMaps, match=r"outputs\.attentions"):
         headlight.view(out, list("abcd"))
 
 
@@ -113,7 +113,7 @@ def test_a_tensor_without_numbers_is_refused() -> None:
 def test_a_nested_tensor_is_refused_with_the_way(layout: Any) -> None:
     nested = torch.nested.nested_tensor([torch.ones(1, 2), torch.ones(2, 2)], layout=layout)
     for given in (nested, [nested], (nested, nested)):
-        with pytest.raises(NotMaps, match=r"nested tensor .*unbind\(\)\[0\]"):
+        with pytest.raises(NotMaps, match=r"unbind\(\)\[0\]"):
             headlight.view(given, NAMES)
 
 

@@ -104,7 +104,7 @@ def test_the_focus_is_a_word_or_a_place() -> None:
     assert headlight.Shown(trace, "cat").selection["head"] == 1
     assert headlight.Shown(trace, 3).selection["focus"] == 3
     for nowhere in ("dog", "", 11, -1, True, False, 2.0, np.float32(2), np.bool_(True), np.array([2, 3]), [2], b"cat"):
-        with pytest.raises(ValueError, match=r"is no token of this text, which has .CLS., The, cat"):
+        with pytest.raises(ValueError, match=r"CLS., The,"):
             headlight.Shown(trace, nowhere)  # type: ignore[arg-type]
 
 
@@ -142,7 +142,7 @@ def test_a_page_is_as_light_as_it_was_asked_to_be(theme: Any, tmp_path: Path) ->
 
 
 def test_another_theme_is_refused() -> None:
-    with pytest.raises(ValueError, match="theme='blue': it is one of auto, light, dark"):
+    with pytest.raises(ValueError, match=r"'blue'.* dark"):
         headlight.view([[[1, 0], [0.5, 0.5]]], ["a", "cat"], theme="blue")  # type: ignore[arg-type]
 
 

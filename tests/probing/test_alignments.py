@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_said_with_its_place(content: Any, said: str) -> 
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"there\.tsv cannot be read"):
+    with pytest.raises(Refusal, match=r"tsv .*read"):
         load(tmp_path / "there.tsv")
 
 

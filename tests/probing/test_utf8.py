@@ -118,7 +118,7 @@ BAD = (b"\xe9", b"\xff", b"\xe4\xb8", b"\x80")
 )
 def test_utf8_with_a_bad_byte_is_refused_with_its_line(row: str, bad: bytes) -> None:
     content = (row * 20).encode() + b"a" + bad + b"\n" + row.encode()
-    with pytest.raises(Refusal, match="Line 21 is not UTF-8 text"):
+    with pytest.raises(Refusal, match=r"Line 21 .*UTF-8"):
         decoded_or_guessed(content)
 
 

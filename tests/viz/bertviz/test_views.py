@@ -68,13 +68,13 @@ def test_vendor_scripts_name_no_other_machine_to_load_from() -> None:
     for name in SCRIPTS:
         assert b"cdnjs" not in vendor(name)
         assert b"PYTHON_PARAMS;" not in vendor(name)
-    with pytest.raises(KeyError, match=r"no script \"secrets\.py\"; there are jquery\.js"):
+    with pytest.raises(KeyError, match=r"secrets.* jquery"):
         vendor("secrets.py")
 
 
 @pytest.mark.parametrize("host", ["evil.example; script-src *", "a b", "", "x/../", "a:b"])
 def test_policy_takes_a_host_only(host: str) -> None:
-    with pytest.raises(ValueError, match="host name with an optional port was expected"):
+    with pytest.raises(ValueError, match="host name"):
         policy(host, "/v")
 
 
@@ -149,7 +149,7 @@ def test_parts_of_a_translation_are_offered_together() -> None:
     parts = payload_of(head_html(view, prefix="/v"))["parts"]
     assert [part["name"] for part in parts] == ["Cross: decoder to encoder", "Encoder", "Decoder"]
     assert (len(parts[0]["left"]), len(parts[0]["right"])) == (3, 6)
-    with pytest.raises(Unavailable, match="finished attention maps only"):
+    with pytest.raises(Unavailable, match="finished attention"):
         neuron_html(view)
     assert payload_of(neuron_html(replace(view, part="decoder"), prefix="/v"))["causal"] is True
 

@@ -98,14 +98,14 @@ def test_an_image_of_its_own_is_read_by_others() -> None:
 
 def test_a_text_beyond_any_picture_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.stills.head.MOST_CELLS", 30)
-    with pytest.raises(TooLong, match="at most 30 weights; this map has 36"):
+    with pytest.raises(TooLong, match=r"at most 30 weights; .* 36"):
         picture(View(sentence_trace()), 0, 0)
 
 
 def test_letters_that_no_font_here_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(painting, "FONTS", ("NoSuchFont.ttf",))
     made = Picture(40, 20, (Text("ok \U000120ab", 0, 9, 12, "#000000"),), "")
-    with pytest.raises(CannotPaint, match="has \U000120ab; write SVG"):
+    with pytest.raises(CannotPaint, match="has 𒂫;"):
         png(made)
     assert png(Picture(40, 20, (Text("ok", 0, 9, 12, "#000000"),), ""))
 
@@ -124,7 +124,7 @@ def test_every_letter_of_five_hundred_chinese_sentences_is_painted_or_it_says_th
         lost = [letter for letter in letters if all(painting.lacking(name, letter) for name in names)]
         assert lost == []
     else:
-        with pytest.raises(CannotPaint, match="install Noto Sans CJK"):
+        with pytest.raises(CannotPaint, match="install Noto"):
             painting.fonts_for(letters)
 
 
@@ -142,7 +142,7 @@ def test_each_letter_is_painted_by_a_font_that_has_it(monkeypatch: pytest.Monkey
     assert painting.runs("a猫 b。", names) == [
         ("Latin.ttf", "a"), ("Chinese.ttc", "猫"), ("Latin.ttf", " b"), ("Chinese.ttc", "。"),
     ]  # fmt: skip
-    with pytest.raises(CannotPaint, match="machine has 龙;"):
+    with pytest.raises(CannotPaint, match="has 龙;"):
         painting.fonts_for("a猫龙")
 
 
@@ -162,7 +162,7 @@ def test_a_text_in_runs_stands_where_one_in_a_single_font_would(
 def test_without_pillow_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     made: Any = Picture(40, 20, (), "")
-    with pytest.raises(CannotPaint, match="pip install pillow"):
+    with pytest.raises(CannotPaint, match="install pillow"):
         png(made)
 
 
