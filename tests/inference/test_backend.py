@@ -259,7 +259,7 @@ def test_a_refusal_is_no_recent_trace(backend: LocalBackend) -> None:
 
 @pytest.mark.slow
 def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="has 602 tokens; all-MiniLM-L6-v2 reads at most 512") as caught:
+    with pytest.raises(Refusal, match=r"602 tokens; .* 512") as caught:
         backend.trace(TraceRequest(text="word " * 600))
     cut = caught.value.details["limit"]
     assert caught.value.way_out == "cut"

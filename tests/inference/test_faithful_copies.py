@@ -328,7 +328,7 @@ def test_another_attention_function_is_refused(wordpieces: Any) -> None:
     AttentionInterface.register("halved", halved)
     model = bert()
     model.set_attn_implementation("halved")
-    with pytest.raises(Refusal, match=r"The first module that differs is encoder\.layer\.0\.attention\.\w+.*, by \d"):
+    with pytest.raises(Refusal, match=r"layer\.0\.attention.*, by [0-9]"):
         trace(model, wordpieces, TEXT)
 
 
@@ -349,11 +349,11 @@ def sentence_model(model: Any) -> Any:
 
 
 def test_the_model_inside_another_module_is_named(wordpieces: Any) -> None:
-    with pytest.raises(Refusal, match=r"Pass the model inside it: model\.body\[0\]\."):
+    with pytest.raises(Refusal, match=r"model\.body\[0\]\."):
         trace(Holder(bert()), wordpieces, TEXT)
-    with pytest.raises(Refusal, match=r"Pass the model inside it: model\[0\]\.auto_model\."):
+    with pytest.raises(Refusal, match=r"model\[0\]\.auto_model\."):
         trace(sentence_model(bert()), wordpieces, TEXT)
-    with pytest.raises(Refusal, match=r"Pass the model inside it: model\.module\."):
+    with pytest.raises(Refusal, match=r"model\.module\."):
         trace(torch.nn.DataParallel(bert()), wordpieces, TEXT)
 
 
@@ -363,7 +363,7 @@ def test_a_compiled_model_is_read(wordpieces: Any) -> None:
 
 def test_a_model_of_characters_says_why(wordpieces: Any) -> None:
     sizes = {**{name: value for name, value in BERT.items() if name != "vocab_size"}, "max_position_embeddings": 64}
-    with pytest.raises(Refusal, match=r"CanineModel (reports the attention|cannot be traced)") as refused:
+    with pytest.raises(Refusal, match=r"reports|traced") as refused:
         trace(
             built(transformers.CanineConfig(**sizes, local_transformer_stride=16, downsampling_rate=4)),
             wordpieces,
@@ -375,7 +375,7 @@ def test_a_model_of_characters_says_why(wordpieces: Any) -> None:
 def test_a_model_without_numbers_is_named(wordpieces: Any) -> None:
     with torch.device("meta"):
         model = transformers.BertModel(transformers.BertConfig(**BERT))
-    with pytest.raises(Refusal, match="BertModel has weights on the meta device"):
+    with pytest.raises(Refusal, match=r"BertModel.* meta"):
         trace(model, wordpieces, TEXT)
 
 
@@ -390,14 +390,12 @@ def test_a_model_of_few_positions_is_read(positions: int, wordpieces: Any) -> No
 def test_the_reason_of_a_failing_model_is_said(wordpieces: Any) -> None:
     sizes = {**BERT, "attention_window": 4, "max_position_embeddings": 64, "pad_token_id": 1, "sep_token_id": 2}
     model = built(transformers.LongformerConfig(**sizes), None, transformers.AutoModelForQuestionAnswering)
-    with pytest.raises(Refusal, match=r"three.*separator|three.*sep") as refused:
+    with pytest.raises(Refusal, match=r"three.*sep") as refused:
         trace(model, wordpieces, TEXT)
     assert "Pass its base model instead: model.longformer." in str(refused.value)
     broken = bert()
     broken.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
-    with pytest.raises(
-        Refusal, match=r"BertModel cannot be traced, because a short text fails: .*shapes cannot be multiplied"
-    ):
+    with pytest.raises(Refusal, match=r"BertModel.*: .*multiplied"):
         trace(broken, wordpieces, TEXT)
 
 

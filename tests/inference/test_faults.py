@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 from inference import LocalBackend, Refusal, TraceRequest
+from inference.errors import OUT_OF_MEMORY
 from inference.files import download, hub
 from inference.files.download import Download
 from inference.questions.decoding import NextToken
@@ -133,7 +135,7 @@ def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
 
         patch.setattr(capture, "record_parts", full)
         patch.setattr("torch.nn.Embedding.forward", full)
-        with pytest.raises(Refusal, match="This machine ran out of memory"):
+        with pytest.raises(Refusal, match=re.escape(OUT_OF_MEMORY)):
             ask(TEXT)
     assert ask(TEXT) is not None
 
@@ -180,7 +182,7 @@ def test_a_file_shorter_than_announced_is_not_asked_for_for_ever(
     fake.lie = 5000
     monkeypatch.setattr(download, "_TRIES", 2)
     running = Download(hub.look(NAME, None, settings), settings)
-    with pytest.raises(Refusal, match=r"arrived damaged|cannot be reached|answers with an error"):
+    with pytest.raises(Refusal, match=r"arrived|reached"):
         running.start().wait(120)
     assert hub.cached(NAME, None, settings) is None
 
@@ -194,7 +196,7 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
     offer = hub.look(NAME, None, settings)
     fake.silent_after = 300_000
     running = Download(offer, replace(settings, hub_timeout=3.0))
-    with pytest.raises(Refusal, match="cannot be reached") as caught:
+    with pytest.raises(Refusal, match="be reached") as caught:
         running.start().wait(60)
     assert (caught.value.way_out, running.state) == ("retry", "failed")
     kept = running.progress.done

@@ -216,7 +216,7 @@ def test_a_model_without_layers_is_refused() -> None:
     capture.install()
     capture.prepare(model)
     model.encoder.layer = torch.nn.ModuleList()
-    with pytest.raises(Refusal, match="layers of BertModel cannot be told apart"):
+    with pytest.raises(Refusal, match=r"BertModel.* apart"):
         dissect(model, "encoder", False, 8)
 
 

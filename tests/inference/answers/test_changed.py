@@ -135,15 +135,15 @@ def test_judgements_of_pairs_have_two_numbers(backend: LocalBackend) -> None:
 
 
 def test_what_cannot_be_changed_is_refused(backend: LocalBackend, stages: Any) -> None:
-    with pytest.raises(Refusal, match="Row 99, number 0 was asked for; the stage has 9 rows of 384"):
+    with pytest.raises(Refusal, match=r"Row 99, number 0 .* 9 rows of 384"):
         changed(backend, stages[0], row=99)
-    with pytest.raises(Refusal, match="no row for each token"):
+    with pytest.raises(Refusal, match="row for"):
         changed(backend, stages[0], lender="Short.", pairs=SAME)
-    with pytest.raises(Refusal, match="Token 8 of the second text's encoder was named, which has 4 tokens"):
+    with pytest.raises(Refusal, match=r"Token 8 .* has 4 tokens"):
         changed(backend, stages[0], lender="Short.", edits=(TakeHead(0, 0, SAME),))
-    with pytest.raises(Refusal, match="names a head that is not there"):
+    with pytest.raises(Refusal, match="a9-0 names"):
         changed(backend, stages[0], edits=(Ablate(9, 0),))
-    with pytest.raises(Refusal, match="no other text came"):
+    with pytest.raises(Refusal, match="text came"):
         changed(backend, stages[0], edits=(TakeHead(0, 0, SAME),))
-    with pytest.raises(Refusal, match="Stage 9999 was asked for"):
+    with pytest.raises(Refusal, match="Stage 9999"):
         backend.inspect(Changed(model=BERT, text=TEXT, head=MASKED, stage=9999))

@@ -75,5 +75,5 @@ def test_the_same_seed_gives_the_same_sample(backend: LocalBackend, folder: Path
 def test_one_piece_at_least_and_blanks_are_left_alone(backend: LocalBackend, folder: Path) -> None:
     found = backend.predict(Corruption(model=str(folder), text="the [MASK]"))
     assert [chosen.position for chosen in found.chosen] == [1]
-    with pytest.raises(Refusal, match="nothing but blanks"):
+    with pytest.raises(Refusal, match="but blanks"):
         backend.predict(Corruption(model=str(folder), text="[MASK]"))

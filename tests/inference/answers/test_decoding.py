@@ -180,7 +180,7 @@ def test_an_end_token_ends_the_text(root: Path, backend: LocalBackend, kind: str
     assert step.ended
     assert step.candidates[-1].ends or any(c.ends for c in step.candidates if c.token == end)
     assert not backend.predict(question(root, kind, written=(40,))).ended
-    with pytest.raises(Refusal, match="ends with its token 1, counted from 0; nothing is written after its end"):
+    with pytest.raises(Refusal, match="token 1, counted from 0; nothing"):
         backend.predict(question(root, kind, written=(40, end, 41)))
 
 
@@ -263,7 +263,7 @@ def test_edits_hold_as_in_the_trace_with_the_same_edits(root: Path, backend: Loc
 def test_an_edit_of_a_head_that_is_not_there_is_refused(root: Path, backend: LocalBackend) -> None:
     with pytest.raises(Refusal, match="2 layers of 3 heads"):
         backend.predict(question(root, "gpt2", edits=(Ablate(0, 3),)))
-    with pytest.raises(Refusal, match="names a token that is not there"):
+    with pytest.raises(Refusal, match="there: here"):
         backend.predict(question(root, "t5", edits=(Cut(0, 0, 90, 1, "encoder"),)))
 
 

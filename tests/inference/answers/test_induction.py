@@ -15,6 +15,7 @@ from attention.mask import Array
 from inference import LocalBackend
 from inference.answers import induction as answers
 from inference.errors import Refusal
+from inference.heads import CAUSAL, WHAT
 from inference.questions.induction import InductionHeads
 from inference.settings import Settings
 from tests.support.decoders import DECODERS, VOCABULARY, save_decoder
@@ -205,11 +206,11 @@ def test_what_cannot_be_asked_is_refused(
 
 def test_a_small_vocabulary_is_refused(backend: LocalBackend, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "ordinary", lambda _loaded: np.arange(9))
-    with pytest.raises(Refusal, match="A text of 10 different tokens was asked for; GPT-2 knows 9"):
+    with pytest.raises(Refusal, match=r"of 10 .* knows 9"):
         backend.predict(InductionHeads(model=str(save_decoder(root / "GPT-2", "GPT-2")), length=5, seed=99))
 
 
 def test_an_encoder_is_refused(backend: LocalBackend, root: Path) -> None:
     save(root / "bert", "bert")
-    with pytest.raises(Refusal, match="bert has no head that continues a text"):
+    with pytest.raises(Refusal, match=f"bert has {WHAT[CAUSAL]}"):
         backend.predict(InductionHeads(model=str(root / "bert")))

@@ -15,7 +15,7 @@ from inference import LocalBackend, Refusal
 from inference.answers import many_sets
 from inference.answers.effects import answer as effects_of
 from inference.catalogue.listing import catalogue
-from inference.heads import CLASSIFY, TAG
+from inference.heads import CLASSIFY, MASKED, TAG, WHAT
 from inference.questions.effects import LabelEffects
 from inference.questions.labels import (
     CHOICE,
@@ -143,10 +143,10 @@ def test_a_model_without_the_head_is_refused(backend: LocalBackend, root: Path, 
     others = [str(save_masked(root / "filler", "BERT")), str(save_bare(root / "gpt2", "gpt2")), "all-MiniLM-L6-v2",
               folder_of(root, "DistilBERT", TAG if head == CLASSIFY else CLASSIFY)]  # fmt: skip
     for model in others:
-        with pytest.raises(Refusal, match=r"has no head that t.*Fine-tuning a model adds this head") as caught:
+        with pytest.raises(Refusal, match=f"{WHAT[head]}.*Fine-tuning") as caught:
             backend.predict(question(model, text=TEXT))
         assert caught.value.way_out == "head"
-    with pytest.raises(Refusal, match="has no head that guesses"):
+    with pytest.raises(Refusal, match=WHAT[MASKED]):
         backend.predict(MaskedWords(folder_of(root, "BERT"), text="a [MASK]"))
 
 
@@ -156,7 +156,7 @@ def test_a_pooler_that_is_not_there_is_no_head(backend: LocalBackend, root: Path
     folder = save(root / "halved")
     kept = {name: value for name, value in load_file(folder / "model.safetensors").items() if "pooler" not in name}
     save_file(kept, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(Refusal, match="halved has no head that tells the class"):
+    with pytest.raises(Refusal, match=f"halved has {WHAT[CLASSIFY]}"):
         backend.predict(TextLabel(str(folder), text=TEXT))
 
 
@@ -165,7 +165,7 @@ def test_a_model_that_writes_is_refused_in_true_words(backend: LocalBackend, roo
     folder = save_bare(root / "t5", "t5")
     config = transformers.AutoConfig.from_pretrained(folder)
     transformers.T5ForSequenceClassification(config).save_pretrained(folder)
-    with pytest.raises(Refusal, match="t5 reads one text and writes another"):
+    with pytest.raises(Refusal, match=r"^t5 reads"):
         backend.predict(TextLabel(str(folder), text=TEXT))
 
 
@@ -182,9 +182,9 @@ def test_what_cannot_be_asked(backend: LocalBackend, root: Path, more: dict[str,
 
 
 def test_a_label_or_a_token_that_is_not_there(backend: LocalBackend, root: Path) -> None:
-    with pytest.raises(Refusal, match=r"Label 4 was asked about; .* has 4"):
+    with pytest.raises(Refusal, match=r"Label 4 .* has 4"):
         backend.predict(LabelPath(folder_of(root, "BERT"), text=TEXT, label=4))
-    with pytest.raises(Refusal, match="Token 99 was asked about"):
+    with pytest.raises(Refusal, match="Token 99"):
         backend.predict(LabelEffects(folder_of(root, "BERT", TAG), text=TEXT, at=99))
 
 
@@ -273,5 +273,5 @@ def test_the_path_adds_up_to_what_the_logit_rises_by(backend: LocalBackend, root
 
 def test_long_texts_are_refused_by_the_ways(backend: LocalBackend, root: Path) -> None:
     folder = str(save(root / "long", max_position_embeddings=200))
-    with pytest.raises(Refusal, match=r"has 152 tokens; these questions are asked about at most 128"):
+    with pytest.raises(Refusal, match=r"152 tokens; .* 128"):
         backend.predict(LabelGradients(folder, text="a " * 150))

@@ -133,7 +133,7 @@ def test_what_the_model_computes_is_not_what_is_compared_with() -> None:
 
 @pytest.mark.parametrize("row", OTHERWISE, ids=[row.name for row in OTHERWISE])
 def test_an_attention_of_another_form_is_named(row: Any) -> None:
-    with pytest.raises(Puzzle, match=r"has no one matrix|from different vectors"):
+    with pytest.raises(Puzzle, match=r"matrix|different"):
         apart(row, parts_of(row)[0], 1)
 
 
@@ -246,13 +246,13 @@ def test_a_cut_text_is_cut(backend: LocalBackend) -> None:
 
 
 def test_maps_only_are_refused_in_a_sentence(tiny: Any) -> None:
-    with pytest.raises(Refusal, match="DebertaV2Model is computed in code of its own, which gives finished maps only"):
+    with pytest.raises(Refusal, match=r"DebertaV2Model .*finished"):
         tiny[1].inspect(LayerQuestion(model=folder_of(tiny, "deberta"), text="a cat"))
 
 
 @pytest.mark.parametrize("changes", [{"layer": 6}, {"part": "decoder"}, {"layer": -1}])
 def test_a_layer_that_there_is_not_is_refused(backend: LocalBackend, changes: Any) -> None:
-    with pytest.raises(Refusal, match="was asked for; this model has"):
+    with pytest.raises(Refusal, match=r"model has [0-9]"):
         backend.inspect(LayerQuestion(**{"text": "a cat", **changes}))
 
 

@@ -13,6 +13,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
 from inference import LocalBackend
 from inference.errors import Refusal
 from inference.files import embedded
+from inference.heads import MASKED, WHAT
 from inference.questions.masked import Filled, MaskedWords
 from inference.questions.surprise import Surprise
 from inference.settings import Settings
@@ -304,7 +305,7 @@ def test_odd_texts(backend: LocalBackend, root: Path, text: str, more: dict[str,
 
 def test_two_hundred_masks_are_too_many_where_the_text_is_short_enough(backend: LocalBackend, root: Path) -> None:
     folder = save(root / "long", "BERT", max_position_embeddings=256)
-    with pytest.raises(Refusal, match="200 pieces are hidden; at most 20 are guessed at once") as caught:
+    with pytest.raises(Refusal, match=r"200 pieces .* 20") as caught:
         backend.predict(MaskedWords(model=str(folder), text="[MASK] " * 200))
     assert caught.value.details == {"blanks": 200, "limit": 20}
 
@@ -313,13 +314,13 @@ def test_a_cut_text(backend: LocalBackend, root: Path) -> None:
     found = ask(backend, root, text="The [MASK] " + "cat " * 60, cut=9, words=("it",))
     assert len(found.row) == 9
     assert "Only the beginning" in found.candidates[0].problem
-    with pytest.raises(Refusal, match="No word is hidden"):
+    with pytest.raises(Refusal, match="is hidden"):
         ask(backend, root, text="cat " * 60 + "[MASK]", cut=9)
 
 
 def test_a_pair_for_a_model_that_reads_none(backend: LocalBackend, root: Path) -> None:
     save_bare(root / "gpt2", "gpt2")
-    with pytest.raises(Refusal, match="gpt2 has no head that guesses masked words"):
+    with pytest.raises(Refusal, match=f"gpt2 has {WHAT[MASKED]}"):
         backend.predict(MaskedWords(model=str(root / "gpt2"), text="a [MASK]", pair="b"))
 
 
@@ -327,5 +328,5 @@ def test_a_tokenizer_without_a_mask(backend: LocalBackend, root: Path) -> None:
     folder = save(root / "maskless", "RoBERTa")
     config = (folder / "tokenizer_config.json").read_text().replace('"mask_token": "<mask>",', "")
     (folder / "tokenizer_config.json").write_text(config)
-    with pytest.raises(Refusal, match="maskless has no mask token"):
+    with pytest.raises(Refusal, match=r"maskless.* mask"):
         backend.predict(MaskedWords(model=str(folder), text="a [MASK]"))

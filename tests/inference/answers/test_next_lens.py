@@ -13,6 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from attention.edits import Ablate
 from inference import LocalBackend
 from inference.errors import Refusal
+from inference.heads import CAUSAL, WHAT
 from inference.questions.decoding import NextToken
 from inference.questions.lens import NextLens
 from inference.settings import Settings
@@ -92,5 +93,5 @@ def test_what_cannot_be_read_is_refused(backend: LocalBackend, root: Path, more:
 
 def test_an_encoder_has_nothing_to_continue_with(backend: LocalBackend, root: Path) -> None:
     save(root / "bert", "bert")
-    with pytest.raises(Refusal, match="bert has no head that continues a text"):
+    with pytest.raises(Refusal, match=f"bert has {WHAT[CAUSAL]}"):
         backend.predict(NextLens(model=str(root / "bert"), text=TEXT))

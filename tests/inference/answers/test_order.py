@@ -106,7 +106,7 @@ def test_a_pair_keeps_its_segments(local: LocalBackend, folder: Path) -> None:
 
 
 def test_positions_that_cannot_be_taken_away_are_refused(local: LocalBackend, folder: Path) -> None:
-    with pytest.raises(Refusal, match="BloomModel works out where tokens stand in code of its own") as caught:
+    with pytest.raises(Refusal, match="BloomModel works") as caught:
         asked(local, folder, "bloom")
     assert caught.value.way_out == "embedded"
 
@@ -119,21 +119,21 @@ def test_positions_that_stay_behind_are_noticed(
 
     monkeypatch.setattr(positions, "_level", lambda _place: None)
     trace = local.trace(request(folder, "distilbert"))
-    with pytest.raises(Refusal, match="cannot be taken away"):
+    with pytest.raises(Refusal, match="taken away"):
         local.inspect(OrderRequest(model=str(folder / "distilbert"), text=TEXT, order=shuffled(trace.source, 11)))
-    with pytest.raises(Refusal, match="cannot be taken away"):
+    with pytest.raises(Refusal, match="taken away"):
         asked(local, folder, "gpt2", seed=11)
 
 
 @pytest.mark.parametrize("order", [(), (0, 1), (0, 0, 1, 2)])
 def test_an_order_names_every_token_once(local: LocalBackend, folder: Path, order: Any) -> None:
-    with pytest.raises(Refusal, match="names each of them once, from 0 to"):
+    with pytest.raises(Refusal, match="once, from 0 to"):
         local.inspect(OrderRequest(model=str(folder / "bert"), text=TEXT, order=order))
 
 
 @pytest.mark.slow
 def test_a_long_text_is_cut_or_refused(local: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="up to 256 tokens; this text has 302") as caught:
+    with pytest.raises(Refusal, match=r"to 256 tokens; .* 302") as caught:
         local.inspect(OrderRequest(text="word " * 300, order=tuple(range(302))))
     assert (caught.value.way_out, caught.value.details["limit"]) == ("cut", 256)
     test = local.inspect(OrderRequest(text="one word " * 300, cut=20, order=(0, 2, 1, *range(3, 20))))

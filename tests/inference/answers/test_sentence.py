@@ -75,7 +75,7 @@ def test_every_class_for_pairs_is_tried(backend: LocalBackend, root: Path) -> No
     config = transformers.FNetConfig(vocab_size=120, **sizes)
     transformers.FNetForNextSentencePrediction(config).save_pretrained(root / "mixer")
     wordpiece(root / "mixer")
-    with pytest.raises(Refusal, match=r"^mixer \(fnet\) has no attention to look at\. Pick a Transformer"):
+    with pytest.raises(Refusal, match=r"^mixer \(fnet\)"):
         backend.predict(NextSentence(model=str(root / "mixer"), text=A, pair=B))
 
 

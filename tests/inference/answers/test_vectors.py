@@ -107,7 +107,7 @@ def test_vectors_that_would_fill_the_memory_are_refused_with_a_way_out(
     backend: LocalBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "MOST_BYTES", 4 * 7 * 384 * 9)
-    with pytest.raises(Refusal, match="kept for at most 9") as refused:
+    with pytest.raises(Refusal, match="at most 9") as refused:
         backend.inspect(HiddenStates(text="One two three four five six seven eight."))
     assert (refused.value.way_out, refused.value.details["limit"]) == ("cut", 9)
     assert backend.inspect(HiddenStates(text="One two three four five six seven eight.", cut=9)).levels.shape[1] == 9
@@ -143,13 +143,13 @@ def test_a_model_of_few_layers_has_fewer_than_four_to_mix() -> None:
 def test_unknown_ways_are_refused() -> None:
     with pytest.raises(ValueError, match="levels 0 to 6"):
         mix(LEVELS, "level", 7)
-    with pytest.raises(ValueError, match='mixed as "first"'):
+    with pytest.raises(ValueError, match='as "first"'):
         mix(LEVELS, "first")
-    with pytest.raises(ValueError, match='pooled as "last"'):
+    with pytest.raises(ValueError, match='as "last"'):
         pool(LEVELS[0], [False] * 5, "last")
-    with pytest.raises(ValueError, match="special tokens only"):
+    with pytest.raises(ValueError, match="tokens only"):
         pool(LEVELS[0], [True] * 5, "words")
-    with pytest.raises(ValueError, match="no two different words"):
+    with pytest.raises(ValueError, match="two different"):
         different_words(LEVELS, ["a"] * 5)
 
 

@@ -244,11 +244,11 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(backend: LocalBackend, qu
 
 def test_a_long_text_is_refused_with_its_length(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole_pass, "LONGEST", 3)
-    with pytest.raises(Refusal, match="The text has 5 tokens; a whole pass is taken apart for up to 3"):
+    with pytest.raises(Refusal, match=r"has 5 tokens; .* 3"):
         backend.inspect(WholePass(text="A cat."))
 
 
 def test_a_place_that_there_is_not_is_refused_with_the_shape(backend: LocalBackend) -> None:
     first = backend.inspect(asked(WholePass)).stages[0]
-    with pytest.raises(Refusal, match=r"Place \[0, 99, 0\] was asked for; the stage's result is 1 × 9 × \d+"):
+    with pytest.raises(Refusal, match=r"\[0, 99, 0\] .* 1 × 9 × [0-9]"):
         backend.inspect(asked(OneNumber, stage=first.number, place=(0, 99, 0)))

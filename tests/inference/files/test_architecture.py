@@ -81,5 +81,5 @@ def test_labels_may_be_called_anything() -> None:
     ids=str,
 )
 def test_absurd_numbers_are_refused_at_once(config: dict[str, object]) -> None:
-    with pytest.raises(Refusal, match=r"config\.json of some/model"):
+    with pytest.raises(Refusal, match="some/model"):
         read(config, "some/model")

@@ -128,7 +128,7 @@ def test_an_answer_that_ends_early_and_calls_itself_whole(
             download.partial_path(file).write_bytes(b"\0" * 10)
 
     monkeypatch.setattr(download, "_stream", stream)
-    with pytest.raises(Refusal, match="The hub cannot be reached") as caught:
+    with pytest.raises(Refusal, match="be reached") as caught:
         download.start().wait(20)
     assert caught.value.way_out == "retry"
     assert streams == [0, 10, 10, 10]
@@ -145,7 +145,7 @@ def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.M
 def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settings) -> None:
     fake.rotten = True
     download = Download(hub.look(NAME, None, settings), settings).start()
-    with pytest.raises(Refusal, match=r"model\.safetensors of someone/tiny-bert arrived damaged"):
+    with pytest.raises(Refusal, match="bert arrived"):
         download.wait(20)
     assert download.state == "failed"
     fake.rotten = False
@@ -163,5 +163,5 @@ def test_a_hub_that_goes_away(fake: FakeHub, settings: Settings) -> None:
 def test_a_full_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     download = Download(hub.look(NAME, None, settings), settings)
     monkeypatch.setattr("inference.files.download.shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(Refusal, match="The disk has"):
+    with pytest.raises(Refusal, match=r"^The disk"):
         download.start().wait(20)

@@ -18,6 +18,7 @@ from inference.files import checksums, e5, extras, packaged
 from inference.files.e5 import E5
 from inference.files.e5_file import read
 from inference.files.unpacking import unpacked_once
+from inference.heads import MASKED, WHAT
 from inference.questions.masked import MaskedWords
 from inference.questions.vectors import Pooled
 from inference.settings import Settings
@@ -85,7 +86,7 @@ def test_it_traces_as_every_other_model_does(backend: LocalBackend) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_it_has_no_head_that_fills_blanks_and_that_is_said(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="no head that"):
+    with pytest.raises(Refusal, match=WHAT[MASKED]):
         backend.predict(MaskedWords(model=E5.name, text=TEXT))
     assert E5_CARD.heads == ()
 

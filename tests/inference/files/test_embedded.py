@@ -64,14 +64,14 @@ def test_our_own_models_open_in_float32(name: str) -> None:
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"other")
-    with pytest.raises(Refusal, match=r"model\.safetensors is missing or is not the published one"):
+    with pytest.raises(Refusal, match="published one"):
         embedded.verify(tmp_path)
 
 
 def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     embedded.checked.cache_clear()
     monkeypatch.setattr(embedded, "PACKAGE", "headlight-no-such-package")
-    with pytest.raises(Refusal, match="The embedded model is not installed"):
+    with pytest.raises(Refusal, match="not installed"):
         embedded.folder()
     embedded.checked.cache_clear()
 
@@ -127,30 +127,30 @@ def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tm
 def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
     with (bert / "config.json").open("a") as stream:
         stream.write(" ")
-    with pytest.raises(Refusal, match="headlight-bert are damaged or incomplete"):
+    with pytest.raises(Refusal, match="bert are"):
         embedded.own_folder(embedded.BERT)
 
 
 def test_our_own_model_that_was_not_installed_is_told(bert: Path) -> None:
     shutil.rmtree(bert)
-    with pytest.raises(Refusal, match=r"not on this machine\. Install it: pip install headlight-attention-app"):
+    with pytest.raises(Refusal, match="attention-app"):
         embedded.own_folder(embedded.BERT)
 
 
 @pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
 def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
     (bert / checksums.SUMS).write_text(lines)
-    with pytest.raises(Refusal, match="damaged or incomplete"):
+    with pytest.raises(Refusal, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
     (bert / checksums.SUMS).unlink()
-    with pytest.raises(Refusal, match="damaged or incomplete"):
+    with pytest.raises(Refusal, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json", "config.json"])
 def test_sums_that_leave_a_file_out_are_refused(bert: Path, missing: str) -> None:
     checksums.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
-    with pytest.raises(Refusal, match="damaged or incomplete"):
+    with pytest.raises(Refusal, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 

@@ -164,13 +164,13 @@ def test_a_hub_in_trouble(fake: FakeHub, tmp_path: Path) -> None:
 def test_no_network_answers_fast(tmp_path: Path) -> None:
     for _ in range(2):  # the first time, libraries are imported
         start = time.monotonic()
-        with online(), pytest.raises(Refusal, match="The hub cannot be reached"):
+        with online(), pytest.raises(Refusal, match="be reached"):
             hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
     assert time.monotonic() - start < 5
 
 
 def test_the_librarys_own_offline_switch_is_heard(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="the hub is switched off here"):
+    with pytest.raises(Refusal, match="off here"):
         hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
 
 

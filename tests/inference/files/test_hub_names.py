@@ -22,19 +22,19 @@ def test_revisions(revision: str | None) -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
 def test_names_that_cannot_be_ids(name: str) -> None:
-    with pytest.raises(Refusal, match="is not the name of a model"):
+    with pytest.raises(Refusal, match="the name"):
         check_id(name)
 
 
 @pytest.mark.parametrize("revision", ["../../x", "/x", "a b", "a\0", "x" * 201, "", ".."])
 def test_revisions_that_cannot_be(revision: str) -> None:
-    with pytest.raises(Refusal, match="is not a revision"):
+    with pytest.raises(Refusal, match="a revision"):
         check_revision(revision)
 
 
 def test_an_answer_that_does_not_come() -> None:
     late = threading.Event()
-    with pytest.raises(Refusal, match="The hub cannot be reached"), asking("a/b"):
+    with pytest.raises(Refusal, match="be reached"), asking("a/b"):
         within(0.05, lambda: late.wait(60))
     late.set()
     assert within(60, lambda: 7) == 7

@@ -64,7 +64,7 @@ def shaped(*shape: int) -> bytes:
          "a kind of field that is none"],
 )  # fmt: skip
 def test_what_is_no_whole_file_is_refused(content: bytes) -> None:
-    with pytest.raises(ValueError, match=r"bytes are (no whole|an) ONNX file"):
+    with pytest.raises(ValueError, match="ONNX file"):
         parse(content)
 
 
@@ -73,7 +73,7 @@ def test_the_number_of_things_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(onnx, "MOST_NODES", 3)
     parse(many)
     monkeypatch.setattr(onnx, "MOST_NODES", 2)
-    with pytest.raises(ValueError, match="no whole ONNX file"):
+    with pytest.raises(ValueError, match="whole ONNX"):
         parse(many)
 
 

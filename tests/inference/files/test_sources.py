@@ -31,7 +31,7 @@ def test_an_existing_relative_path_is_never_opened(tmp_path: Path, monkeypatch: 
     save(tmp_path / "gpt2", "bert")
     monkeypatch.chdir(tmp_path)
     settings = Settings(model_folders=(tmp_path,), cache=tmp_path / "cache", offline=True)
-    with pytest.raises(Refusal, match="gpt2 is not on this machine, and the hub is switched off"):
+    with pytest.raises(Refusal, match=r"^gpt2 .* off"):
         find("gpt2", None, settings)
 
 
@@ -41,7 +41,7 @@ def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
     with serving() as fake:
         fake.add("someone/tiny", model)
         settings = Settings(endpoint=fake.endpoint, cache=tmp_path / "cache")
-        with pytest.raises(Refusal, match=r"someone/tiny is not on this machine yet\. Downloading it takes") as caught:
+        with pytest.raises(Refusal, match=r"tiny.* Downloading") as caught:
             find("someone/tiny", None, settings)
         assert caught.value.way_out == "download"
         offer = caught.value.details["offer"]
@@ -59,7 +59,7 @@ def test_too_large_is_said_before_the_download(tmp_path: Path) -> None:
     model = save(tmp_path / "mine", "bert")
     with serving() as fake:
         fake.add("someone/tiny", model)
-        with pytest.raises(Refusal, match="models may use"):
+        with pytest.raises(Refusal, match="may use"):
             find("someone/tiny", None, Settings(endpoint=fake.endpoint, cache=tmp_path / "c", model_memory_bytes=1000))
 
 

@@ -32,10 +32,10 @@ def test_it_is_the_trace_that_the_app_makes(tmp_path: Path, name: str) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     model = transformers.AutoModel.from_pretrained(save(sight("ViT"), tmp_path / "vit"))
     processor = transformers.ViTImageProcessorPil()
-    with pytest.raises(Refusal, match="ndarray came as the picture"):
+    with pytest.raises(Refusal, match="ndarray came"):
         trace_picture(model, processor, np.zeros((3, 4)))
-    with pytest.raises(Refusal, match="made ready by dict"):
+    with pytest.raises(Refusal, match="by dict"):
         trace_picture(model, {}, picture())
     text = transformers.BertModel(transformers.BertConfig(hidden_size=24, num_hidden_layers=1, num_attention_heads=3))
-    with pytest.raises(Refusal, match="reads text, not pictures"):
+    with pytest.raises(Refusal, match="not pictures"):
         trace_picture(text, processor, picture())

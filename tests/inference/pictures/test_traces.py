@@ -120,7 +120,7 @@ def test_refusals(backend: LocalBackend, models: Path, name: str, given: Any, sa
 
 
 def test_a_text_model_reads_no_picture(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="reads text, not pictures"):
+    with pytest.raises(Refusal, match="not pictures"):
         backend.trace(TraceRequest(picture=picture()))
 
 
@@ -167,5 +167,5 @@ def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
     eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
     assert eye is not None
     monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
-    with pytest.raises(Refusal, match="failed while reading this picture"):
+    with pytest.raises(Refusal, match="this picture"):
         backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))

@@ -98,7 +98,7 @@ def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, Loaded
 
 
 def test_a_target_for_a_model_that_writes_none(models: dict[str, Loaded]) -> None:
-    with pytest.raises(Refusal, match="bert writes no second text"):
+    with pytest.raises(Refusal, match=r"^bert .* second"):
         samples(models["bert"], TraceRequest(text="a", target="b"))
 
 
@@ -133,13 +133,13 @@ def test_exact_tokens_are_read_after_the_text(models: dict[str, Loaded], kind: s
 
 
 def test_written_tokens_that_cannot_be(models: dict[str, Loaded]) -> None:
-    with pytest.raises(Refusal, match="bert reads whole texts and writes none"):
+    with pytest.raises(Refusal, match="writes none"):
         samples(models["bert"], TraceRequest(text="a", written=(5,)))
-    with pytest.raises(Refusal, match="A target text came and tokens in its place"):
+    with pytest.raises(Refusal, match="and tokens"):
         samples(models["t5"], TraceRequest(text="a", target="b", written=(5,)))
-    with pytest.raises(Refusal, match="Token 350 was written; gpt2 has tokens 0 to 349"):
+    with pytest.raises(Refusal, match=r"Token 350 .* 0 to 349"):
         samples(models["gpt2"], TraceRequest(text="a", written=(350,)))
-    with pytest.raises(Refusal, match="has 49 tokens with what was written; gpt2 reads at most 48"):
+    with pytest.raises(Refusal, match=r"has 49 tokens .* 48"):
         samples(models["gpt2"], TraceRequest(text="a", written=(5,) * 48))
 
 
@@ -150,9 +150,9 @@ def test_edits_wait_for_tokens_that_are_written(models: dict[str, Loaded]) -> No
             models[kind], TraceRequest(text="a", written=WRITTEN), TraceRequest(text="a", written=WRITTEN, edits=(far,))
         )
         same(batching.run(models[kind], [plain])[0], batching.run(models[kind], [edited])[0])
-    with pytest.raises(Refusal, match="names a token that is not there"):
+    with pytest.raises(Refusal, match="there: here"):
         samples(models["gpt2"], TraceRequest(text="a", edits=(far,)))
-    with pytest.raises(Refusal, match="names a token that is not there"):
+    with pytest.raises(Refusal, match="there: here"):
         samples(models["t5"], TraceRequest(text="a", written=WRITTEN, edits=(Cut(0, 1, 20, 2, "encoder"),)))
 
 

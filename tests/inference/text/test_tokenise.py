@@ -112,14 +112,14 @@ def test_pairs(readers: dict[str, Reader]) -> None:
     assert row.spans[-3:] == ((0, 2), (3, 6), None)
     roberta = readers["roberta"].read("a", "b", None).row
     assert roberta.segments == (0, 0, 0, 0, 1, 1)
-    with pytest.raises(Refusal, match="reads one text, not a pair") as caught:
+    with pytest.raises(Refusal, match="a pair") as caught:
         readers["bytes"].read("a", "b", None)
     assert caught.value.way_out == "pair"
 
 
 def test_too_long_says_how_many_and_how_to_go_on(readers: dict[str, Reader]) -> None:
     reader = readers["wordpiece"]
-    with pytest.raises(Refusal, match=r"has 602 tokens; wordpiece reads at most 512\.") as caught:
+    with pytest.raises(Refusal, match=r"602 tokens; wordpiece .* 512\.") as caught:
         reader.read("it " * 600, None, 512)
     assert (caught.value.way_out, caught.value.details) == ("cut", {"tokens": 602, "limit": 512})
     row = reader.read("it " * 600, None, 512, cut=512).row
@@ -136,13 +136,13 @@ def test_of_a_pair_the_longer_text_is_cut_first(readers: dict[str, Reader]) -> N
 
 
 def test_a_text_without_anything_in_reach(readers: dict[str, Reader]) -> None:
-    with pytest.raises(Refusal, match="finds nothing to read in this text"):
+    with pytest.raises(Refusal, match="finds nothing"):
         readers["wordpiece"].read("\u0301", None, None)
 
 
 def test_a_tokenizer_of_another_model(readers: dict[str, Reader]) -> None:
     other = Reader(readers["wordpiece"].tokenizer, "mixed", "encoder", 6)
-    with pytest.raises(Refusal, match="does not belong to its weights"):
+    with pytest.raises(Refusal, match="not belong"):
         other.read("the cat", None, None)
 
 
@@ -174,7 +174,7 @@ def test_what_a_decoder_reads_is_the_target_moved_by_one(readers: dict[str, Read
     moved = shift(target, [0, *target.ids[:-1]], "<pad>")
     assert moved.row.pieces == ("<pad>", *target.row.pieces[:-1])
     assert moved.row.special[0]
-    with pytest.raises(ValueError, match="are not the target's"):
+    with pytest.raises(ValueError, match="target's"):
         shift(target, [0, *target.ids[1:]], "<pad>")
 
 

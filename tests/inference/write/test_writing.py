@@ -121,13 +121,13 @@ def test_exact_tokens_are_read_after_the_start_token(models: dict[str, Loaded], 
 
 def test_exact_tokens_that_are_too_many(models: dict[str, Loaded]) -> None:
     assert len(forced(models["marian"], (7,) * 63)[0].ids) == 64
-    with pytest.raises(Refusal, match="65 tokens with what was written; marian reads at most 64") as caught:
+    with pytest.raises(Refusal, match=r"65 tokens .* 64") as caught:
         forced(models["marian"], (7,) * 64)
     assert caught.value.details["limit"] == 64
 
 
 def test_a_target_that_is_too_long(models: dict[str, Loaded]) -> None:
-    with pytest.raises(Refusal, match=r"The target text has \d+ tokens; marian writes at most 64") as caught:
+    with pytest.raises(Refusal, match=r"target .* 64") as caught:
         given(models["marian"], "le chat " * 60)
     assert caught.value.details["limit"] == 64
 
@@ -143,7 +143,7 @@ def test_a_model_without_a_head_for_writing(tmp_path: Path) -> None:
         tmp_path
     )
     loaded = load(Source("bare", None, tmp_path), Settings())
-    with pytest.raises(Refusal, match="has no head that writes text"):
+    with pytest.raises(Refusal, match="writes text"):
         written(loaded, loaded.reader.read("The cat", None, None))
     assert given(loaded, "Le chat")[0].ids[0] == 0
     assert forced(loaded, (7, 8))[0].ids == (0, 7, 8)
