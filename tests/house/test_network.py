@@ -50,7 +50,7 @@ def test_another_machine_cannot_be_reached(attempt: Any, monkeypatch: pytest.Mon
     for name in ("http_proxy", "https_proxy", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    with pytest.raises(Exception, match="the tests stay on this machine"):
+    with pytest.raises(Exception, match="tests stay"):
         attempt()
     assert loopback.refused
     loopback.refused.clear()

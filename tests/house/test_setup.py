@@ -192,7 +192,7 @@ def test_the_first_way_that_works_is_the_last_that_is_tried(capsys: pytest.Captu
     install.install_torch(ways, start)
     assert tried == [("a", True), ("b", True), ("d", False)]
     assert capsys.readouterr().out == "One.\nTwo.\n"
-    with pytest.raises(CannotInstall, match="PyTorch could not be installed"):
+    with pytest.raises(CannotInstall, match="PyTorch could"):
         install.install_torch([Attempt("One.", (("b",),))], start)
 
 

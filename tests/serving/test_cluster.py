@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -16,6 +17,7 @@ import yaml  # type: ignore[import-untyped]
 from inference import Refusal, TraceRequest
 from inference.settings import Settings
 from serving import cluster
+from serving.call import STRANGER
 from serving.frames import TOKEN
 from serving.remote import RemoteBackend
 from tests.serving.nodes import name_of
@@ -79,11 +81,11 @@ def test_ray_serve_answers_as_a_backend(tmp_path: Path) -> None:
         assert any("HEADLIGHT_BACKEND=" in line for line in server.stdout), (tmp_path / "log").read_text()
         there = RemoteBackend.at(f"http://127.0.0.1:{port}", "secret", Settings())
         assert there.trace(TraceRequest(text="a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
-        with pytest.raises(Refusal, match="The text is empty"):
+        with pytest.raises(Refusal, match="is empty"):
             there.trace(TraceRequest(text=" "))
         there.close()
         stranger = RemoteBackend.at(f"http://127.0.0.1:{port}", "wrong", Settings())
-        with pytest.raises(Refusal, match="the same secret"):
+        with pytest.raises(Refusal, match=re.escape(STRANGER)):
             stranger.trace(TraceRequest(text="a cat"))
         stranger.close()
         assert open_everywhere(server.pid) <= {"ray::ServeReplica"}

@@ -233,7 +233,7 @@ def test_odd_is_not_hostile() -> None:
 
 def test_what_has_no_place_in_a_frame_is_refused_before_it_leaves() -> None:
     for value in (object(), {1, 2}, np.array(["a"]), lambda: None, dataclasses.make_dataclass("Odd", ["x"])(1)):
-        with pytest.raises(TypeError, match="has no place in a frame"):
+        with pytest.raises(TypeError, match="a frame"):
             pack(value)
 
 

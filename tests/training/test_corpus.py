@@ -89,14 +89,14 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["[]", "{}", '{"text": 3}', "not JSON"])
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "bad.jsonl").write_text('{"text": "fine"}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(Refusal, match=r"ine 2 of bad\.jsonl"):
+    with pytest.raises(Refusal, match=r"ine 2 of .*\.jsonl"):
         list(documents(tmp_path / "bad.jsonl"))
 
 
 def test_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"holds no \.txt"):
+    with pytest.raises(Refusal, match=r"no \.txt"):
         list(documents(tmp_path))
-    with pytest.raises(Refusal, match="There is no text"):
+    with pytest.raises(Refusal, match="no text"):
         list(documents(tmp_path / "missing"))
 
 

@@ -70,13 +70,13 @@ def test_a_part_of_an_encoder_is_refused(folder: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     del weights["pooler.dense.bias"]
     save_file(weights, folder / "model.safetensors")
-    with pytest.raises(Refusal, match="not a whole BERT encoder"):
+    with pytest.raises(Refusal, match="BERT encoder"):
         build(folder, 0)
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(Refusal, match=r"holds no tokenizer\.json"):
+    with pytest.raises(Refusal, match=r"tokenizer\.json"):
         start_folder(str(tmp_path))
 
 

@@ -67,7 +67,7 @@ def test_the_last_evaluation_stays_whatever_is_asked_next(setting: Setting) -> N
     file = setting(steps=6, evaluate_steps=4)
     bert.pretrain(config.read(file))
     assert evaluated(file) == [0, 4, 6]
-    with pytest.raises(Refusal, match=r"give \[optimiser\] steps a number above it"):
+    with pytest.raises(Refusal, match=r"\[optimiser\] steps"):
         bert.pretrain(config.read(file), Stint(raise_to=0.5))
     assert evaluated(file) == [0, 4, 6]
     bert.pretrain(config.read(file))  # nothing left to do, nothing written twice
@@ -176,7 +176,7 @@ def test_other_pairs_are_refused(pair_setting: translationtexts.Setting, old: st
 
 def test_pairs_that_all_are_too_long_are_refused(pair_setting: translationtexts.Setting) -> None:  # noqa: F811
     file = change(pair_setting(steps=9), "longest = 24", "longest = 2")
-    with pytest.raises(Refusal, match=r"No pair has texts of at most 2 pieces\. Raise \[data\] longest"):
+    with pytest.raises(Refusal, match="at most 2 pieces"):
         run.ready(translation.read(file))
 
 

@@ -35,7 +35,7 @@ def test_a_plan_made_while_warming_up_starts_at_its_end() -> None:
 
 
 def test_a_plan_that_ends_before_it_begins_is_refused() -> None:
-    with pytest.raises(Refusal, match="5, is not after step 5"):
+    with pytest.raises(Refusal, match=r"5, .* step 5"):
         start(2, 9).planned(5, last=5)
-    with pytest.raises(Refusal, match="4 steps leave none after a warm-up of 4"):
+    with pytest.raises(Refusal, match=r"^4 steps .* of 4"):
         start(4, 4)

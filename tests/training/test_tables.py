@@ -95,7 +95,7 @@ def test_what_a_translator_cannot_do_is_refused(tmp_path: Path, old: str, new: s
 
 def test_pairs_that_are_no_table_are_refused(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text('run = "r"\npairs = "x"', encoding="utf-8")
-    with pytest.raises(Refusal, match=r"pairs is not a table: write \[pairs\]"):
+    with pytest.raises(Refusal, match=r"write \[pairs\]"):
         translation.read(tmp_path / "run.toml")
 
 
@@ -121,7 +121,7 @@ def test_numbers_are_what_their_fields_say() -> None:
 
 def test_pairs_longer_than_the_model_reads_are_refused_before_anything_is_written(setting: Setting) -> None:  # noqa: F811
     file = change(setting(steps=9), "length = 48", "length = 65")
-    with pytest.raises(Refusal, match=r"\[data\] length = 65 is too long: the model in start reads at most 64 pieces"):
+    with pytest.raises(Refusal, match=r"length = 65 .* 64 pieces"):
         bert.pretrain(config.read(file))
     assert not file.with_suffix("").exists()
 
@@ -129,11 +129,11 @@ def test_pairs_longer_than_the_model_reads_are_refused_before_anything_is_writte
 def test_sentences_that_make_no_pair_are_refused(setting: Setting) -> None:  # noqa: F811
     file = change(setting(steps=9), 'path = "texts"', 'path = "long.txt"')
     file.with_name("long.txt").write_text("a cat sat by the gate\n" * 9, encoding="utf-8")
-    with pytest.raises(Refusal, match=r"No document is left for .*\. Change \[data\] held_out or bring more of them"):
+    with pytest.raises(Refusal, match=r"\[data\] held_out"):
         bert.pretrain(config.read(file))
     rows = "\n".join(f'{{"text": "{"a cat " * 40}"}}' for _ in range(30))
     file.with_name("long.jsonl").write_text(rows, encoding="utf-8")
-    with pytest.raises(Refusal, match="No document has two sentences that make a pair of 48 pieces"):
+    with pytest.raises(Refusal, match="of 48 pieces"):
         bert.pretrain(config.read(change(file, "long.txt", "long.jsonl")))
 
 

@@ -111,7 +111,7 @@ def test_weights_that_are_a_program_or_are_missing_are_refused(tmp_path: Path) -
     weights = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
-    with pytest.raises(Refusal, match="only in a pickle file"):
+    with pytest.raises(Refusal, match="a pickle"):
         opens(folder, "classify")
 
 
@@ -119,23 +119,23 @@ def test_weights_that_lack_a_layer_are_refused(tmp_path: Path) -> None:
     folder = tinymodels.save(tmp_path / "bert", "bert")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}), encoding="utf-8")
-    with pytest.raises(Refusal, match=r"do not fit its architecture BertForSequenceClassification: 16 of its tensors"):
+    with pytest.raises(Refusal, match="BertForSequenceClassification: 16 of"):
         opens(folder, "classify")
 
 
 def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
     name, settings = machine(tmp_path)
-    with pytest.raises(Refusal, match=r"needs about .* of memory"):
+    with pytest.raises(Refusal, match="needs about"):
         opened(name, "tag", LABELS, 0, Machine(model_folders=settings.model_folders, model_memory_bytes=1_000))
 
 
 def test_a_tokenizer_without_places_tags_nothing() -> None:
-    with pytest.raises(Refusal, match="does not tell which letters its pieces stand for"):
+    with pytest.raises(Refusal, match="which letters"):
         fits_words(SimpleNamespace(is_fast=False), "old", "tag")
     fits_words(SimpleNamespace(is_fast=False), "old", "classify")
 
 
 def test_nothing_to_fill_up_with_is_refused() -> None:
     config = transformers.GPT2Config()
-    with pytest.raises(Refusal, match="no piece to fill up short texts with"):
+    with pytest.raises(Refusal, match="no piece"):
         fill_up(SimpleNamespace(pad_token_id=None, eos_token_id=None), config, "bare")

@@ -104,7 +104,7 @@ def test_a_frozen_layer_does_not_move_and_the_others_do(tmp_path: Path, layers: 
 
 
 def test_more_layers_than_there_are_cannot_be_frozen(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="bert has 2 layers, so 3 cannot be frozen"):
+    with pytest.raises(Refusal, match="has 2 layers, so 3"):
         run_of(tmp_path, classified(), replace(FAST, frozen=3))
 
 
@@ -326,19 +326,19 @@ def test_a_part_without_rows_is_refused(tmp_path: Path, part: str, labels: Label
 
 def test_one_class_alone_is_refused(tmp_path: Path) -> None:
     rows = [Classified("a cat", "animal")] * 3
-    with pytest.raises(Refusal, match="All rows have the label animal"):
+    with pytest.raises(Refusal, match="label animal"):
         taught(tmp_path, Labels("classify", ("animal",), rows, rows, rows))
 
 
 @pytest.mark.slow
 def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None:
     taught(tmp_path, classified())
-    with pytest.raises(Refusal, match=r"holds a finished model\. Name another folder"):
+    with pytest.raises(Refusal, match="finished model"):
         taught(tmp_path, classified())
-    with pytest.raises(Refusal, match="holds other things"):
+    with pytest.raises(Refusal, match="other things"):
         taught(tmp_path, classified(), out=".")
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(Refusal, match="is a file"):
+    with pytest.raises(Refusal, match=r"file\. Name"):
         taught(tmp_path, classified(), out="file")
 
 
@@ -346,9 +346,9 @@ def test_a_folder_that_holds_anything_else_is_left_alone(tmp_path: Path) -> None
 def test_a_run_goes_on_with_its_own_texts_or_not_at_all(tmp_path: Path, pauses: list[int]) -> None:
     pauses += [3]
     taught(tmp_path, classified())
-    with pytest.raises(Refusal, match=r"was made with rows = .* Set it back, or name another run"):
+    with pytest.raises(Refusal, match="with rows = "):
         taught(tmp_path, replace(classified(), dev=classified().test))
-    with pytest.raises(Refusal, match="was made with seed = 0, not 1"):
+    with pytest.raises(Refusal, match="seed = 0, not 1"):
         taught(tmp_path, classified(), replace(FAST, seed=1))
     assert taught(tmp_path, classified())["steps"] == 12
 

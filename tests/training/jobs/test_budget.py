@@ -56,7 +56,7 @@ def test_small_ones_are_not_kept_without_end(tmp_path: Path, monkeypatch: pytest
 
 def test_a_full_disk_is_told_before(tmp_path: Path) -> None:
     budget.check_room(tmp_path, 1)
-    with pytest.raises(Refusal, match=r"Teaching it takes 180,000,005 MB of the disk; [\d,]+ MB are free"):
+    with pytest.raises(Refusal, match=r"180,000,005 MB .*; [0-9,]+ MB"):
         budget.check_room(tmp_path, 10**13)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,8 +18,8 @@ from tests.support.trainings import Trainings, of, trainings
 from training.jobs import job as jobs
 from training.jobs import process, rows
 from training.jobs import queue as queues
-from training.jobs.job import Status
-from training.jobs.queue import Queue
+from training.jobs.job import UNREADABLE, Status
+from training.jobs.queue import NO_JOB, Queue
 
 
 @pytest.fixture
@@ -178,7 +179,7 @@ def test_a_job_that_is_removed_is_gone_with_its_process(line: Trainings) -> None
     line.begun()
     line.queue.remove(job.id)
     assert line.queue.wait(60)
-    with pytest.raises(Refusal, match="There is no such training here"):
+    with pytest.raises(Refusal, match=re.escape(NO_JOB)):
         line.queue.look(job.id)
     assert [place.name for place in line.queue.place.iterdir()] == [".lock"]
 
@@ -188,7 +189,7 @@ def test_a_job_that_is_removed_is_gone_with_its_process(line: Trainings) -> None
 )
 def test_what_is_no_id_names_nothing(line: Trainings, name: str) -> None:
     for ask in (line.queue.look, line.queue.stop, line.queue.go_on, line.queue.remove, line.queue.size):
-        with pytest.raises(Refusal, match="There is no such training here"):
+        with pytest.raises(Refusal, match=re.escape(NO_JOB)):
             ask(name)
 
 
@@ -199,7 +200,7 @@ def test_a_link_is_no_training(line: Trainings, tmp_path: Path) -> None:
     jobs.write(job, elsewhere)
     line.queue.place.mkdir()
     (line.queue.place / job.id).symlink_to(elsewhere)
-    with pytest.raises(Refusal, match="There is no such training here"):
+    with pytest.raises(Refusal, match=re.escape(NO_JOB)):
         line.queue.remove(job.id)
     assert line.queue.of("ann") == ()
     assert jobs.read(elsewhere) == job
@@ -211,7 +212,7 @@ def test_a_job_that_cannot_be_read_is_told_in_a_sentence_and_does_not_hide_the_o
     broken = line.queue.place / of("x").id
     broken.mkdir()
     (broken / "job.json").write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(Refusal, match="cannot be read"):
+    with pytest.raises(Refusal, match=re.escape(UNREADABLE)):
         line.queue.look(broken.name)
     line.ended(job)
     assert [look.job for look in line.queue.of("ann")] == [job]
@@ -230,12 +231,12 @@ def test_a_visitor_may_have_so_many_waiting_and_all_together_so_many(
     for _ in range(queues.MOST_OF_ONE):
         line.submit("waits")
     line.begun()
-    with pytest.raises(Refusal, match="3 of your trainings wait or run already"):
+    with pytest.raises(Refusal, match=r"^3 of your"):
         line.submit("learns")
-    with pytest.raises(Refusal, match="3 of your trainings wait or run already"):
+    with pytest.raises(Refusal, match=r"^3 of your"):
         line.queue.go_on(stopped.id)
     line.submit("learns", "bob")
-    with pytest.raises(Refusal, match="4 trainings wait here already"):
+    with pytest.raises(Refusal, match=r"^4 trainings"):
         line.submit("learns", "eve")
     assert len(line.queue.of("ann")) == 4
     assert not list(line.queue.place.glob(".new-*"))
@@ -244,16 +245,16 @@ def test_a_visitor_may_have_so_many_waiting_and_all_together_so_many(
 def test_what_is_refused_leaves_nothing(line: Trainings, monkeypatch: pytest.MonkeyPatch) -> None:
     some = [Classified("a", "x"), Classified("b", "y")]
     monkeypatch.setattr(rows, "MOST_ROWS", 5)
-    with pytest.raises(Refusal, match="There are 6 rows; at most 5"):
+    with pytest.raises(Refusal, match=r"6 rows; .* 5"):
         line.queue.submit(of("learns"), Labels("classify", ("x", "y"), some, some, some))
-    with pytest.raises(Refusal, match="is not on this machine"):
+    with pytest.raises(Refusal, match=r"/model .*machine"):
         line.queue.submit(jobs.asked("ann", "x", "classify", model="some/model", data="sib-200-en"))
     assert list(line.queue.place.iterdir()) == []
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Refusal, match="Nothing can be written where taught models are kept"):
+    with pytest.raises(Refusal, match="Nothing can"):
         Queue(tmp_path / "file" / "taught", 10**9, command=("false",)).submit(of("learns"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from inference.errors import Refusal
 from probing.labelled import cards
 from probing.labelled.rows import Classified, Labels, Tagged
 from training.jobs import rows
+from training.jobs.rows import BROKEN
 
 LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
 
@@ -48,10 +50,10 @@ def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch
     labels = odd(0, False)
     rows.write(labels, tmp_path / "rows.xz")
     monkeypatch.setattr(rows, "MOST_ROWS", 59)
-    with pytest.raises(Refusal, match="There are 60 rows; at most 59"):
+    with pytest.raises(Refusal, match=r"60 rows; .* 59"):
         rows.write(labels, tmp_path / "more.xz")
     assert not (tmp_path / "more.xz").exists()
-    with pytest.raises(Refusal, match="cannot be read"):
+    with pytest.raises(Refusal, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")
 
 
@@ -59,7 +61,7 @@ def test_half_a_file_is_refused(tmp_path: Path) -> None:
     rows.write(cards.load("sib-200-en"), tmp_path / "rows.xz")
     content = (tmp_path / "rows.xz").read_bytes()
     (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(Refusal, match="cannot be read"):
+    with pytest.raises(Refusal, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")
 
 
@@ -82,5 +84,5 @@ HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
 )
 def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "rows.xz").write_bytes(content)
-    with pytest.raises(Refusal, match="The rows of this training cannot be read"):
+    with pytest.raises(Refusal, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")

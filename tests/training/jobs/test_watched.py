@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from pathlib import Path
@@ -12,7 +13,7 @@ from inference.errors import Refusal
 from tests.support.repository import ROOT
 from training.jobs import rivals, watched
 from training.jobs.rivals import Ask
-from training.jobs.watched import Seen, Watched
+from training.jobs.watched import BUSY, FULL, Seen, Watched
 
 ASK, OTHER = Ask("parity", "lstm"), Ask("order", "lstm")
 PROGRAM = {
@@ -51,7 +52,7 @@ def test_one_at_a_time_and_it_can_be_stopped(tmp_path: Path) -> None:
     runs = line("waits", tmp_path)
     runs.start(ASK)
     runs.start(ASK)
-    with pytest.raises(Refusal, match="Another network is being trained here"):
+    with pytest.raises(Refusal, match=re.escape(BUSY)):
         runs.start(OTHER)
     assert runs.look(ASK).state == "running"
     runs.stop(OTHER)
@@ -87,5 +88,5 @@ def test_no_more_are_kept_than_there_is_room_for(tmp_path: Path, monkeypatch: py
     runs = line("learns", tmp_path)
     runs.start(ASK)
     runs.wait()
-    with pytest.raises(Refusal, match="until the app starts anew"):
+    with pytest.raises(Refusal, match=re.escape(FULL)):
         runs.start(OTHER)
