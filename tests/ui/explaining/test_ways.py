@@ -39,12 +39,12 @@ def test_the_page_says_why_a_row_is_left_out(tmp_path: Path) -> None:
         told = backend.inspect(WordPath(str(folder), text="The cat sat on the mat", focus=(5, 6)))
         page = asked("agreement", model=folder, text="The cat sat on the mat")
         assert abs(told.missed) > ways.MOST_MISSED * abs(told.rise)
-        says(page, "Integrated gradients is missing: The path from zero rises by")
-        says(page, "of the other 6 ways")
+        says(page, "zero rises")
+        says(page, "other 6 ways")
 
 
 @pytest.mark.slow
 def test_the_embedded_model_s_row_is_there() -> None:
     page = asked("agreement", text="The animal didn't cross the street because it was too tired.")
-    says(page, "of the other 7 ways")
+    says(page, "other 7 ways")
     assert "Integrated gradients is missing" not in " ".join(notes(page))

@@ -135,7 +135,7 @@ def test_the_operator_names_them_in_the_environment(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("stated", ["https://attention.example", "attention.example/app", "["])
 def test_what_is_no_name_is_not_taken_for_one(stated: str) -> None:
-    with pytest.raises(ValueError, match=r"HEADLIGHT_HOSTS is .*names are expected"):
+    with pytest.raises(ValueError, match="HEADLIGHT_HOSTS is"):
         Guard(Starlette(), hosts=(stated,))
 
 

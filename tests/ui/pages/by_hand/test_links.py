@@ -48,7 +48,7 @@ def test_a_link_brings_a_typed_number_back_and_what_it_makes_of_every_step() -> 
     w_k = example.w_k.copy()
     w_k[0, 0] = 40
     page = asked("by_hand", preset="tutorial", numbers=pack(replace(example, w_k=w_k)))
-    says(page, "“french” gives itself 1.00 of its attention")
+    says(page, "gives itself 1.00")
     assert not any("A well-known tutorial" in note for note in notes(page))
 
 

@@ -9,4 +9,4 @@ from tests.support.asking import asked, says
 
 @pytest.mark.slow
 def test_a_text_of_two_words_says_what_is_missing() -> None:
-    says(asked("find", text="Hello there"), "needs three words")
+    says(asked("find", text="Hello there"), "three words")

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attention.looks import strongest
 from attention.roles import observe
 from inference import LocalBackend, TraceRequest
+from inference.heads import CAUSAL, WHAT
 from inference.questions.decoding import NextToken, Step
 from inference.questions.induction import InductionHeads
 from inference.questions.lens import NextLens
@@ -190,7 +191,7 @@ def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
     assert any("Of the example all but its last word is read" in note for note in notes(page)), notes(page)
     short = "The animal didn't cross the street because it was too"
     says(page, f"“{writers.step(text=short).candidates[0].piece}” comes first")
-    says(page, "“tired”, the example's own word, is")
+    says(page, "“tired”, the")
     press(page, "Read the whole example")
     says(page, f"“{writers.step(text=f'{short} tired.').candidates[0].piece}” comes first")
     assert not any("all but its last word" in note for note in notes(page))
@@ -198,5 +199,5 @@ def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:
 
 def test_a_model_of_another_kind_lets_one_that_writes_answer(writers: Writers) -> None:
     page = writers.opened(model=BARE, speaker=writers.model("llama"))
-    says(page, "MiniLM (embedded) has no head that continues a text; on this page llama answers.")
+    says(page, f"{WHAT[CAUSAL]}; on this page llama answers.")
     says(page, f"“{writers.step(name='llama').candidates[0].piece}” comes first")

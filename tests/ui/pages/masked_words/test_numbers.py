@@ -146,6 +146,6 @@ def test_two_words_in_two_sentences(model: str, backend: LocalBackend, saved: Sa
         assert row[:2] == [sentence, word]
         assert float(row[2]) == pytest.approx(exp(known(found.log_probability)), rel=1e-5)
     typed(page, The_other_word="cat")
-    says(page, "Two different words are compared; type both.")
+    says(page, "type both")
     typed(page, The_other_sentence="No blank.", The_other_word="it")
     assert any("No word is hidden" in note for note in notes(page, "refusal")), notes(page, "refusal")

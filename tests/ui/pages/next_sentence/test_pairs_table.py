@@ -79,7 +79,7 @@ def test_our_own_bert_tells_the_examples_apart() -> None:
 
 def test_lone_quotation_mark_loses_no_pairs() -> None:
     assert parse(b'a\tb\n"c\td\ne\tf\n') == [('"c', "d"), ("e", "f")]
-    with pytest.raises(Refusal, match="Line 2 is not CSV: a quotation mark is not closed"):
+    with pytest.raises(Refusal, match=r"^Line 2 is"):
         parse(b'g,h\n"c,d\ne,f\n')
 
 

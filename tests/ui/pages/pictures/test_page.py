@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from attention.picture import Picture
 from attention.storage import dump
 from inference import LocalBackend
+from inference.heads import SEES, WHAT
 from inference.pictures.sample import sample
 from tests.support.asking import allowed, asked, go, notes, press, says
 from tests.support.picturemodels import save, sight
@@ -150,8 +151,8 @@ def test_classes_are_told_and_their_names_are_text(backend: LocalBackend) -> Non
 
 
 def test_a_recording_and_a_model_without_classes_say_so(backend: LocalBackend) -> None:
-    says(asked("pictures", show="says"), "a recording says nothing anew")
-    says(asked("pictures", vision=model(backend, "registers"), show="says"), "has no head that tells the class")
+    says(asked("pictures", show="says"), "nothing anew")
+    says(asked("pictures", vision=model(backend, "registers"), show="says"), WHAT[SEES])
 
 
 def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
@@ -164,7 +165,7 @@ def test_without_a_model_a_brought_picture_says_how_to_have_one(monkeypatch: pyt
     monkeypatch.setattr("ui.pages.pictures.subject.at_hand", dict)
     page = bring(asked("pictures"), file())
     assert not page.exception
-    says(page, "No model of pictures is here yet")
+    says(page, "here yet")
 
 
 def test_a_link_to_a_brought_picture_asks_for_it_again() -> None:
@@ -185,7 +186,7 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
     box.upload("trace.safetensors", dump(picture_trace()), "application/octet-stream").run()
     assert not page.exception
     assert page.query_params.get("opened") is None
-    says(page, "The file is of a picture.")
+    says(page, "a picture.")
     go(page, "pictures")
     assert drawn(page)["title"] == "The opened picture"
     press(page, "Back to the sample")
@@ -197,7 +198,7 @@ def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
     held = shelf().hold(picture_trace(id="file-held"))
     shown = asked(page, opened=held.id)
     assert not shown.exception
-    says(shown, "This file is of a picture, which the page Pictures shows")
+    says(shown, "Pictures shows")
 
 
 @pytest.mark.parametrize("page", ["explore", "positions", "measure", "tokens"])
@@ -210,4 +211,4 @@ def test_other_pages_say_that_a_model_reads_pictures(backend: LocalBackend, page
 def test_where_another_model_answers_the_page_says_that_the_chosen_one_reads_pictures(backend: LocalBackend) -> None:
     shown = asked("translate", model=model(backend, "registers"))
     assert not shown.exception
-    says(shown, "reads pictures, which the page Pictures shows; on this page")
+    says(shown, "reads pictures")

@@ -55,12 +55,12 @@ def test_two_regions_are_asked_about_of_the_recording_too() -> None:
     press(page, "Swap A and B")
     assert (address(page, "region_a"), address(page, "region_b")) == ("9-9-12-12", "2-3-5-6")
     press(page, "No regions")
-    says(page, "Draw two regions")
+    says(page, "Draw two")
 
 
 def test_regions_that_are_none_and_one_that_holds_everything() -> None:
-    says(asked("pictures", show="links", region_a="0-0-99-99", region_b="<b>"), "Draw two regions")
-    says(asked("pictures", show="links", region_a="0-0-15-15", region_b="1-1-2-2"), "Region A holds every patch")
+    says(asked("pictures", show="links", region_a="0-0-99-99", region_b="<b>"), "Draw two")
+    says(asked("pictures", show="links", region_a="0-0-15-15", region_b="1-1-2-2"), "every patch")
 
 
 @pytest.mark.parametrize("role", ["neighbours", "alone", "broad"])
@@ -79,7 +79,7 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
     assert one["base"] != other["base"]
     assert one["selection"] == other["selection"]
     assert one["picture"] == other["picture"]
-    says(page, "vectors of the two pictures have a cosine of")
+    says(page, "pictures have")
     page = asked(
         "pictures", show="beside", vision=model(backend), beside="model", other_vision=model(backend, "siglip"), token=0
     )
@@ -91,7 +91,7 @@ def test_a_picture_beside_itself_mirrored_and_another_model(backend: LocalBacken
 
 def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None:
     page = asked("pictures", show="beside", vision=model(backend), beside="brought")
-    says(page, "Bring another picture")
+    says(page, "another picture")
     page.file_uploader[1].upload("a.png", b"GIF89a", "image/png").run()
     assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
     page.file_uploader[1].upload("b.png", file(rows=40, columns=30), "image/png").run()
@@ -103,4 +103,4 @@ def test_another_picture_is_brought_and_forgotten(backend: LocalBackend) -> None
 
 
 def test_a_recording_stands_alone() -> None:
-    says(asked("pictures", show="beside"), "A recording stands alone")
+    says(asked("pictures", show="beside"), "stands alone")
