@@ -123,7 +123,7 @@ def test_a_connection_closed_while_it_is_made_is_no_fault_and_hides_none() -> No
 
 def test_an_app_that_does_not_start_says_why(tmp_path: Path) -> None:
     with (
-        pytest.raises(RuntimeError, match="File does not exist"),
+        pytest.raises(RuntimeError, match="not exist"),
         running(tmp_path / "log", main="none.py", folder=tmp_path),
     ):
         pass
