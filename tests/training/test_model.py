@@ -76,7 +76,7 @@ def test_a_part_of_an_encoder_is_refused(folder: Path) -> None:
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(Refusal, match=r"tokenizer\.json"):
+    with pytest.raises(Refusal, match="no tokenizer"):
         start_folder(str(tmp_path))
 
 
