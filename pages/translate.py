@@ -8,7 +8,7 @@ from inference.heads import WRITES
 from ui.input.composing import compose
 from ui.input.unknown_words import readable
 from ui.pages.translate.beams import beam_tree
-from ui.pages.translate.forcing import forced, reference
+from ui.pages.translate.forcing import forced, reference, writes_french
 from ui.pages.translate.heads import cross_head, keep_head, pick_head
 from ui.pages.translate.options import Translate
 from ui.pages.translate.parts import parts
@@ -63,7 +63,8 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
         )
         return
     made_up = unread(translation.who.title, translation.trace.source)
-    correct = reference(choice.text, translation.trace.target_text or "") if translation.way != "own" else ""
+    compared = translation.way != "own" and writes_french(translation.who.model)
+    correct = reference(choice.text, translation.text) if compared else ""
     for note in (made_up, forced(translation), correct):
         if note:
             say(note, "status")

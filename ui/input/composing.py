@@ -18,12 +18,13 @@ from viz.components.composer import composer
 from wording import _, told
 
 KEY = "composer"
+READERS = ("encoder", "decoder")  # kinds of models that read a text without translating it
 
 
 def compose(choice: Choice, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    examples = [{**example, "title": told(example["title"])} for example in offered()]
+    examples = [{**example, "title": told(example["title"])} for example in offered(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
     composer.mount(data, KEY, _submitted)
     if not fits(choice):
@@ -33,10 +34,14 @@ def compose(choice: Choice, kind: str) -> None:
         )
 
 
-def offered() -> list[dict[str, Any]]:
-    """Return the examples that a model on this machine can read; an example without a model is English."""
+def offered(kind: str) -> list[dict[str, Any]]:
+    """Return the examples for models of a kind that a model on this machine can read.
+
+    An example without a model is English; an example without kinds is not offered to be translated.
+    """
     installed = {card.id for card in backend().models() if card.downloaded}
-    return [example for example in EXAMPLES if example.get("model", EMBEDDED) in installed]
+    suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
+    return [example for example in suited if example.get("model", EMBEDDED) in installed]
 
 
 def _reader(texts: dict[str, str]) -> dict[str, Any]:

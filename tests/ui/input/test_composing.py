@@ -9,6 +9,7 @@ import pytest
 from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD
 from inference.hub_cards import ModelCard
 from ui.input import composing
+from ui.state.examples import EXAMPLES
 
 
 @dataclass
@@ -25,7 +26,21 @@ class Backend:
 def test_an_example_is_offered_if_its_model_is_installed(monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
     cards = (EMBEDDED_CARD, replace(E5_CARD, downloaded=installed))
     monkeypatch.setattr(composing, "backend", lambda: Backend(cards))
-    texts = [example["text"] for example in composing.offered()]
+    texts = [example["text"] for example in composing.offered("encoder")]
     assert "The animal didn't cross the street because it was too tired." in texts
     assert ("那只动物没有过马路，它太累了。" in texts) is installed
     assert any("\u4e00" <= letter <= "\u9fff" for text in texts for letter in text) is installed
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_translators_are_offered_translated_examples(monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
+    cards = (EMBEDDED_CARD, replace(E5_CARD, downloaded=installed))
+    monkeypatch.setattr(composing, "backend", lambda: Backend(cards))
+    translated = composing.offered("encoder-decoder")
+    assert len(translated) == 7
+    assert all(example["french"] for example in translated)
+    assert translated[0] == EXAMPLES[0]
+    for kind in ("encoder", "decoder"):
+        read = composing.offered(kind)
+        assert [example for example in read if example in translated] == [EXAMPLES[0]]
+        assert len(read) == len(EXAMPLES) - 6 - 3 * (not installed)

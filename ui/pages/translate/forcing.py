@@ -5,8 +5,16 @@ from __future__ import annotations
 from inference.questions.forced import ForcedTarget
 from ui.pages.translate.translation import Translation
 from ui.run.answering import ask
+from ui.run.shelf import backend
 from ui.state.examples import example_of
-from wording import _
+from wording import _, sentence
+
+FRENCH = sentence("English to French")  # as the models' cards name the language
+
+
+def writes_french(model: str) -> bool:
+    """Return whether a model is listed as a translator from English to French."""
+    return any(card.id == model and card.language == FRENCH for card in backend().models())
 
 
 def reference(source: str, written: str) -> str:

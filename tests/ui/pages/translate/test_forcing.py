@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from inference.catalogue.listing import ModelCard
+from inference.files.embedded import TRANSLATOR
+from inference.questions.decoding import NextTarget
 from tests.support.asking import asked, notes, stands
+from ui.pages.translate import forcing
 from ui.pages.translate.forcing import reference
+from ui.pages.translate.options import Translate
+from ui.pages.translate.translation import trace_of
+from ui.pages.translate.writing import beams, greedy
+from ui.run.shelf import backend
 from ui.state.examples import EXAMPLES
+from wording import sentence
 
 TIRED = EXAMPLES[0]
+TRANSLATED = [example for example in EXAMPLES if "encoder-decoder" in example.get("kinds", ())]
 CAT = "The black cat sleeps under the table."
 
 
@@ -43,6 +55,30 @@ def test_a_right_translation_needs_no_note() -> None:
     assert reference(TIRED["text"], TIRED["french"].upper()) == ""
     assert reference("Something else.", "Autre chose.") == ""
     assert TIRED["french"] in reference(TIRED["text"], "L'animal n'a pas traversé la rue.")
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam"])
+@pytest.mark.parametrize("example", TRANSLATED, ids=[example["text"] for example in TRANSLATED])
+@pytest.mark.slow
+def test_an_example_is_translated_correctly(example: dict[str, Any], way: str) -> None:
+    """Both ways to decode give the French of the examples, but for the agreement error that the page explains."""
+    asked = NextTarget(model=TRANSLATOR, text=example["text"])
+    tokens = greedy(asked) if way == "greedy" else beams(asked, Translate().width).best.tokens
+    written = backend().trace(trace_of(asked, tokens)).target_text
+    assert (reference(example["text"], written or "") == "") is (example is not TIRED)
+
+
+def test_an_example_of_another_page_has_its_correct_french() -> None:
+    for example in EXAMPLES:
+        assert ("french" in example) is ("model" not in example)
+
+
+@pytest.mark.parametrize(("language", "shown"), [("English to French", True), ("English to German", False)])
+def test_french_is_compared_with_french_alone(monkeypatch: pytest.MonkeyPatch, language: str, shown: bool) -> None:
+    card = ModelCard("m", "M", "encoder-decoder", sentence(language), "", None, "")
+    monkeypatch.setattr(forcing, "backend", lambda: SimpleNamespace(models=lambda: (card,)))
+    assert forcing.writes_french("m") is shown
+    assert not forcing.writes_french("a folder")
 
 
 @pytest.mark.slow
