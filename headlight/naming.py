@@ -87,7 +87,12 @@ def whole_number(value: Any) -> int | None:
 
 
 def _style(names: Sequence[str]) -> str:
-    """Return how a vocabulary marks its pieces, told from some of them: inference.text.pieces.style."""
+    """Return how a vocabulary marks its pieces, told from some of them: inference.text.pieces.style.
+
+    Gemma writes no mark before the first word of a text, so its names may be recognized by their byte tokens alone.
+    """
+    if any(bytes_of(name, "metaspace") is not None for name in names):
+        return "metaspace"
     for mark, how in MARKS.items():
         if any(name.startswith(mark) for name in names):
             return how

@@ -37,9 +37,6 @@ def shown(pieces: Sequence[str | None], how: str) -> list[Shown]:
             for at, parts in zip(mine, _parts([raw[at] or b"" for at in mine]), strict=True):
                 if any(part.cut for part in parts):
                     found[at] = _told(parts, found[at].text)
-                elif how == "metaspace":  # a byte token such as <0x3C> that is a whole character
-                    text = visible("".join(part.character for part in parts))
-                    found[at] = Shown(text, text)
     return found
 
 

@@ -30,9 +30,15 @@ def style(tokenizer: Any) -> str:
     kinds = _kinds(backend.decoder) + _kinds(backend.pre_tokenizer)
     if "ByteLevel" in kinds:
         return "byte suffix" if getattr(backend.model, "end_of_word_suffix", None) else "bytes"
-    if "Metaspace" in kinds or "ByteFallback" in kinds or type(backend.model).__name__ == "Unigram":
+    model = backend.model
+    if {"Metaspace", "ByteFallback"} & set(kinds) or type(model).__name__ == "Unigram" or _spells_bytes(model):
         return "metaspace"
-    return "suffix" if getattr(backend.model, "end_of_word_suffix", None) else "wordpiece"
+    return "suffix" if getattr(model, "end_of_word_suffix", None) else "wordpiece"
+
+
+def _spells_bytes(model: Any) -> bool:
+    """Return whether a model of `tokenizers` writes unknown characters in bytes such as <0xC3>."""
+    return bool(getattr(model, "byte_fallback", False)) and not getattr(model, "end_of_word_suffix", None)
 
 
 def _style_of_ends(tokenizer: Any) -> str:
@@ -77,15 +83,16 @@ def readable(piece: str, how: str) -> str:
 
     >>> readable("Ġcaf\u00c3\u00a9", "bytes"), readable("##ing", "wordpiece"), readable("▁the", "metaspace")
     ('café', 'ing', 'the')
-    >>> readable("a\x1b", "metaspace")
-    'a<0x1B>'
+    >>> readable("a\x1b", "metaspace"), readable("<0x3C>", "metaspace"), readable("<0xC3>", "metaspace")
+    ('a<0x1B>', '<', '<0xC3>')
     """
     if how in ("bytes", "byte suffix"):
         shown = decode_bytes(_bare(piece, how))
         shown = shown[1:] if shown.startswith(" ") and len(shown) > 1 else shown
     elif how == "metaspace":
+        raw = bytes_of(piece, how)
         bare = piece[1:] if piece.startswith(_MARK) and len(piece) > 1 else piece
-        shown = bare.replace(_MARK, " ")
+        shown = raw.decode() if raw is not None and raw.isascii() else bare.replace(_MARK, " ")
     elif how == "utf8":
         shown = f"<0x{ord(piece):02X}>" if len(piece) == 1 and 127 < ord(piece) < 256 else piece
     elif how in ("suffix", "joiner"):

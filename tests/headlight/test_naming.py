@@ -5,8 +5,50 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
 
 from headlight.naming import row
+from inference.text.tokenise import Reader
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+FALLBACK = {
+    "café": "caf|é 1/2|é 2/2",
+    "é": "é 1/2|é 2/2",
+    "a 😀": "a|␣|😀 1/4|😀 2/4|😀 3/4|😀 4/4",
+    "a < # @": "a|␣|<|␣|#|␣|@",
+    "a\na": "a|⏎|a",
+    "天ش": "天 1/3|天 2/3|天 3/3|ش 1/2|ش 2/2",
+    "👩\u200d💻": "👩 1/4|👩 2/4|👩 3/4|👩 4/4|<0xE2>|<0x80>|<0x8D>|💻 1/4|💻 2/4|💻 3/4|💻 4/4",
+}  # a text: its tokens as they are shown, without a space before the first
+
+
+def with_bytes(family: str) -> PreTrainedTokenizerFast:
+    """Return a small tokenizer that falls back on bytes as Llama, Gemma or mT5 does, or as a plain BPE."""
+    names = ["<pad>", "</s>", "<unk>", *BYTES, "▁", "a", "c", "f", "ca", "caf"]
+    if family == "mt5":
+        made = Tokenizer(models.Unigram([(name, -9.0 + len(name) % 6) for name in names], 2, byte_fallback=True))
+        made.pre_tokenizer, made.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    else:
+        numbers = {name: at for at, name in enumerate(names)}
+        made = Tokenizer(models.BPE(numbers, [("c", "a"), ("ca", "f")], byte_fallback=True, unk_token="<unk>"))
+        marks = normalizers.Replace(" ", "▁")
+        made.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), marks]) if family == "llama" else marks
+        if family != "plain":
+            made.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", eos_token="</s>", pad_token="<pad>")
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma", "mt5", "plain"])
+@pytest.mark.parametrize("text", FALLBACK)
+def test_byte_tokens_are_shown_as_their_characters(family: str, text: str) -> None:
+    """The app and a notebook show the same pieces, whichever family wrote the bytes."""
+    tokenizer = with_bytes(family)
+    read = Reader(tokenizer, family, "decoder", len(tokenizer)).read(text, None, None).row
+    named, (joined, _none) = row(tokenizer.convert_ids_to_tokens(list(read.ids)))
+    assert named.pieces == read.pieces
+    assert "|".join(read.pieces).removeprefix("␣|") == FALLBACK[text]
+    assert joined.strip() == text.replace("\n", "⏎")
 
 
 @pytest.mark.parametrize(

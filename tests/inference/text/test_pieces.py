@@ -42,6 +42,11 @@ def test_parts_of_characters_show_their_bytes() -> None:
         ("▁the", "metaspace", "the"),
         ("▁", "metaspace", "␣"),
         ("<0xF0>", "metaspace", "<0xF0>"),
+        ("<0x40>", "metaspace", "@"),
+        ("<0x0A>", "metaspace", "⏎"),
+        ("<0x20>", "metaspace", "␣"),
+        ("<0x07>", "metaspace", "<0x07>"),
+        ("<0x40>a", "metaspace", "<0x40>a"),
         ("the</w>", "suffix", "the"),
     ],
 )
