@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from attention import given
+from attention.trace import Trace
 from headlight.naming import row
 from headlight.shown import Shown
+from inference.catalogue.cards import find_reader
 from inference.errors import Refusal
+from inference.hub_cards import HUB_CARDS
+from inference.text.accepted import check_known
 from viz.components.standalone.standalone import Theme
-from wording import _
+from wording import _, together
 
 
 def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
@@ -56,7 +60,8 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
     Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
     writes its target itself unless ``target_text`` is given. ``truncate`` reads the first tokens of a text that is too
-    long. ``focus`` is the word, or the token's number, that is asked about first; ``theme`` is as in ``view``.
+    long. A text is refused if the model does not know at least a third of its tokens. ``focus`` is the word, or the
+    token's number, that is asked about first; ``theme`` is as in ``view``.
 
     Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
     (row, column, 3) of uint8, or an image of PIL. Raises ValueError in one sentence.
@@ -74,7 +79,20 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
             raise
         said = _("{refusal} To read the beginning, pass truncate=True.", refusal=refusal.message)
         raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
+    _refuse_unknown(read)
     return Shown(read, focus, theme=theme)
+
+
+def _refuse_unknown(read: Trace) -> None:
+    """Raise Refusal if the model does not know the words of a text; it names a model of the hub that does."""
+    try:
+        check_known(read.model.name, read.source, read.target)
+    except Refusal as refusal:
+        better = find_reader(HUB_CARDS, refusal.details["unknown"], read.model.kind)
+        if better is None:
+            raise
+        said = together(refusal.message, _("For example, {model} knows them.", model=better.id))
+        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
 
 
 def _names(special: Any) -> bool:

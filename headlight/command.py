@@ -20,9 +20,11 @@ from attention.trace import Trace, without_attention
 from headlight import exports, fetching, opening_app
 from headlight.shown import Shown
 from inference.backend import LocalBackend
+from inference.catalogue.cards import find_reader
 from inference.errors import Parser, Refusal, report
 from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
+from inference.text.accepted import check_known
 from probing.command import fetched, opener
 from probing.reference import measured, stored
 from viz.export import TooLong, caption
@@ -168,15 +170,27 @@ def export(asked: argparse.Namespace) -> int:
 
 
 def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
-    """Return the trace of a text; with ``truncate``, of as many of its tokens as the model reads."""
+    """Return the trace of a text; with ``truncate``, of as many of its tokens as the model reads.
+
+    Raise Wrong or Refusal, also if the model does not know the words of the text.
+    """
     try:
-        return backend.trace(request)
+        trace = backend.trace(request)
     except Refusal as refusal:
         if refusal.way_out != "cut":
             raise
         if not truncate:
             raise Wrong(f"{refusal.message} To read the beginning, add --truncate.") from refusal
-        return backend.trace(replace(request, cut=int(refusal.details["limit"])))
+        trace = backend.trace(replace(request, cut=int(refusal.details["limit"])))
+    try:
+        check_known(request.model, trace.source, trace.target)
+    except Refusal as refusal:
+        better = find_reader(backend.models(), refusal.details["unknown"], trace.model.kind)
+        if better is None:
+            raise
+        option = f"--model {better.id}{'' if better.downloaded else ' --download'}"
+        raise Wrong(f"{refusal.message} For example, add {option}.") from refusal
+    return trace
 
 
 def fetch(asked: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from attention.alignment import ReadAt
 from attention.trace import Trace
 from inference.errors import Refusal
 from inference.request import TraceRequest
+from inference.text.accepted import explain_unreadable
 from probing.alignments import Alignments
 from probing.intervals import wilson
 from probing.paired import sign_flip_test, verdict
@@ -158,7 +159,7 @@ def _traces(
     asked = [TraceRequest(run.model, pair.source, target=pair.target, revision=run.revision) for _, pair in chunk]
     try:
         traces = backend.traces(asked)
-        return [(number, pair, trace) for (number, pair), trace in zip(chunk, traces, strict=True)], ""
+        return _known([(number, pair, trace) for (number, pair), trace in zip(chunk, traces, strict=True)], "")
     except Refusal as refusal:
         if refusal.way_out not in SKIPPED:
             raise
@@ -170,4 +171,16 @@ def _traces(
             if refusal.way_out not in SKIPPED:
                 raise
             reason = refusal.message
-    return read, reason
+    return _known(read, reason)
+
+
+def _known(read: list[tuple[int, HandAligned, Trace]], reason: str) -> tuple[list[tuple[int, HandAligned, Trace]], str]:
+    """Return the traces of known words, and the reason for the last pair that is left out."""
+    kept = []
+    for number, pair, trace in read:
+        rows = [row for row in (trace.source, trace.target) if row is not None and row.unreadable()]
+        if rows:
+            reason = explain_unreadable(rows[0], trace.model.name)
+        else:
+            kept.append((number, pair, trace))
+    return kept, reason

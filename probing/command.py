@@ -106,6 +106,8 @@ def _scored(backend: LocalBackend, plan: Run, kept: Kept, what: str) -> State:
         kept.put(state)
     if not state.tally.counts:
         raise Refusal(f"{what}: The model could read none of the {state.items:,} texts. {state.reason} {OTHERWISE}")
+    if state.unreadable:
+        raise Refusal(f"{what}: {state.unreadable} {OTHERWISE}")
     if state.skipped and not plan.control:  # random weights skip the same texts
         skipped = f"{what}: {state.skipped:,} of {state.items:,} texts are left out. {state.reason} {OTHERWISE}"
         print(skipped, file=sys.stderr)

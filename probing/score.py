@@ -19,6 +19,7 @@ from inference.request import EMBEDDED
 from probing.baselines import RULES
 from probing.corpus import Corpus
 from probing.tally import Tally
+from wording import sentence
 
 BATCH = 64  # different texts asked for at once; the backend makes forward passes of them
 
@@ -43,7 +44,7 @@ class Run:
     @property
     def key(self) -> str:
         """SHA-256 of the corpus and the model: a state belongs to the run with its key."""
-        stated = [self.corpus.digest, self.model, self.revision, self.control, "texts", BATCH, sorted(RULES)]
+        stated = [self.corpus.digest, self.model, self.revision, self.control, "known texts", BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def batches(self) -> list[list[int]]:
@@ -75,18 +76,32 @@ class State:
     skipped: int = 0  # of these, texts that the model could not read
     reason: str = ""  # why, of the last
     tally: Tally = field(default_factory=Tally)
+    unknown: int = 0  # of the skipped, texts with too many tokens that the model does not know
     lock: Lock = field(default_factory=Lock, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, to be kept in a file."""
-        plain = {name: getattr(self, name) for name in ("key", "done", "items", "skipped", "reason")}
+        plain = {name: getattr(self, name) for name in ("key", "done", "items", "skipped", "reason", "unknown")}
         return {**plain, "tally": self.tally.to_json()}
 
     @classmethod
     def from_json(cls, stated: dict[str, Any]) -> State:
         """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
-        done, items, skipped = (int(stated[name]) for name in ("done", "items", "skipped"))
-        return cls(str(stated["key"]), done, items, skipped, str(stated["reason"]), Tally.from_json(stated["tally"]))
+        done, items, skipped, unknown = (int(stated[name]) for name in ("done", "items", "skipped", "unknown"))
+        tally = Tally.from_json(stated["tally"])
+        return cls(str(stated["key"]), done, items, skipped, str(stated["reason"]), tally, unknown)
+
+    @property
+    def unreadable(self) -> str:
+        """Why the scores say nothing about the corpus: the model knows too few words of most texts; "" if it does."""
+        if 2 * self.unknown <= self.items:
+            return ""
+        return sentence(
+            "{unknown:,} of {texts:,} texts have too many unknown words, so a score would say little. {why}",
+            unknown=self.unknown,
+            texts=self.items,
+            why=self.reason,
+        )
 
 
 def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1) -> Iterator[State]:
@@ -122,5 +137,6 @@ def _counted(state: State, run: Run, number: int, batch: list[int], question: Fu
             state.done += 1
             state.items += len(batch)
             state.skipped += answer.skipped
+            state.unknown += answer.unknown
             state.reason = answer.reason or state.reason
     return state

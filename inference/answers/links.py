@@ -15,6 +15,7 @@ from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
 from inference.record.streaming import stream
 from inference.request import TraceRequest
+from inference.text.accepted import explain_unreadable
 from wording import sentence
 
 TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and take more memory
@@ -23,7 +24,7 @@ TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and ta
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
     """Return which heads find each item's links; a text that several items share is read once."""
     items, own = _merged(question.items)
-    samples, refused = _samples(loaded, items)
+    samples, refused, unknown = _samples(loaded, items)
     found: list[Bools | None] = [None] * len(items)
     seen = [np.zeros(len(item.links), dtype=bool) for item in items]
     for batch in batches(samples, TOKENS_AT_ONCE):
@@ -39,7 +40,7 @@ def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
     hits.setflags(write=False)
     legible.setflags(write=False)
     skipped = sum(found[at] is None for at, _ in own)
-    return LinksAnswer(hits, legible, skipped, refused)
+    return LinksAnswer(hits, legible, skipped, refused, sum(at in unknown for at, _ in own))
 
 
 def _merged(items: Sequence[Item]) -> tuple[list[Item], list[tuple[int, list[int]]]]:
@@ -55,15 +56,24 @@ def _merged(items: Sequence[Item]) -> tuple[list[Item], list[tuple[int, list[int
     return [Item(*key, tuple(together)) for key, together in links.items()], own
 
 
-def _samples(loaded: Loaded, items: Sequence[Item]) -> tuple[list[Sample], str]:
-    """The texts that the model can read, known by their numbers, and why the last of the others could not be."""
-    samples, refused = [], ""
+def _samples(loaded: Loaded, items: Sequence[Item]) -> tuple[list[Sample], str, set[int]]:
+    """Return the texts that the model can read, why the last of the others cannot be read, and those of unknown words.
+
+    Texts are named by their numbers.
+    """
+    samples, refused, unknown = list[Sample](), "", set[int]()
     for at, item in enumerate(items):
         try:
-            samples.append(Sample(str(at), TraceRequest(), read(loaded, item.text), None, None))
+            reading = read(loaded, item.text)
         except Refusal as refusal:
             refused = refusal.message
-    return samples, refused
+            continue
+        if message := explain_unreadable(reading.row, loaded.id.name):
+            refused = message
+            unknown.add(at)
+        else:
+            samples.append(Sample(str(at), TraceRequest(), reading, None, None))
+    return samples, refused, unknown
 
 
 def _found(loaded: Loaded, layout: Layout, batch: Sequence[Sample]) -> Bools:

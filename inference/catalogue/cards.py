@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable, Sequence
+
 from inference.files import embedded
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
@@ -94,3 +97,21 @@ DINOV2_CARD = ModelCard(
     reads=PICTURES,
 )
 EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
+
+CHINESE = sentence("Chinese")  # as the cards name the language
+HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
+
+
+def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
+    """Return a listed model that reads these words: made for their script, or else spelling bytes.
+
+    Models on this machine come first, then models of the same ``kind``.
+
+    >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
+    >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
+    ('b', None)
+    """
+    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
+    able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
+    order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
+    return min(able, key=order, default=None)

@@ -21,6 +21,7 @@ class LinksAnswer:
     read: Bools  # (link,): False where the model could not read the text or one of the words; nothing is found there
     skipped: int  # items whose text the model could not read
     reason: str  # why, of the last of these; "" where there are none
+    unknown: int = 0  # of these items, those with too many tokens that the model does not know
 
 
 @dataclass(frozen=True)

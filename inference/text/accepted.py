@@ -1,13 +1,15 @@
-"""What counts as a text. Any language and any symbol does; what no tokenizer can mean is refused in words."""
+"""The texts that a model accepts: any language and symbol that its tokenizer can represent, in words that it knows."""
 
 from __future__ import annotations
 
 import unicodedata
 
+from attention.tokens import TokenRow, lacking
 from inference.errors import Refusal
-from wording import sentence
+from wording import sentence, together
 
 TEXT = sentence("text")
+OTHER_MODEL = sentence("Choose a model that knows them, or edit the text.")
 _ALLOWED_CONTROLS = "\t\n\r\f\v"
 
 
@@ -61,3 +63,34 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
                 details={"position": place},
             )
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def explain_unreadable(row: TokenRow, model: str) -> str:
+    """Return why a row gives no result: at least a third of the tokens of one of its texts are unknown; "" if not.
+
+    A result of unknown tokens looks like any other, although the model read the same token for each of them.
+
+    >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
+    >>> explain_unreadable(row, "BERT")[:52]
+    'BERT does not know 1 of the 2 tokens of this text: i'
+    """
+    text = row.unreadable()
+    if not text:
+        return ""
+    unknown = [row.unknown[at] for at in text if lacking(row.unknown[at])]
+    return sentence(
+        "{model} does not know {unknown} of the {many} tokens of this text: it reads {piece} for each of them. A "
+        "result would say nothing about these words, so none is shown.",
+        model=model,
+        unknown=len(unknown),
+        many=len(text),
+        piece=unknown[0],
+    )
+
+
+def check_known(model: str, *rows: TokenRow | None) -> None:
+    """Raise Refusal if at least a third of the tokens of a text are unknown to the model that reads these rows."""
+    for row in rows:
+        if row is not None and (message := explain_unreadable(row, model)):
+            unknown = tuple(row.pieces[at] for at in row.unreadable() if lacking(row.unknown[at]))
+            raise Refusal(together(message, OTHER_MODEL), way_out="reads", details={"unknown": unknown})

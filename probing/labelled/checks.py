@@ -163,6 +163,18 @@ class Fit:
     unknown: int  # of these tokens
 
     @property
+    def unreadable(self) -> str:
+        """Why a training would learn little: the model knows too few of the tokens; "" if it knows enough."""
+        if 3 * self.unknown < self.tokens:
+            return ""
+        return sentence(
+            "The model does not know {unknown:,} of {tokens:,} tokens of these texts, so it would learn little from"
+            " them. Start from a model that knows their language.",
+            unknown=self.unknown,
+            tokens=self.tokens,
+        )
+
+    @property
     def sentence(self) -> str:
         """What is lost."""
         measured = (

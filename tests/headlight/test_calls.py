@@ -10,7 +10,8 @@ import torch
 import transformers
 
 import headlight
-from inference import LocalBackend, TraceRequest
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.hub_cards import HUB_CARDS
 from inference.settings import Settings
 from tests.support import tinymodels
 
@@ -89,3 +90,14 @@ def test_a_translator_is_given_its_target_text(tmp_path: Path) -> None:
 def test_a_picture_is_read_alone(also: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="read alone"):
         headlight.explore(None, None, np.zeros((4, 4, 3), np.uint8), **also)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_an_unknown_text_is_refused(tmp_path: Path) -> None:
+    folder = tinymodels.save(tmp_path / "bert", "bert")
+    model, tokenizer = (kind.from_pretrained(folder) for kind in (transformers.AutoModel, transformers.AutoTokenizer))
+    with pytest.raises(Refusal) as refused:
+        headlight.explore(model, tokenizer, "猫坐在垫子上", TEXT)
+    assert any(card.id in refused.value.message for card in HUB_CARDS)
+    assert "[UNK]" in refused.value.message
+    assert headlight.explore(model, tokenizer, "the cat was tired 猫").trace.source.unknown_words()[0] == 1

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,9 @@ from headlight import command, exports, opening_app
 from headlight.command import Wrong, head_of, main, text_of
 from headlight.shown import Shown
 from inference import LocalBackend, TraceRequest
+from inference.catalogue.cards import EXTRA_CARDS
 from inference.files import embedded
+from inference.hub_cards import HUB_CARDS
 from inference.settings import Settings
 from tests.support import tinymodels
 from tests.support.repository import ROOT
@@ -340,3 +343,16 @@ def test_an_export_counts_layers_as_the_model_does(
     capsys.readouterr()
     assert main(["export", trace.text, str(file), "--head", "2-1"]) == 2
     assert str(without_attention(2, (1, 3))) in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("also", [[], ["--truncate"], ["--pair", TEXT]])
+def test_an_unknown_text_is_refused(
+    also: list[str], model: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line with status 2 that names a listed model for the text, and without a file."""
+    assert status(["export", "猫坐在垫子上。", "cat.csv", "--model", model, *also]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n"), list(folder.iterdir())) == ("", 1, [])
+    (named,) = re.findall(r"--model (\S+?)(?: --download)?\.$", told.err.strip())
+    assert named in {card.id for card in (*HUB_CARDS, *EXTRA_CARDS)}

@@ -134,6 +134,24 @@ def test_a_text_that_cannot_be_read_is_left_out_and_the_others_count() -> None:
     assert state.all().words.flat[0] == WORDS * (PAIRS - 1)
 
 
+class Unknowing(Told):
+    """Does not know a word of one source, and a word of one target."""
+
+    def trace(self, request: Any) -> Any:
+        made = super().trace(request)
+        lost = ("", "[UNK]", "", "")
+        if request.text.endswith("c4"):
+            return replace(made, source=replace(made.source, unknown=lost))
+        return replace(made, target=replace(made.target, unknown=lost)) if request.text.endswith("c5") else made
+
+
+def test_a_pair_of_unknown_words_is_left_out() -> None:
+    state = scored(Unknowing(right_on_its_half), AlignmentRun(ALIGNMENTS, "told"))
+    assert (state.scored, state.skipped) == (PAIRS - 2, 2)
+    assert "[UNK]" in state.reason
+    assert state.all().words.flat[0] == WORDS * (PAIRS - 2)
+
+
 def test_a_refusal_of_the_model_is_passed_on() -> None:
     with pytest.raises(Refusal, match="99 tokens"):
         scored(Refusing("embedded"), AlignmentRun(ALIGNMENTS, "told"))

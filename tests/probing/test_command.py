@@ -15,7 +15,7 @@ from probing import score as scoring
 from probing.__main__ import main
 from probing.kept import Kept
 from tests.probing.test_formats import GAP
-from tests.probing.test_score import SENTENCES, TABLE, tree
+from tests.probing.test_score import SENTENCES, TABLE, UNKNOWN, tree
 from tests.support.tinymodels import save
 
 
@@ -194,3 +194,17 @@ def test_a_wrong_command_exits_with_two(wrong: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(wrong)
     assert ended.value.code == 2
+
+
+def test_unknown_texts_are_counted_or_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    file = Path(given[1])
+    file.write_bytes(tree([*SENTENCES, UNKNOWN[0]]))
+    assert main(given) == 0
+    assert "1 of 5" in capsys.readouterr().err
+    file.write_bytes(tree([SENTENCES[0], *UNKNOWN]))
+    assert main(given) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert "3 of 4" in told.err
+    assert "--model" in told.err

@@ -213,3 +213,21 @@ def test_questions_are_known_by_what_they_ask() -> None:
     ]
     assert len({question.key for question in (asked, *others)}) == 5
     assert asked.key == LinksQuestion("m", items=formats.parse(tree(SENTENCES), "conllu").items).key
+
+
+UNKNOWN = ["猫 坐 在 垫子 上", "它 很 累", "狗 cat 马路 很 宽"]
+
+
+@pytest.mark.parametrize(("unknown", "refused"), [(1, False), (3, False), (4, True)])
+def test_unknown_texts_are_left_out_or_refused(backend: LocalBackend, unknown: int, refused: bool) -> None:
+    """Texts of which a third of the tokens are unknown count nowhere; if they are most texts, nothing is reported."""
+    corpus = formats.parse(tree([*SENTENCES[:3], *UNKNOWN, UNKNOWN[0][2:]][: 3 + unknown]), "conllu")
+    state = final(backend, Run(corpus, "./bert"))
+    assert (state.items, state.skipped, state.unknown) == (3 + unknown, unknown, unknown)
+    assert bool(state.unreadable) is refused
+    assert "[UNK]" in state.reason
+    alone = formats.parse(tree(SENTENCES[:3]), "conllu")
+    assert [row.accuracy for row in rows(state.tally, corpus)] == [
+        row.accuracy for row in rows(final(backend, Run(alone, "./bert")).tally, alone)
+    ]
+    assert State.from_json(state.to_json()).unknown == unknown

@@ -15,6 +15,7 @@ import torch
 from inference.building import quiet
 from inference.errors import Refusal, refusing
 from inference.settings import Settings as Machine
+from probing.labelled.checks import fit
 from probing.labelled.rows import Labels
 from training import checkpoint, tables
 from training.checkpoint import Progress
@@ -23,7 +24,7 @@ from training.finetune.answers import logits, loss
 from training.finetune.batches import Batches
 from training.finetune.camera import Camera
 from training.finetune.drift import Drift
-from training.finetune.encoding import encoded
+from training.finetune.encoding import encoded, sizes
 from training.finetune.film import Film
 from training.finetune.frozen import freeze
 from training.finetune.opening import Start, opened
@@ -46,6 +47,7 @@ from training.origin import same
 from training.precision import Precision, precision
 from wording import sentence
 
+LOOKED_AT = 500  # texts that are checked for unknown words
 TRIED = 5  # steps that the pace is guessed by before the first
 REST = 1.15  # what a step takes, by what its two passes take
 FACTS = "task.json"  # in a run's folder: what it was begun with
@@ -58,6 +60,8 @@ def ready(  # noqa: PLR0913  # what a run is made of, and which kind of run
     _refuse_nothing(labels)
     quiet()
     start = begun(labels, model, settings, machine)
+    if model != CHARACTERS:
+        _refuse_unknown(labels, start)
     torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
     freeze(start.model, settings.frozen, start.name)
     filming = _film(labels, start, settings, folder)
@@ -112,6 +116,13 @@ def _refuse_nothing(labels: Labels) -> None:
                 "All rows have the label {label}, so there is nothing to learn. Bring others.", label=labels.labels[0]
             )
         )
+
+
+def _refuse_unknown(labels: Labels, start: Start) -> None:
+    """Raise Refusal if the model does not know the words of the texts, before anything is written."""
+    found = fit(labels, lambda texts: sizes(start.tokenizer, texts), 0, LOOKED_AT)
+    if found.unreadable:
+        raise Refusal(found.unreadable)
 
 
 def begun(labels: Labels, model: str, settings: Settings, machine: Machine) -> Start:

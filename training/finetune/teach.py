@@ -33,7 +33,7 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     if not run.progress.step:
         run.metrics.write("plan", step=0, last=run.progress.schedule.last)
         cut = fit(task.labels, lambda texts: sizes(run.tokenizer, texts), run.length)
-        if cut.cut:
+        if cut.cut or cut.unknown:
             run.metrics.note(cut.sentence)
     counted = _counted(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 import streamlit as st
@@ -10,9 +9,10 @@ import streamlit as st
 from attention.tokens import TokenRow, lacking
 from attention.trace import Trace
 from inference import Refusal
-from inference.catalogue.cards import EXTRA_CARDS
+from inference.catalogue.cards import EXTRA_CARDS, find_reader
 from inference.catalogue.listing import ModelCard
 from inference.files.unpacking import HOW
+from inference.text.accepted import OTHER_MODEL, explain_unreadable
 from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
@@ -22,9 +22,6 @@ from ui.state.session import NEW_MODEL, choose
 from wording import _, ngettext, sentence
 from wording import told as spoken
 
-CHINESE = sentence("Chinese")  # as the models' cards name the language
-HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
-
 
 def say_unknown(choice: Choice, trace: Trace) -> None:
     """One sentence where words of the text are unknown to the model, with a model that reads them as a button."""
@@ -33,7 +30,7 @@ def say_unknown(choice: Choice, trace: Trace) -> None:
     if not many:
         return
     unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
-    better = reads(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
+    better = find_reader(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
     name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
     said = told(name, many, words, row.unknown[unknown[0]], better)
     hint = without_hub(backend().models(), [row.pieces[at] for at in unknown], better)
@@ -50,7 +47,9 @@ def readable(trace: Trace, head: str = "") -> Trace:
     A result of unknown tokens looks like any other, although the model read the same token for each of them. The
     refusal offers a model that knows the words; of a page that needs a ``head``, one that has it.
     """
-    refuse_unreadable(trace.source, trace.model.name, trace.model.kind, head)
+    for row in (trace.source, trace.target):
+        if row is not None:
+            refuse_unreadable(row, trace.model.name, trace.model.kind, head)
     return trace
 
 
@@ -65,17 +64,9 @@ def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> N
     unknown = [at for at in text if lacking(row.unknown[at])]
     cards = [card for card in backend().models() if not head or head in card.heads]
     unread = [row.pieces[at] for at in unknown]
-    better = reads(cards, unread, kind)
+    better = find_reader(cards, unread, kind)
     name = next((card.title for card in backend().models() if card.id == model), model)
-    message = sentence(
-        "{model} does not know {unknown} of the {many} tokens of this text: it reads {piece} for each of them. A "
-        "result would say nothing about these words, so none is shown. Choose a model that knows them, or edit the "
-        "text.",
-        model=name,
-        unknown=len(unknown),
-        many=len(text),
-        piece=row.unknown[unknown[0]],
-    )
+    message = together(explain_unreadable(row, name), OTHER_MODEL)
     hint = "" if head else without_hub(cards, unread, better)
     offered = better is not None and (better.downloaded or hub_in_reach())
     details = {"model": better.id, "title": better.title, "summary": better.summary} if better and offered else {}
@@ -121,20 +112,5 @@ def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: Model
     if better is not None and better.downloaded:
         return ""
     listed = {card.id for card in cards}
-    extra = reads([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
+    extra = find_reader([card for card in EXTRA_CARDS if card.id not in listed], unread, "encoder")
     return "" if extra is None else _("With no hub, {model} does: {how}.", model=extra.title, how=HOW)
-
-
-def reads(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
-    """A model of the list that reads these words: one made for their script, else one that spells bytes.
-
-    What is on this machine comes first, then what is of the same ``kind``.
-
-    >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
-    >>> reads([card], ["\\u732b"], "encoder").id, reads([], ["\\u732b"], "encoder")
-    ('b', None)
-    """
-    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
-    able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
-    order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
-    return min(able, key=order, default=None)

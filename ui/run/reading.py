@@ -14,7 +14,7 @@ from ui.input.models import kind_of, saw
 from ui.input.unknown_words import readable, say_unknown
 from ui.run.downloading import offer_or_show
 from ui.run.one_pass import offer_again, one_pass, was_stopped
-from ui.run.refusals import say, say_notes
+from ui.run.refusals import say, say_notes, show
 from ui.run.shelf import CHINESE, backend, shelf
 from ui.state.choice import Choice
 from wording import _
@@ -111,4 +111,14 @@ def _opened(trace_id: str) -> Trace | None:
     elif trace.picture is not None:
         say(_("This file is of a picture, which the page Pictures shows; here texts are read."), role="status")
         return None
-    return trace
+    return None if trace is None else _readable_file(trace)
+
+
+def _readable_file(trace: Trace) -> Trace | None:
+    """Return the trace of a file; None if its text is unreadable, which is said, with a model for the same text."""
+    try:
+        return readable(trace)
+    except Refusal as refusal:
+        texts = {"text": trace.text, "pair": trace.pair or ""}
+        show(Refusal(refusal.message, way_out=refusal.way_out, details={**refusal.details, "texts": texts}))
+        return None

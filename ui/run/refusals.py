@@ -47,7 +47,7 @@ def show(refusal: Refusal) -> None:
         st.button(
             _("Read it with {model}", model=refusal.details["title"]),
             on_click=choose,
-            kwargs={**NEW_MODEL, "model": refusal.details["model"], "revision": ""},
+            kwargs={**NEW_MODEL, "model": refusal.details["model"], "revision": "", **refusal.details.get("texts", {})},
             help=told(refusal.details["summary"]),
         )
     elif refusal.way_out in ("retry", "busy"):

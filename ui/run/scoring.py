@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import streamlit as st
 
-from inference import stops
+from inference import Refusal, stops
 from probing.score import Run, State, score
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
@@ -29,7 +29,9 @@ def begun(key: str, many: int, label: str) -> bool:
 
 
 def scored(run: Run, doing: str) -> State:
-    """The run as far as it was let go: to its end, or to where the reader has stopped it. Raises Refusal.
+    """Return the run's state at its end, or at the place where the reader has stopped it.
+
+    Raise Refusal, also if the model does not know the words of most texts.
 
     What was counted is kept, so that going on, or coming back, costs only the rest.
     """
@@ -46,6 +48,8 @@ def scored(run: Run, doing: str) -> State:
             in_time = stops.asked(backend().settings.answer_seconds)
             with nullcontext() if at else st.spinner(first, show_time=True), in_time:
                 next(steps)
+    if state.unreadable:
+        raise Refusal(state.unreadable)
     return state
 
 

@@ -16,7 +16,7 @@ from transformers import AutoModelForSequenceClassification, AutoModelForTokenCl
 
 from inference.errors import Refusal
 from inference.files import checksums
-from probing.labelled.checks import everything
+from probing.labelled.checks import everything, fit
 from probing.labelled.per_label import confusion
 from probing.labelled.rows import Classified, Labels
 from probing.labelled.told import told as read
@@ -26,7 +26,7 @@ from training import loop, metrics
 from training.finetune import best, settings
 from training.finetune import teach as teaching
 from training.finetune.answers import answers
-from training.finetune.encoding import encoded
+from training.finetune.encoding import encoded, sizes
 from training.finetune.ready import ready
 from training.finetune.run import Run
 from training.finetune.settings import CHARACTERS, Settings
@@ -388,3 +388,23 @@ def test_texts_that_are_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFi
     assert "1 are longer than" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     taught(tmp_path, labels, replace(FAST, steps=0), "short")
     assert "and so cut" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("unknown", [0.2, 0.9])
+def test_texts_of_unknown_words_teach_nothing(tmp_path: Path, unknown: float) -> None:
+    """A training is refused before anything is written if a third of the tokens are unknown to the model."""
+    labels = classified()
+    many = int(unknown * len(labels.train))
+    chinese = [Classified("猫 " * 6, row.label) for row in labels.train[:many]]
+    mixed = replace(labels, train=[*chinese, *labels.train[many:]])
+    if unknown < 0.5:
+        assert run_of(tmp_path, mixed).progress.step == 0
+        return
+    with pytest.raises(Refusal) as refused:
+        run_of(tmp_path, mixed)
+    assert refused.value.message == fit(mixed, lambda texts: sizes(tokenizer_of(tmp_path), texts), 24).unreadable
+    assert not (tmp_path / "run").exists()
+
+
+def tokenizer_of(folder: Path) -> Any:
+    return AutoTokenizer.from_pretrained(folder / "bert")

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.storage import dump
 from attention.tokens import TokenRow
-from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD
+from attention.trace import Trace
+from inference.backend import LocalBackend
+from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD, find_reader
 from inference.hub_cards import HUB_CARDS
+from inference.request import TraceRequest
 from tests.support.asking import asked, notes, text_of
-from ui.input.unknown_words import reads, told, without_hub
+from tests.support.traces import sentence_trace
+from ui.input.unknown_words import told, without_hub
+from ui.pages.roles import known
+from ui.run.shelf import shelf
+from ui.state.choice import Choice
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)
 
 
 def test_chinese_goes_to_a_chinese_model_and_all_else_to_bytes() -> None:
-    chinese = reads(CARDS, ["猫", "很"], "encoder")
+    chinese = find_reader(CARDS, ["猫", "很"], "encoder")
     assert chinese is not None
     assert chinese.language == "Chinese"
     for lacking in (["こんにちは"], ["猫", "😀"], ["مرحبا"]):
-        found = reads(CARDS, lacking, "encoder")
+        found = find_reader(CARDS, lacking, "encoder")
         assert found is not None
         assert (found.spells, found.kind) == (True, "encoder")
 
 
 def test_what_is_here_comes_before_what_must_be_fetched() -> None:
-    assert reads((*CARDS, SMOLLM_CARD), ["猫"], "encoder") == SMOLLM_CARD
+    assert find_reader((*CARDS, SMOLLM_CARD), ["猫"], "encoder") == SMOLLM_CARD
     here = replace(HUB_CARDS[1], downloaded=True)
-    assert reads((here, SMOLLM_CARD), ["猫"], "decoder") == here
+    assert find_reader((here, SMOLLM_CARD), ["猫"], "decoder") == here
 
 
 def test_an_extra_is_named_where_nothing_here_reads_the_words() -> None:
@@ -42,7 +52,7 @@ def test_an_extra_is_named_where_nothing_here_reads_the_words() -> None:
 
 
 def test_no_model_is_made_up() -> None:
-    assert reads([EMBEDDED_CARD], ["猫"], "encoder") is None
+    assert find_reader([EMBEDDED_CARD], ["猫"], "encoder") is None
 
 
 def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
@@ -117,3 +127,65 @@ def test_the_text_stays(text: str) -> None:
     page = asked("explore", text=text)
     assert not page.exception
     assert text_of(page) == text
+
+
+@pytest.mark.slow
+def test_an_opened_file_of_unknown_words_shows_no_result() -> None:
+    """The sentence is shown, and the model that is offered reads the text of the file."""
+    trace = LocalBackend().trace(TraceRequest(text=CHINESE))
+    page = asked("explore", opened=shelf().open(dump(trace)).id)
+    assert not page.exception
+    assert drawn(page) == []
+    assert [text for text in notes(page, "refusal") if "[UNK]" in text] != []
+    offered = [button for button in page.button if E5_CARD.title in button.label]
+    for button in offered:
+        button.click().run()
+        assert text_of(page) == CHINESE
+        assert page.query_params["model"] == E5_CARD.id
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["roles", "cause", "agreement", "step_by_step", "bertviz_views", "whole_pass"])
+def test_a_file_or_text_of_unknown_words_is_drawn_nowhere(name: str) -> None:
+    trace = LocalBackend().trace(TraceRequest(text=CHINESE))
+    for query in ({"text": CHINESE}, {"opened": shelf().open(dump(trace)).id}):
+        page = asked(name, **query)
+        assert not page.exception
+        assert drawn(page) == [], query
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", [{"theme": "attention"}, {"theme": "bert"}, {"theme": "finetuning"}])
+def test_a_tutorial_claims_nothing_of_unknown_words(query: dict[str, str]) -> None:
+    page = asked("tutorials", text=CHINESE, pair=CHINESE, **query)
+    assert not page.exception
+    refused = [text for text in notes(page, "refusal") if "[UNK]" in text]
+    assert len(refused) == {"attention": 1, "bert": 2, "finetuning": 1}[query["theme"]]
+    assert [button for button in page.button if E5_CARD.title in button.label] == []
+
+
+@pytest.mark.parametrize(("unknown", "shown"), [(0, True), (2, True), (3, False), (4, False)])
+def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch, unknown: int, shown: bool) -> None:
+    """A result is shown if at least half of the texts are known; the texts that are left out are counted."""
+    texts = [f"text {at}" for at in range(5)]
+    lost = set(texts[:unknown])
+
+    def read(some: Sequence[str], _choice: Choice) -> list[Trace]:
+        traces = [sentence_trace(text=text) for text in some]
+        return [replace(one, source=lose(one.source)) if one.text in lost else one for one in traces]
+
+    def lose(words: TokenRow) -> TokenRow:
+        return replace(words, unknown=("[UNK]",) * len(words))
+
+    said: list[str] = []
+    corpora = {"grammar": [SimpleNamespace(text=text) for text in texts], "pronouns": []}
+    monkeypatch.setattr(known, "ready", lambda name: SimpleNamespace(items=corpora[name]))
+    monkeypatch.setattr(known, "traces", read)
+    monkeypatch.setattr(known, "say", lambda text, **_role: said.append(text))
+    monkeypatch.setattr(known, "stoppable", lambda _key, steps, _doing: range(steps))
+    monkeypatch.setattr(known.st, "session_state", {})
+    monkeypatch.setattr(known, "BATCH", 2)
+    found = known.from_sentences(Choice())
+    assert (found is not None) is shown
+    assert found is None or len(found.each) == 5 - unknown
+    assert [f"{unknown} of 5" in text for text in said] == [True] * bool(unknown)

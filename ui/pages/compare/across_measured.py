@@ -111,6 +111,17 @@ def measure_set(choice: Choice, pairs: tuple[TextPair, ...], look: Look) -> Set 
         if left_out:
             say(_("None of these pairs could be compared. {reason}", reason=left_out[-1]))
         return None
+    if len(left_out) > len(read):
+        many, of = len(left_out), len(left_out) + len(read)
+        say(
+            _(
+                "{many:,} of {of:,} pairs were left out, too many for a result. {reason}",
+                many=many,
+                of=of,
+                reason=left_out[-1],
+            )
+        )
+        return None
     values = np.stack(bits)
     told, one_word = _told().get_or_make(
         (mark, len(read) + len(left_out)), lambda: _tell(read, values), lambda made: 24 * made[0].p.nbytes

@@ -13,8 +13,10 @@ from attention.roles import ROLES, Evidence, observe
 from attention.similarity import Divergence, compare
 from attention.trace import Trace, without_attention
 from inference import Refusal, TraceRequest
+from inference.text.accepted import explain_unreadable
 from probing.ready_sets import ready
 from ui.run.downloading import offer_or_show
+from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.run.stoppable import stoppable
 from ui.state.choice import Choice
@@ -69,21 +71,39 @@ def part_of(trace: Trace, choice: Choice) -> str | None:
 
 
 def from_sentences(choice: Choice) -> Known | None:
-    """What the sentences of the app show, read in steps; None where the model cannot read them."""
+    """Return what the sentences of the app show, read in steps; None if the model cannot read most of them."""
     texts = [item.text for name in ("grammar", "pronouns") for item in ready(name).items]
     key = (choice.model, choice.revision, choice.part)
-    kept: dict[tuple[str, str, str], dict[int, Known]] = st.session_state.setdefault(KEPT, {})
+    kept: dict[tuple[str, str, str], dict[int, tuple[list[Known], list[str]]]] = st.session_state.setdefault(KEPT, {})
     done = kept.setdefault(key, {})  # by step: two drawings of the page at once do no harm
     steps = range(0, len(texts), BATCH)
     try:
         for at in stoppable(f"roles {key}", len(steps), _("Reading the sentences")):
             if at not in done:
                 some = texts[steps[at] : steps[at] + BATCH]
-                done[at] = _together([from_trace(trace, choice) for trace in traces(some, choice)])
+                done[at] = _read(some, choice)
     except Refusal as refusal:
         offer_or_show(refusal, choice)
         return None
-    return _together(list(done.values())) if done else None
+    found = [known for step, _reasons in done.values() for known in step]
+    left_out = [reason for _step, reasons in done.values() for reason in reasons]
+    if left_out:
+        many, texts = len(left_out), len(left_out) + sum(len(known.each) for known in found)
+        say(
+            _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=texts, reason=left_out[-1]),
+            role="status",
+        )
+        if 2 * many > texts:
+            return None
+    return _together(found) if found else None
+
+
+def _read(texts: Sequence[str], choice: Choice) -> tuple[list[Known], list[str]]:
+    """Return what the texts show together, empty if nothing, and why each text that is left out is."""
+    read = traces(texts, choice)
+    reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
+    found = [from_trace(trace, choice) for trace, reason in zip(read, reasons, strict=True) if not reason]
+    return [_together(found)] if found else [], [reason for reason in reasons if reason]
 
 
 def traces(texts: Sequence[str], choice: Choice) -> list[Trace]:

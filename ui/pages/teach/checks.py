@@ -36,6 +36,8 @@ def checks(data: Data, model: str | None, revision: str | None, length: int) -> 
         if found.cut:
             said = _("{said} “Pieces of a text”, in the settings for experts, says where.", said=said)
         say(said, role="status")
+        if found.unreadable and model is not None:
+            say(found.unreadable)
     except Refusal as refusal:
         if refusal.way_out == "download" and model is not None:
             offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])

@@ -20,7 +20,7 @@ from inference.questions.sentence import NextSentence
 from inference.questions.tokens import Token, TokenSteps
 from inference.text.accepted import check_text
 from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import Station, to
+from ui.pages.tutorials.station import Station, refuse_unread, to
 from ui.run.shelf import backend
 from ui.show.lists import commas, together
 from ui.show.numbers import percent
@@ -92,6 +92,7 @@ def layers(_choice: Choice, _options: Tutorials) -> str:
 def spoilt(choice: Choice, _options: Tutorials) -> str:
     """The loss of one sample of the reader's text, beside what guessing blindly would get."""
     found = backend().predict(Corruption(model=BERT, text=check_text(choice.text), cut=choice.cut, seed=1))
+    refuse_unread(found.row, BERT)
     losses = [one.loss for one in found.chosen]
     ways = {name: sum(one.how == how for one in found.chosen) for name, how in WAYS.items()}
     vocabulary = backend().inspect(TokenSteps(model=BERT, text=RUNNING)).vocabulary
@@ -162,6 +163,7 @@ def joint(choice: Choice, options: Tutorials) -> str:
     yours = bool(choice.pair.strip())
     text, pair = (check_text(choice.text), check_text(choice.pair, sentence("second text"))) if yours else PAIR
     sample = backend().predict(Corruption(model=BERT, text=text, pair=pair, cut=choice.cut, seed=options.seed))
+    refuse_unread(sample.row, BERT)
     spans = [(sample.row.segments[one.position], sample.row.spans[one.position]) for one in sample.chosen[:MOST_HIDDEN]]
     hidden: tuple[Place, ...] = tuple((segment, *span) for segment, span in spans if span is not None)
     filled = backend().predict(MaskedWords(model=BERT, text=text, pair=pair, hidden=hidden, cut=choice.cut, top=1))

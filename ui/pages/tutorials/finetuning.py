@@ -17,7 +17,7 @@ from probing.labelled.rows import Classified, Tagged
 from ui.input.hiding import first_place
 from ui.input.picking import control
 from ui.pages.tutorials.options import MOST_DROPPED, Tutorials
-from ui.pages.tutorials.station import Station, to
+from ui.pages.tutorials.station import Station, to, traced
 from ui.run.shelf import backend
 from ui.show.lists import commas, together
 from ui.show.numbers import percent
@@ -145,7 +145,7 @@ def still(_choice: Choice, _options: Tutorials) -> str:
 
 def varied(choice: Choice, options: Tutorials) -> str:
     """How far a guess in the reader's text varies with dropout."""
-    text = check_text(choice.text)
+    text = traced(check_text(choice.text), BERT, cut=choice.cut).text
     hidden = first_place(text, "", example_of(choice.text, choice.pair))
     share = min(options.dropped, MOST_DROPPED)
     found = backend().predict(Dropout(model=BERT, text=text, hidden=hidden, cut=choice.cut, share=share))

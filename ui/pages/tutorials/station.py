@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from attention.tokens import TokenRow
 from attention.trace import Trace
-from inference import EMBEDDED, TraceRequest
+from inference import EMBEDDED, Refusal, TraceRequest
+from inference.text.accepted import explain_unreadable
 from ui.pages.tutorials.options import Tutorials
 from ui.run.shelf import backend
+from ui.show.lists import together
 from ui.state.choice import Choice, fits, to_query
 from ui.state.examples import EXAMPLES
 from wording import _
@@ -76,8 +79,17 @@ def to(  # all that a link may say, by name
 
 
 def traced(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:
-    """A text as a model reads it; a translator's target is its own translation where none is given."""
-    return backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
+    """Return a text as a model reads it; a translator's target is its own translation if none is given."""
+    trace = backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
+    refuse_unread(trace.source, model)
+    return trace
+
+
+def refuse_unread(row: TokenRow, model: str) -> None:
+    """Raise Refusal if the model of a station does not know at least a third of the tokens of a reader's text."""
+    title = next((card.title for card in backend().models() if card.id == model), model)
+    if message := explain_unreadable(row, title):
+        raise Refusal(together(message, _("This tutorial always asks this model: edit the text.")), way_out="text")
 
 
 def head_name(layer: int, head: int, choice: Choice) -> str:

@@ -92,8 +92,10 @@ def test_identical_pairs_change_nothing() -> None:
         (f"{HEADER}{TIRED},{SO},control\n", "All these pairs are controls"),
         (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation test between texts"),
         (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "1 pair was left out."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "1 pair was left out."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were left out"),
     ],
-    ids=["refused", "no control", "no change", "apart", "too long"],
+    ids=["refused", "no control", "no change", "apart", "too long", "unknown words", "mostly unknown words"],
 )
 def test_what_the_page_says_of_a_file(content: str, said: str) -> None:
     page = brought(content)
