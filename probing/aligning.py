@@ -159,7 +159,7 @@ def _traces(
     asked = [TraceRequest(run.model, pair.source, target=pair.target, revision=run.revision) for _, pair in chunk]
     try:
         traces = backend.traces(asked)
-        return _known([(number, pair, trace) for (number, pair), trace in zip(chunk, traces, strict=True)], "")
+        return _keep_known([(number, pair, trace) for (number, pair), trace in zip(chunk, traces, strict=True)], "")
     except Refusal as refusal:
         if refusal.way_out not in SKIPPED:
             raise
@@ -171,10 +171,12 @@ def _traces(
             if refusal.way_out not in SKIPPED:
                 raise
             reason = refusal.message
-    return _known(read, reason)
+    return _keep_known(read, reason)
 
 
-def _known(read: list[tuple[int, HandAligned, Trace]], reason: str) -> tuple[list[tuple[int, HandAligned, Trace]], str]:
+def _keep_known(
+    read: list[tuple[int, HandAligned, Trace]], reason: str
+) -> tuple[list[tuple[int, HandAligned, Trace]], str]:
     """Return the traces of known words, and the reason for the last pair that is left out."""
     kept = []
     for number, pair, trace in read:

@@ -395,7 +395,7 @@ def test_texts_of_unknown_words_teach_nothing(tmp_path: Path, unknown: float) ->
     """A training is refused before anything is written if a third of the tokens are unknown to the model."""
     labels = classified()
     many = int(unknown * len(labels.train))
-    chinese = [Classified("猫 " * 6, row.label) for row in labels.train[:many]]
+    chinese = [Classified("猫 " * 6, labels.labels[at % 3]) for at in range(many)]
     mixed = replace(labels, train=[*chinese, *labels.train[many:]])
     if unknown < 0.5:
         assert run_of(tmp_path, mixed).progress.step == 0

@@ -170,7 +170,7 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
     texts = [f"text {at}" for at in range(5)]
     lost = set(texts[:unknown])
 
-    def read(some: Sequence[str], _choice: Choice) -> list[Trace]:
+    def trace_all(some: Sequence[str], _choice: Choice) -> list[Trace]:
         traces = [sentence_trace(text=text) for text in some]
         return [replace(one, source=lose(one.source)) if one.text in lost else one for one in traces]
 
@@ -180,10 +180,10 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
     said: list[str] = []
     corpora = {"grammar": [SimpleNamespace(text=text) for text in texts], "pronouns": []}
     monkeypatch.setattr(known, "ready", lambda name: SimpleNamespace(items=corpora[name]))
-    monkeypatch.setattr(known, "traces", read)
+    monkeypatch.setattr(known, "traces", trace_all)
     monkeypatch.setattr(known, "say", lambda text, **_role: said.append(text))
     monkeypatch.setattr(known, "stoppable", lambda _key, steps, _doing: range(steps))
-    monkeypatch.setattr(known.st, "session_state", {})
+    monkeypatch.setattr("streamlit.session_state", {})
     monkeypatch.setattr(known, "BATCH", 2)
     found = known.from_sentences(Choice())
     assert (found is not None) is shown

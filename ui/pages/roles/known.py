@@ -81,24 +81,24 @@ def from_sentences(choice: Choice) -> Known | None:
         for at in stoppable(f"roles {key}", len(steps), _("Reading the sentences")):
             if at not in done:
                 some = texts[steps[at] : steps[at] + BATCH]
-                done[at] = _read(some, choice)
+                done[at] = _observe_known(some, choice)
     except Refusal as refusal:
         offer_or_show(refusal, choice)
         return None
     found = [known for step, _reasons in done.values() for known in step]
     left_out = [reason for _step, reasons in done.values() for reason in reasons]
     if left_out:
-        many, texts = len(left_out), len(left_out) + sum(len(known.each) for known in found)
+        many, total = len(left_out), len(left_out) + sum(len(known.each) for known in found)
         say(
-            _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=texts, reason=left_out[-1]),
+            _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=total, reason=left_out[-1]),
             role="status",
         )
-        if 2 * many > texts:
+        if 2 * many > total:
             return None
     return _together(found) if found else None
 
 
-def _read(texts: Sequence[str], choice: Choice) -> tuple[list[Known], list[str]]:
+def _observe_known(texts: Sequence[str], choice: Choice) -> tuple[list[Known], list[str]]:
     """Return what the texts show together, empty if nothing, and why each text that is left out is."""
     read = traces(texts, choice)
     reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
