@@ -57,7 +57,7 @@ def read_picture(options: Pictures, picture: Picture, model: str, edits: Set = (
     except Refusal as refusal:
         if refusal.way_out == "retry":
             failed()
-            _unreached(options, refusal)
+            _say_unreached(options, refusal)
         elif refusal.way_out == "embedded":  # that model reads texts
             say(refusal.message)
         else:
@@ -65,7 +65,7 @@ def read_picture(options: Pictures, picture: Picture, model: str, edits: Set = (
         return None
 
 
-def _unreached(options: Pictures, refusal: Refusal) -> None:
+def _say_unreached(options: Pictures, refusal: Refusal) -> None:
     """Say that the hub did not deliver a model, and which model of pictures helps."""
     REFUSALS.labels(refusal.way_out or "none").inc()
     say(refusal.message)

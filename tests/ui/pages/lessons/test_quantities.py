@@ -53,7 +53,7 @@ def is_clearest() -> bool:
         rows = view.trace.rows(it)
         maps.append(rows[..., animal] - rows[..., street])
     turn = np.where((maps[0] > 0) & (maps[1] < 0), maps[0] - maps[1], 0)
-    return np.unravel_index(int(turn.argmax()), turn.shape) == (4, 0)
+    return divmod(int(turn.argmax()), turn.shape[1]) == (4, 0)
 
 
 def largest_undivided() -> float:

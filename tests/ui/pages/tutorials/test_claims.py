@@ -14,7 +14,7 @@ from inference.questions.masked import MaskedWords
 from inference.questions.sentence import NextSentence
 from ui.pages.tutorials import attention, bert, families, finetuning, themes, translation
 from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import Claim, traced
+from ui.pages.tutorials.station import TIRED, Claim, traced
 from ui.run.shelf import backend
 from ui.state.choice import Choice
 
@@ -44,7 +44,7 @@ def below(limit: float) -> Callable[[str], bool]:
 
 def peaked() -> int:
     """Return the percentage of undivided rows that give a token more than 0.9, from the stored queries and keys."""
-    trace = traced(attention.TIRED)
+    trace = traced(TIRED)
     largest = []
     for layer in trace.attending():
         for head in range(trace.heads):
