@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -53,12 +54,13 @@ def test_tokens_that_the_model_does_not_have_are_refused_in_words(model: str) ->
 
 
 @pytest.mark.slow
-def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     real = packaged.located
     monkeypatch.setattr(
         packaged, "located", lambda package, name: None if package == SMOLLM.package else real(package, name)
     )
-    page = asked("generate")
+    with allowed(tmp_path):
+        page = asked("generate")
     assert not page.exception
     assert [code.value for code in page.code] == [MAKE]
     assert not any("openai-community" in button.label for button in page.button), "the hub is out of reach here"
