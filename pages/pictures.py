@@ -11,13 +11,12 @@ from ui.pages.pictures.beside import beside
 from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
 from ui.pages.pictures.given import bring, picture_of
 from ui.pages.pictures.linking import linking
-from ui.pages.pictures.models import at_hand, pick_vision
-from ui.pages.pictures.options import SHOWS, SIDES, Pictures
+from ui.pages.pictures.models import NO_MODEL, at_hand, needs_model, pick_vision, say_installing
+from ui.pages.pictures.options import ASKING, SHOWS, SIDES, Pictures
 from ui.pages.pictures.roles import roles
 from ui.pages.pictures.saying import saying
-from ui.pages.pictures.subject import NO_MODEL, Subject, subject
+from ui.pages.pictures.subject import Subject, subject
 from ui.pages.pictures.without import without
-from ui.run.refusals import say
 from ui.show.lists import together
 from ui.show.microscope import microscope
 from ui.show.reading_help import reading_help
@@ -26,7 +25,7 @@ from ui.state.opened_picture import opened_picture
 from ui.state.options import choose_own, own
 from ui.state.session import choose, current
 from viz.components.picture.content import part_of
-from wording import _, told
+from wording import _
 
 PARTS = {"without": without, "links": linking, "roles": roles, "beside": beside}
 RECORDED = "DINOv2-small"  # the model of the recorded sample
@@ -101,7 +100,7 @@ def says(shown: Subject, options: Pictures) -> None:
     if shown.model and shown.trace.picture is not None:
         saying(options, shown.trace.picture, shown.model)
     else:
-        say(_("This was recorded, and a recording says nothing anew; pick a model above."), role="status")
+        needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
 
 
 def kept(before: Choice, found: Mapping[str, object]) -> None:
@@ -119,6 +118,6 @@ if found is not None:
     draw(found, chosen)
     if found.cited:
         st.caption(together(found.cited, found.note))
-    if not at_hand() and not chosen.vision:
-        say(told(NO_MODEL), role="status")
+    if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:
+        say_installing(NO_MODEL)
 how_to_read()

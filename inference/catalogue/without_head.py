@@ -19,13 +19,9 @@ def refusal(head: str, name: str, settings: Settings) -> Refusal:
     there = [card.id for card in cards if not card.downloaded]
     ways = [sentence("On this machine {here} would do.", here=any_of(here))] if here else []
     ways += [sentence("On the hub {there} would do.", there=any_of(there[:4]))] if there else []
-    ways += (
-        [sentence("Without the hub: {how}.", how=HOW)]
-        if any(head in card.heads and card not in cards for card in EXTRA_CARDS)
-        else []
-    )
+    extra = any(head in card.heads and card not in cards for card in EXTRA_CARDS)
+    ways += [sentence("Without the hub: {how}.", how=HOW)] if extra else []
     ways += [sentence("Fine-tuning a model adds this head.")] if head in CLASSES else []
     lacking = sentence("{name} has {no_head}.", name=name, no_head=WHAT[head])
-    return Refusal(
-        together(lacking, *ways), way_out="head", details={"head": head, "models": [card.id for card in cards]}
-    )
+    details = {"head": head, "models": [card.id for card in cards], "extra": extra}
+    return Refusal(together(lacking, *ways), way_out="head", details=details)

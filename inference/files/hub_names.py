@@ -97,7 +97,7 @@ def asking(name: str) -> Iterator[None]:
                 way_out="retry",
             ) from error
         raise Refusal(
-            sentence("The hub cannot be reached. Check the network, or use the embedded model, which needs none."),
+            sentence("The hub cannot be reached. Check the network, or use a model that is installed."),
             way_out="retry",
         ) from error
 

@@ -57,6 +57,45 @@ def test_steps_go_on_by_key_and_back_undoes(page: Page, app_url: str, problems: 
     expect(page.get_by_role("heading", name="Who bites whom?")).to_be_visible(timeout=PATIENCE)
 
 
+def test_back_returns_from_each_step_by_one_press(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, "/lessons", lesson="it_and_animal", step=2)
+    stands(page)
+    seen = []
+    for step in (3, 4, 5):  # these views show the heads 5-11, 3-1 and none, on two texts
+        rest(page)
+        seen.append(page.url)
+        page.keyboard.press("Alt+PageDown")
+        page.wait_for_url(re.compile(f"step={step}"))
+    for address in reversed(seen):
+        rest(page)
+        page.go_back()
+        rest(page)
+        assert page.url == address
+
+
+def test_back_returns_from_each_stop_of_the_tour(page: Page, app_url: str, problems: Problems) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, text="My own words.")
+    painted(page)
+    page.goto(f"{app_url}/lessons?text=My+own+words.")
+    stands(page)
+    rest(page)
+    page.get_by_role("button", name="Take the tour").click()
+    for stop in range(1, 6):
+        expect(page.get_by_text(f"Stop {stop} of 6")).to_be_visible(timeout=PATIENCE)
+        rest(page)
+        page.keyboard.press("Alt+PageDown")
+    expect(page.get_by_text("Stop 6 of 6")).to_be_visible(timeout=PATIENCE)
+    for stop in range(5, 0, -1):
+        rest(page)
+        page.go_back()
+        expect(page.get_by_text(f"Stop {stop} of 6")).to_be_visible(timeout=PATIENCE)
+    rest(page)
+    page.get_by_role("button", name="Skip the rest").click()
+    expect(page).to_have_url(re.compile("text=My"))
+
+
 @pytest.mark.parametrize("colour_scheme", ["light", "dark"])
 def test_the_tour_is_offered_once_and_leads_on_by_key(page: Page, app_url: str, problems: Problems) -> None:
     problems.allow(DEEP_LINK)

@@ -16,7 +16,8 @@ from inference.questions.question import PredictRequest
 from ui.input.models import kind_of, seen_kind
 from ui.input.picking import control
 from ui.run import teaching
-from ui.run.downloading import offer_or_show
+from ui.run.downloading import offer_or_show, show_command
+from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.run.shelf import backend
 from ui.show.lists import listed
@@ -107,7 +108,9 @@ def refused(refusal: Refusal, who: Answerer, choice: Choice) -> None:
         _told(who, choice)
     offer_or_show(refusal, choice)
     if refusal.way_out == "head":
-        for name in _on_the_hub(refusal.details["models"])[:2]:
+        if refusal.details.get("extra"):
+            show_command()
+        for name in _on_the_hub(refusal.details["models"])[:2] if hub_in_reach() else ():
             changes = {**NEW_MODEL, "model": name, "revision": ""}
             st.button(
                 _("Use {model}", model=name),

@@ -7,6 +7,8 @@ import streamlit as st
 from inference import Refusal
 from inference.files.download import Download
 from inference.files.hub import Offer
+from inference.files.unpacking import FETCH, MAKE
+from ui.places import ROOT
 from ui.run.network import failed
 from ui.run.refusals import say, show
 from ui.run.shelf import backend
@@ -36,6 +38,11 @@ def offer_or_show(refusal: Refusal, choice: Choice) -> None:
         if refusal.way_out == "retry":
             failed()
         show(refusal)
+
+
+def show_command() -> None:
+    """Show the command that installs the models that work without a network."""
+    st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language="bash")
 
 
 def offer(choice: Choice, found: Offer) -> None:

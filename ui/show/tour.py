@@ -20,7 +20,7 @@ from ui.run.refusals import say
 from ui.server.visitor import NAME, VALUE, is_new
 from ui.state import language
 from ui.state.choice import Choice, parse
-from ui.state.session import choose, current, give_back
+from ui.state.session import choose, current, give_back, is_followed, is_lending
 from wording import _
 from wording import language as spoken
 
@@ -29,6 +29,7 @@ LEFT = "tour_left"  # where it was left
 OFFER = "tour_offer"  # whether it is being offered
 FIRST = "explore"  # where it is offered
 OWN = "tour_own"  # in the session: the reader's choice, while a stop shows the tour's
+BEFORE = "tour_before"  # in the session: the reader's choice as of the last run that showed it
 MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose choice outlives a reload; characters of its texts
 
 _KEPT: OrderedDict[str, tuple[int, Choice]] = OrderedDict()  # by cookie: the stop and the reader's choice
@@ -38,12 +39,15 @@ _LOCK = threading.Lock()
 def keep_own_choice(page: str) -> None:
     """Restore the reader's choice on a page that no stop of the tour shows; resume a tour that a reload interrupted.
 
-    Call it before the page draws anything of the choice.
+    The browser's back button leads to the stop before. Call it before the page draws anything of the choice.
     """
     _resume(page)
+    _rejoin(page)
     state = st.session_state
     if OWN in state and (STOP not in state or page != _address(tour().steps[state[STOP]]) or not _query(state[STOP])):
         _restore()
+    if OWN not in state and not is_lending():
+        state[BEFORE] = current()
 
 
 def bar(page: str) -> None:
@@ -161,6 +165,22 @@ def _resume(page: str) -> None:
         stop, own = _KEPT.get(_cookie(), (-1, current()))
     if stop >= 0 and page == _address(tour().steps[stop]) and _reads_same(current(), stop):
         state[STOP], state[OWN], state[OFFER] = stop, own, False
+
+
+def _rejoin(page: str) -> None:
+    """Continue at the stop whose address was followed, as by the browser's back button."""
+    state = st.session_state
+    if STOP not in state or not is_followed():
+        return
+    now = current()
+    found = (
+        stop
+        for stop, step in enumerate(tour().steps)
+        if page == _address(step) and (not _query(stop) or _reads_same(now, stop))
+    )
+    state[STOP] = next(found, state[STOP])
+    if _query(state[STOP]):
+        state.setdefault(OWN, state.get(BEFORE, now))
 
 
 def _keep(stop: int, own: Choice) -> None:

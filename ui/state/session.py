@@ -20,6 +20,7 @@ SLIP = "slip"  # of the picture that the last run drew (ui/state/slip.py)
 SAID = "notes_said"  # in this run
 LENT = "lent"  # what a page shows instead of the reader's choice
 OWN = "own_query"  # by page: what its address holds beside the choice
+FOLLOWED = "address_followed"  # whether this run began with an address that the app did not write
 OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
 
 # What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
@@ -45,7 +46,8 @@ def begin(page: str) -> Choice:
     before = state.get(PAGE)
     moved = before not in (None, page)
     state[PAGE], state[SAID] = page, set()
-    if CHOICE not in state or not (query == state[WRITTEN] or (moved and not query)):
+    state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and not query))
+    if state[FOLLOWED]:
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
         query = attending.take(language.take(query))
         followed, state[NOTES] = parse(query)
@@ -78,10 +80,19 @@ def choose(**changes: Any) -> None:
     _write()
 
 
+def is_followed() -> bool:
+    """Return whether this run began with an address that the app did not write: a link, or a step in the history."""
+    return bool(st.session_state.get(FOLLOWED))
+
+
 def lend(choice: Choice) -> None:
-    """Show this for as long as the page is open. What the reader chose or typed is kept, and comes back afterwards."""
+    """Show this for as long as the page is open. What the reader chose or typed is kept, and comes back afterwards.
+
+    An address that was lent before, to which the browser's back button leads, is not the reader's own.
+    """
     lent: Lent | None = st.session_state.get(LENT)
-    own = lent.own if lent is not None and _texts(current()) == _texts(lent.shown) else current()
+    same = lent is not None and (choice == current() or _texts(current()) == _texts(lent.shown))
+    own = lent.own if lent is not None and same else current()
     st.session_state[LENT] = Lent(st.session_state[PAGE], own, choice)
     if choice != current():
         choose(**{field.name: getattr(choice, field.name) for field in fields(Choice)})

@@ -31,6 +31,7 @@ from viz.figures.bars import bars
 from wording import _, told
 
 MOST = 10  # tokens listed
+LEAST = 0.01  # a weight below is no look back
 MAP, STRIP = "generate_map", "generate_strip"
 
 
@@ -128,12 +129,24 @@ def summary(seen: Seen, step: Step, options: Options) -> str:
     if len(shown) < 4:
         given = _("; {who} gives the first token {weight:.2f}", who=who, weight=shown[0]) if options.first else ""
         return _("{when}, there is too little to look back at{given}.", when=when, given=given)
+    if not options.first and not shown.any():
+        return _("{when}, {who} gives the first token everything, so nothing is left without it.", when=when, who=who)
     at = 1 + int(shown[1:-2].argmax())
+    ends = _("the first token gets {weight:.2f}, ", weight=shown[0]) if options.first else ""
+    others = {"ends": ends, "neighbour": shown[-2], "newest": shown[-1], "scaled": scaled}
+    if shown[at] < LEAST:
+        return _(
+            "{when}, {who} gives each token further back less than {least}; {ends}the newest token's neighbour "
+            "{neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
+            when=when,
+            who=who,
+            least=LEAST,
+            **others,
+        )
     rank = ""
     if options.over == "head" and options.first:
         most = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1), np.float32)
         rank = _(", {rank} to a token further back", rank=rank_of(most, seen.layer, seen.head))
-    ends = _("the first token gets {weight:.2f}, ", weight=shown[0]) if options.first else ""
     return _(
         "{when}, {who} looks back at “{piece}” ({weight:.2f}{rank}); {ends}the newest token's "
         "neighbour {neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
@@ -142,10 +155,7 @@ def summary(seen: Seen, step: Step, options: Options) -> str:
         piece=row.pieces[at],
         weight=shown[at],
         rank=rank,
-        ends=ends,
-        neighbour=shown[-2],
-        newest=shown[-1],
-        scaled=scaled,
+        **others,
     )
 
 
@@ -183,7 +193,8 @@ def looks(seen: Seen | None, options: Options) -> None:
     st.caption(
         _(
             "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
-            "neighbour; or the mean distance of all that it looks at. Click one to see its weights on the text above."
+            "neighbour; or its mean distance, the first token's weight counted as 0. Click one to see its weights on "
+            "the text above."
         )
     )
     folded = st.expander(_("Every head's weights as a file"), key="generate_looks_file", on_change="rerun")
@@ -251,6 +262,5 @@ def first_switch() -> None:
     """The switch that takes the first token out of what is shown."""
     control(
         Options, "first", st.checkbox, _("Count the first token"),
-        help=_("Off: the text is shaded by what is left without it, scaled to one. Many heads put on the first token "
-               "what they do not need elsewhere."),
+        help=_("Off: the first token is left out, and each head's other weights are scaled to one"),
     )  # fmt: skip

@@ -31,7 +31,7 @@ from ui.show.chart import draw_chart, theme
 from ui.show.matrices import draw_matrices
 from ui.show.microscope import microscope
 from ui.state.choice import PACKED, TYPES, Choice, parse, to_query
-from ui.state.session import current, is_lending, lend
+from ui.state.session import current, is_followed, is_lending, lend
 from viz.components.matrices.matrices import Sheet
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
@@ -80,11 +80,13 @@ def reading(choice: Choice, pointed: Pointed) -> Reading:
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
     """The shared choice becomes the view's: when the step is entered, and when another text came from elsewhere.
 
-    What the reader had comes back when the lesson is left.
+    An address that was followed into the step keeps its head and words. What the reader had comes back when the lesson
+    is left.
     """
     wanted, now = choice_of(pointed), current()
     entered = st.session_state.get(AT) != (key, pointed) or not is_lending()
-    arrived = entered and st.session_state.get(AT) is None and _read(now) == _read(wanted) and now != Choice()
+    same = pointed.yours or _read(now) == _read(wanted)
+    arrived = entered and is_followed() and same and now != Choice()
     if (entered and not arrived) or (not pointed.yours and _read(now) != _read(wanted)):
         lend(wanted)
     elif arrived:

@@ -6,12 +6,24 @@ import streamlit as st
 
 from inference.catalogue.listing import ModelCard
 from ui.input.models import label_of
-from ui.pages.pictures.options import ELSEWHERE, Pictures
+from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, Pictures
+from ui.run.downloading import show_command
 from ui.run.network import hub_in_reach
+from ui.run.refusals import say
 from ui.run.shelf import backend
+from ui.show.lists import listed
 from ui.show.plain import plain
-from ui.state.options import choose_own
-from wording import _, told
+from ui.state.options import choose_own, own
+from wording import _, sentence, told
+
+NO_MODEL = sentence(
+    "No model of pictures is installed here. To read your own pictures, run this command, then start the app again:"
+)
+NEEDS_MODEL = sentence(
+    "“{view}” needs a model of pictures, and none is installed here. Run this command, then start the app again:"
+)
+OR_DOWNLOAD = sentence("With a network you can also pick a model above and download it.")
+WITHOUT_MODEL = sentence("These views show the recorded sample without a model: {views}.")
 
 
 def at_hand() -> dict[str, ModelCard]:
@@ -86,3 +98,21 @@ def pick_other(options: Pictures, model: str) -> str:
 
 def _keep(name: str) -> None:
     choose_own(Pictures, vision=name, revision="", **ELSEWHERE)
+
+
+def say_installing(reason: str) -> None:
+    """Say what waits for a model, with the command that installs it, and the other way if there is a network."""
+    say(reason, role="status")
+    show_command()
+    if hub_in_reach():
+        say(OR_DOWNLOAD, role="status")
+
+
+def needs_model(recorded: str) -> None:
+    """Say how to get a model for the view that was opened; ``recorded`` is the sentence if a model is at hand."""
+    view = own(Pictures).show
+    if at_hand():
+        say(recorded, role="status")
+        return
+    say_installing(_(NEEDS_MODEL, view=told(SHOWS[view])))
+    say(_(WITHOUT_MODEL, views=listed([told(SHOWS[name]) for name in SHOWS if name not in ASKING])), role="status")

@@ -19,6 +19,7 @@ SHOWS = {
     "roles": sentence("What heads are for"),
     "beside": sentence("Beside another"),
 }
+ASKING = ("says", "without", "beside")  # views that a recording cannot fill
 WATCHES = {
     "vector": sentence("The picture's vector"),
     "class": sentence("Its likeliest class"),

@@ -11,8 +11,12 @@ from attention.cause import Set
 from attention.picture import Picture
 from attention.trace import Trace
 from inference import Refusal, TraceRequest
+from ui.pages.pictures.models import NO_MODEL, at_hand, say_installing
 from ui.pages.pictures.options import Pictures
+from ui.run.counters import REFUSALS
 from ui.run.downloading import offer_or_show
+from ui.run.network import failed
+from ui.run.refusals import say
 from ui.run.shelf import backend, shelf
 from ui.state.session import current
 from wording import _
@@ -51,5 +55,20 @@ def read_picture(options: Pictures, picture: Picture, model: str, edits: Set = (
         with st.spinner(_("Loading the model, then looking at the picture"), show_time=True):
             return hold(backend().trace(request))
     except Refusal as refusal:
-        offer_or_show(refusal, replace(current(), model=model, revision=options.revision))
+        if refusal.way_out == "retry":
+            failed()
+            _say_unreached(options, refusal)
+        elif refusal.way_out == "embedded":  # that model reads texts
+            say(refusal.message)
+        else:
+            offer_or_show(refusal, replace(current(), model=model, revision=options.revision))
         return None
+
+
+def _say_unreached(options: Pictures, refusal: Refusal) -> None:
+    """Say that the hub did not deliver a model, and which model of pictures helps."""
+    REFUSALS.labels(refusal.way_out or "none").inc()
+    say(refusal.message)
+    if options.vision and not at_hand():
+        say_installing(NO_MODEL)
+    st.button(_("Try again"), help=_("Ask once more"))

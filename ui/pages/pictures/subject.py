@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from attention.trace import Trace
 from inference.pictures.sample import CREDIT, TITLE, difference, photo, sample
 from ui.pages.pictures.given import picture_of
-from ui.pages.pictures.models import at_hand, usual
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.models import NO_MODEL, at_hand, say_installing, usual
+from ui.pages.pictures.options import ASKING, Pictures
 from ui.pages.pictures.reading import hold, read_picture
+from ui.run.network import hub_in_reach
 from ui.run.refusals import say
 from ui.state.opened_picture import opened_picture
 from wording import _, sentence, told
 
-NO_MODEL = sentence(
-    "No model of pictures is here yet: “make extra” installs DINOv2-small, which needs no network, and with a network "
-    "any of the list is fetched. What the sample shows was recorded."
-)
+WAITS = sentence("Your picture waits for a model; until then the recorded sample is shown.")
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,13 @@ def subject(options: Pictures) -> Subject | None:
     if given is None:
         return _sample(options)
     model = options.vision or usual()
-    if not options.vision and not at_hand():
-        say(NO_MODEL, role="status")
-    trace = read_picture(options, given, model)
+    missing = not options.vision and not at_hand()
+    trace = None if missing and not hub_in_reach() else read_picture(options, given, model)
+    if trace is None and missing:
+        say(WAITS, role="status")
+        if options.show not in ASKING:
+            say_installing(NO_MODEL)
+        return _sample(options)
     return None if trace is None else Subject(trace, _("Your picture"), model=model)
 
 

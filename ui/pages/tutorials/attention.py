@@ -23,6 +23,8 @@ from ui.show.numbers import scientific
 from ui.state.choice import Choice
 from wording import _, ngettext, sentence
 
+STEEP = 0.9  # a row's largest weight from which on the softmax is called steep
+
 
 def cost(choice: Choice, _options: Tutorials) -> str:
     """What mixing the reader's tokens costs, by the formulas of the page Why attention."""
@@ -119,17 +121,22 @@ def undivided(_choice: Choice, _options: Tutorials) -> str:
     width = trace.query(trace.attending()[0], 0).shape[1]
     records = [record for record in trace.records() if isinstance(record, Record)]
     divided = np.mean([spreads(record, rows) for record in records])
-    raw = np.mean([spreads(changed(record, scale=1.0), rows) for record in records])
+    alone = [changed(record, scale=1.0) for record in records]
+    raw = np.mean([spreads(record, rows) for record in alone])
+    largest = [record.weights(head).max(axis=-1) for record in alone for head in range(record.heads)]
     return (
         _(
             "On “{text}” the rows of MiniLM's {heads} heads spread over {divided:.2f} bits on "
-            "average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}: nearly every "
-            "row then looks at one token, and a softmax that steep passes next to no gradient on.",
+            "average. With the same queries and keys, undivided by √{width}, they spread over {raw:.2f}. Then "
+            "{share:.0%} of the rows give a single token more than {steep}; a softmax that steep passes next to no "
+            "gradient on.",
             text=TIRED,
             heads=trace.layers * trace.heads,
             divided=divided,
             width=width,
             raw=raw,
+            share=float(np.mean(np.array(largest) > STEEP)),
+            steep=STEEP,
         )
         if raw < divided / 2
         else _("The rows spread over {divided:.2f} bits, undivided over {raw:.2f}.", divided=divided, raw=raw)

@@ -8,10 +8,12 @@
 // for two looks: what a message or a click sets off is scheduled by then. A component that still waits for something
 // says aria-busy="true" in its own markup, and needs to know nothing of this.
 //
-// Who follows the messages so also sees that a server is there again, and has the script run for it.
+// Who follows the messages so also sees that a server is there again, and has the script run for it; and who hears of
+// each action of the reader keeps one entry of the browser's history for it.
 
 const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
+const ACTIONS = DONE.filter((event) => event !== "resize");
 
 // Fields of Streamlit's messages: BackMsg and ForwardMsg of streamlit/proto.
 const RERUN = 11;
@@ -102,6 +104,28 @@ export function createDebt(run) {
   };
 }
 
+/**
+ * Keep one entry of the browser's history for each action of the reader. Streamlit pushes every address that a run
+ * writes, and two for another page: Back would lead to addresses that nobody has seen. Those after the first replace it.
+ * @param {Pick<History, "pushState"|"replaceState">} history
+ */
+export function createEntries(history) {
+  const push = history.pushState;
+  let acted = false; // and no address has been pushed since
+  /** @param {Parameters<History["pushState"]>} entry */
+  history.pushState = function (...entry) {
+    if (acted) push.apply(history, entry);
+    else history.replaceState(...entry);
+    acted = false;
+  };
+  return {
+    /** @param {{type: string}} event */
+    heard({ type }) {
+      acted = type !== "popstate";
+    },
+  };
+}
+
 /** Whether anything on the page is yet to come: the frame, the components, fonts, what fades. @param {Document} page */
 function unfinished(page) {
   const app = page.querySelector("[data-testid=stApp]");
@@ -167,7 +191,9 @@ function createRest(page) {
     wake();
     send.call(this, data);
   };
+  const entries = createEntries(history);
   for (const event of DONE) addEventListener(event, wake, { capture: true, passive: true });
+  for (const event of ACTIONS) addEventListener(event, entries.heard, { capture: true, passive: true });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", wake);
   wake();
   const here = { wake, run: () => {} };

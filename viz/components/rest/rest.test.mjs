@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { createDebt, createRuns, fieldsOf } from "./rest.js";
+import { createDebt, createEntries, createRuns, fieldsOf } from "./rest.js";
 
 const bytes = (...values) => new Uint8Array(values);
 const HASH = [0x0a, 2, 0x61, 0x62]; // field 1, "ab"
@@ -94,4 +94,24 @@ describe("a run that is owed", () => {
     const debt = createDebt(() => assert.fail("asked for"));
     debt.sent(OF_FRAGMENT);
   });
+});
+
+test("the history has one entry for each action", () => {
+  const shown = ["/"];
+  const history = {
+    pushState: (_state, _title, url) => shown.push(url),
+    replaceState: (_state, _title, url) => shown.splice(-1, 1, url),
+  };
+  const entries = createEntries(history);
+  const writes = (...urls) => urls.forEach((url) => history.pushState({}, "", url));
+  writes("/?a");
+  assert.deepEqual(shown, ["/?a"], "before any action");
+  entries.heard({ type: "keydown" });
+  writes("/?b", "/next?b", "/next?c");
+  entries.heard({ type: "click" });
+  writes("/next?d");
+  assert.deepEqual(shown, ["/?a", "/next?c", "/next?d"]);
+  entries.heard({ type: "popstate" });
+  writes("/next?e");
+  assert.deepEqual(shown, ["/?a", "/next?c", "/next?e"]);
 });

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from inference.files import packaged
+from inference.files.smollm import SMOLLM
+from inference.files.unpacking import MAKE
 from tests.support.asking import allowed, asked, notes, press, says, stands
 from tests.support.tinymodels import save
 
@@ -47,3 +51,16 @@ def test_tokens_that_the_model_does_not_have_are_refused_in_words(model: str) ->
     page = asked("generate", **link, written=999999)
     assert notes(page, "refusal")
     assert not page.exception
+
+
+@pytest.mark.slow
+def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    real = packaged.located
+    monkeypatch.setattr(
+        packaged, "located", lambda package, name: None if package == SMOLLM.package else real(package, name)
+    )
+    with allowed(tmp_path):
+        page = asked("generate")
+    assert not page.exception
+    assert [code.value for code in page.code] == [MAKE]
+    assert not any("openai-community" in button.label for button in page.button), "the hub is out of reach here"

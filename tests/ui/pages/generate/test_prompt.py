@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from attention.tokens import TokenRow
 from inference.errors import Refusal
 from inference.questions.decoding import Candidate, NextToken, Step
 from ui.pages.generate.history import Been, nodes_of
-from ui.pages.generate.looks import Seen, before, furthest
+from ui.pages.generate.looks import LEAST, Seen, before, furthest
 from ui.pages.generate.looks import summary as looks_summary
 from ui.pages.generate.next_token import summary as next_summary
 from ui.pages.generate.options import Options
@@ -127,6 +128,17 @@ def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     assert "the model, on average over all heads," in looks_summary(seen(), STEP, Options(over="all"))
     short = seen(step=replace(STEP, row=row("a", "b")), place=2, shown=np.array([0.5, 0.5], np.float32))
     assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, Options())
+
+
+def test_a_weight_below_the_least_names_no_token() -> None:
+    low = seen(shown=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
+    found = looks_summary(low, STEP, Options())
+    assert "“b”" not in found
+    assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.50", "0.25", "0.25"]
+    assert "“b”" in looks_summary(seen(shown=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, Options())
+    nothing = looks_summary(seen(shown=np.zeros(4, np.float32)), STEP, Options(first=False))
+    assert "“b”" not in nothing
+    assert not re.search(r"\d\.\d", nothing), "no number is left without the first token"
 
 
 def test_a_text_without_a_token_in_between_says_so() -> None:

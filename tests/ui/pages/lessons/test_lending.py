@@ -60,3 +60,18 @@ def test_what_was_typed_last_is_kept_and_not_what_was_before() -> None:
     page.run()
     go(page, "by_hand")
     assert text(page) == LATER
+
+
+@pytest.mark.slow
+def test_an_address_of_another_step_leaves_the_own_choice() -> None:
+    page = opened()
+    at = next(at for at, step in enumerate(come_along()[NAME].steps) if step.title.told("en") == "The cat and the milk")
+    pointed = come_along()[NAME].steps[at].view
+    assert pointed is not None
+    page.query_params.clear()
+    for name, raw in {**dict(pointed.query), "lesson": NAME, "step": str(at), "layer": "2", "head": "4"}.items():
+        page.query_params[name] = raw  # as the browser's back button does
+    page.run()
+    assert (page.session_state[CHOICE].layer, page.session_state[CHOICE].head) == (2, 4)
+    go(page, "by_hand")
+    assert text(page) == OWN

@@ -18,14 +18,17 @@ from streamlit.testing.v1 import AppTest
 from attention.picture import Picture
 from attention.storage import dump
 from inference import LocalBackend
+from inference.files.unpacking import MAKE
 from inference.heads import SEES, WHAT
 from inference.pictures.sample import sample
 from tests.support.asking import allowed, asked, go, notes, press, says
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
-from ui.pages.pictures import models
+from ui.pages.pictures import models, reading, subject
 from ui.pages.pictures.given import GIVE_AGAIN, GIVEN
+from ui.pages.pictures.options import ASKING, SHOWS
 from ui.run.shelf import shelf
+from wording import told
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +82,32 @@ def test_the_sample_is_there_without_any_model(monkeypatch: pytest.MonkeyPatch) 
     assert data["selection"]["token"] == 0
     assert data["title"] == "A cat"
     assert "CC0" in " ".join(caption.value for caption in page.caption)
-    says(page, "make extra")
+    assert [code.value for code in page.code] == [MAKE]
+
+
+@pytest.mark.parametrize("show", SHOWS)
+def test_every_view_without_a_model_shows_one_command(monkeypatch: pytest.MonkeyPatch, show: str) -> None:
+    monkeypatch.setattr(models, "at_hand", dict)
+    page = asked("pictures", show=show)
+    assert not page.exception
+    assert [code.value for code in page.code] == [MAKE]
+    works = [note for note in notes(page) if told(SHOWS["links"]) in note]
+    assert bool(works) == (show in ASKING), "a view that needs a model names those that do not"
+
+
+@pytest.mark.parametrize("reach", [False, True])
+def test_an_upload_without_a_model_shows_sample_and_command(monkeypatch: pytest.MonkeyPatch, reach: bool) -> None:
+    for module in (models, subject, reading):
+        monkeypatch.setattr(module, "at_hand", dict)
+        if hasattr(module, "hub_in_reach"):
+            monkeypatch.setattr(module, "hub_in_reach", lambda: reach)
+    monkeypatch.setattr(subject, "usual", lambda: "nobody/no-such-model")
+    page = bring(asked("pictures"), file())
+    assert drawn(page)["title"] == "A cat"
+    assert [code.value for code in page.code] == [MAKE]
+    assert told(subject.WAITS) in notes(page)
+    assert not any("Use the embedded" in button.label for button in page.button)
+    assert bool(notes(page, "refusal")) == reach, "a hub that is not in reach is not asked"
 
 
 def test_a_link_keeps_what_is_chosen_and_forgets_what_is_not_there() -> None:
@@ -159,13 +187,6 @@ def test_what_is_no_picture_is_refused_in_a_sentence() -> None:
     page = bring(asked("pictures"), b"GIF89a")
     assert "only PNG, JPEG and WebP are read" in " ".join(notes(page, "refusal"))
     assert drawn(page)["title"] == "A cat"
-
-
-def test_without_a_model_a_brought_picture_says_how_to_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.pages.pictures.subject.at_hand", dict)
-    page = bring(asked("pictures"), file())
-    assert not page.exception
-    says(page, "here yet")
 
 
 def test_a_link_to_a_brought_picture_asks_for_it_again() -> None:
