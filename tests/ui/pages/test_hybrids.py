@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.cause import Set
 from attention.edits import Ablate
+from attention.looks import strongest, without_missing
 from attention.record import Unavailable
 from attention.trace import attention_everywhere, without_attention
 from attention.view import View
@@ -27,7 +27,6 @@ from tests.support.repository import ROOT
 from ui.pages.find.asked import ask
 from ui.pages.find.in_words import said, table
 from ui.pages.find.words import Words
-from ui.pages.generate.looks import strongest, without_missing
 from ui.pages.generate.whole import sink_summary
 from ui.pages.roles.known import from_trace
 from ui.state.choice import Choice
@@ -152,5 +151,5 @@ def test_links_are_not_counted_for_missing_heads(backend: LocalBackend, folder: 
 @pytest.mark.usefixtures("backend")
 def test_compare_removes_a_head_that_exists(folder: Path) -> None:
     page = asked("compare", model=folder, text=TEXT)
-    removed: list[Set] = [box.value for box in page.multiselect if Ablate(1, 0) in box.value]
+    removed = [box.value for box in page.multiselect if Ablate(1, 0) in box.value]
     assert removed == [[Ablate(1, 0)]]
