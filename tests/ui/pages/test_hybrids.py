@@ -111,7 +111,8 @@ def test_numbers_of_layers_begin_as_the_page_s_do(view: View) -> None:
 
 def test_find_counts_and_lists_heads_that_exist(view: View) -> None:
     found = ask(view, Words(3, 1, 2), False, Choice())
-    assert f"of {2 * HEADS} heads" in said(found, 0)
+    assert str(2 * HEADS) in re.findall(r"\d+", said(found, 0))
+    assert str(4 * HEADS) not in re.findall(r"\d+", said(found, 0))
     assert np.isfinite(found.prefers).any(axis=1).tolist() == [False, True, False, True]
     layers = {int(row.split(",")[0]) for row in table(found, None, 0).decode("utf-8-sig").splitlines()[1:]}
     assert layers == set(ATTENDING)
@@ -140,7 +141,7 @@ def test_the_share_of_the_first_token_is_over_heads_that_exist(view: View) -> No
     shares = np.full((4, HEADS), np.nan, np.float32)
     shares[list(ATTENDING)] = 0.75
     assert "0.75" in sink_summary(view.trace, shares, 0.5)
-    assert f"{2 * HEADS} of {2 * HEADS}" in sink_summary(view.trace, shares, 0.5)
+    assert re.findall(r"\d+", sink_summary(view.trace, shares, 0.5)).count(str(2 * HEADS)) == 2
 
 
 def test_links_are_not_counted_for_missing_heads(backend: LocalBackend, folder: Path) -> None:
