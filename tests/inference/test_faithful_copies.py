@@ -504,7 +504,7 @@ def test_an_adaption_prompt_is_refused_until_it_is_disabled(family: str, folders
     for gate in (parameter for name, parameter in model.named_parameters() if name.endswith("adaption_gate")):
         torch.nn.init.constant_(gate, 0.5)
     for given in (model, model.base_model, model.get_base_model()):  # all have the wrapped modules
-        with pytest.raises(Refusal, match=r"\b5\b.*model\.disable_adapter\(\)"):
+        with pytest.raises(Refusal, match="disable_adapter"):
             trace(given, tokenizer, TEXT)
     with model.disable_adapter():
         np.testing.assert_array_equal(maps(trace(model, tokenizer, TEXT)), expected)
