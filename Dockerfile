@@ -10,12 +10,14 @@ FROM python:3.11.14-slim-bookworm AS setup
 ENV PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 WORKDIR /headlight
 # --build-arg LEAN=1 leaves the small language model out, as `make run LEAN=1` does: 100 MB.
+# --build-arg ZH=1 installs a model for Chinese in its place, as `make run ZH=1` does.
 ARG LEAN=
-COPY requirements.txt requirements-writer.txt ./
+ARG ZH=
+COPY requirements.txt requirements-writer.txt requirements-chinese.txt ./
 COPY tools/install.py tools/
 # The exact pins, PyTorch's build for processors alone; without it the build ends here rather than with gigabytes unused.
-# The language model stays packed here: the app unpacks it below /cache when it is first asked for.
-RUN python tools/install.py $([ -n "$LEAN" ] || echo --writer) \
+# Its model stays packed here: the app unpacks it below /cache when it is first asked for.
+RUN python tools/install.py $(if [ -z "$LEAN" ]; then if [ -n "$ZH" ]; then echo --chinese; else echo --writer; fi; fi) \
     && .venv/bin/python -c "import torch; assert torch.version.cuda is None, 'PyTorch came with its libraries for GPUs.'"
 # What no program of ours opens: headers, libraries' own tests and their tools, and pip once its work is done.
 RUN site=.venv/lib/python3.11/site-packages \

@@ -16,8 +16,18 @@ def without_first(looks: Array) -> Array:
     kept = looks.copy()
     kept[..., 0] = 0
     left = kept.sum(axis=-1, keepdims=True)
-    result: Array = np.divide(kept, left, out=np.zeros_like(kept), where=left > 0)
+    result: Array = np.divide(kept, left, out=np.zeros_like(kept), where=~(left <= 0))  # NaN stays NaN
     return result
+
+
+def without_missing(looks: Array) -> Array:
+    """Return weights (layer, head, key) with NaN for the layers that give nothing, since they have no attention.
+
+    >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
+    [[[nan, nan]], [[0.5, 0.5]]]
+    """
+    known: Array = np.where(looks.any(axis=(-2, -1), keepdims=True), looks, np.float32(np.nan))
+    return known
 
 
 def strongest(looks: Array) -> Array:
@@ -28,7 +38,8 @@ def strongest(looks: Array) -> Array:
     >>> strongest(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
     [0.25, 0.125]
     """
-    result: Array = looks[..., 1:-2].max(axis=-1, initial=0)
+    further: Array = looks[..., 1:-2].max(axis=-1, initial=0)
+    result: Array = np.where(np.isnan(looks[..., -1]), looks[..., -1], further)
     return result
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from attention.mask import Array, Bools
 from attention.measures import as_shares, entropy
-from attention.record import AnyRecord, Record
+from attention.record import AnyRecord, NoAttention, Record
 from attention.tokens import TokenRow
 from attention.trace import Trace
 
@@ -95,6 +95,8 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
     shares, chance, tokens = ({role: np.zeros(shape) for role in ROLES} for _ in range(3))
     by_value, lengths = ({sink: np.zeros(shape) for sink in SINKS} for _ in range(2))
     for layer, record in enumerate(records):
+        if isinstance(record, NoAttention):  # no token looks at anything there
+            continue
         seen = _allowed(record, rows, causal)
         allowed = seen.sum(axis=1, dtype=np.float32)
         targets = {role: target & seen for role, target in wanted.items()}

@@ -24,12 +24,27 @@ SIGNED = sentence(
 PART_NAMES = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # as told
 
 
-def without_attention(layer: int, attending: Sequence[int]) -> Sentence:
-    """Return the sentence that a layer has no attention, and which layers have some."""
+def without_attention(layer: int, attending: Sequence[int], base: int = 0) -> Sentence:
+    """Return the sentence that a layer has no attention, and which layers have some, as numbers from ``base``."""
     return sentence(
         "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
-        layer=layer,
-        layers=", ".join(map(str, attending)),
+        layer=layer + base,
+        layers=", ".join(str(other + base) for other in attending),
+    )
+
+
+def attention_everywhere(layers: int, attending: Sequence[int], base: int = 0) -> Sentence | None:
+    """Return the sentence that something needs attention in every layer, or None if every layer has it.
+
+    The numbers of layers begin with ``base``.
+    """
+    missing = [layer for layer in range(layers) if layer not in attending]
+    if not missing:
+        return None
+    return sentence(
+        "This needs attention in every layer, and these, counted from {base}, have none: {layers}. Pick another model.",
+        base=base,
+        layers=", ".join(str(layer + base) for layer in missing),
     )
 
 

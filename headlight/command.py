@@ -143,7 +143,7 @@ def export(asked: argparse.Namespace) -> int:
             if not 0 <= number < of:
                 raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
             chosen[what] = number
-    if kind != "html" and chosen["layer"] not in made.view.attending:
+    if chosen["layer"] not in made.view.attending:
         raise Wrong(str(without_attention(chosen["layer"], made.view.attending)))
     content = exports.FORMATS[kind](made.view, chosen)
     files = {asked.file: content}

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention.trace import Trace
+from attention.trace import Trace, attention_everywhere
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
@@ -56,6 +56,8 @@ def draw(choice: Choice, trace: Trace) -> None:
     refused: str | None = (
         too_long(kind, view) if view.queries and view.keys else _("All tokens are special tokens, which are hidden.")
     )
+    if kind == "neuron":
+        refused = attention_everywhere(view.layers, view.attending, choice.count) or refused
     if kind == "neuron" and not trace.has_qkv(look.part or None):
         refused = _(
             "{architecture} gives its finished maps only; the neuron view needs queries and keys.",

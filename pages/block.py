@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention.trace import Trace
+from attention.trace import Trace, attention_everywhere
 from inference import Refusal
 from inference.questions.anatomy import Anatomy
 from ui.input.composing import compose
@@ -42,6 +42,8 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     """The model in a sentence and a drawing; the rest is folded beside it."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
+        if (lacking := attention_everywhere(trace.layers, trace.attending(), choice.count)) is not None:
+            raise Refusal(lacking, way_out="embedded")
         with st.spinner(_("Looking at the model's parts")):
             build = backend().inspect(Anatomy(model=model, revision=revision))
     except Refusal as refusal:

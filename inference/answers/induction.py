@@ -17,6 +17,7 @@ from inference.errors import Refusal, refusing
 from inference.loaded import Loaded
 from inference.questions.induction import InductionHeads, InductionScores
 from inference.record.batching import MOST_TOKENS
+from inference.record.edits import HEADS
 from inference.record.replace_output import replacing_output
 from inference.record.streaming import stream
 from wording import sentence
@@ -117,7 +118,7 @@ def _check(loaded: Loaded, question: InductionHeads, start: int) -> None:
 
 
 def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
-    """Each score's mean over the texts, (layer, head) float32, from one forward pass."""
+    """Return each score's mean over the texts, (layer, head) float32, one pass; NaN if a layer has no attention."""
     layers: list[list[list[Array]]] = []  # by layer, by block of heads, by score
 
     def take(layer: int, _head: int, maps: Array) -> None:
@@ -130,10 +131,14 @@ def _measured(loaded: Loaded, ids: Ids, scores: Sequence[Score]) -> list[Array]:
     with refusing(
         sentence("{name} has layers of different numbers of heads, which fit in no table.", name=loaded.id.name)
     ):
-        return [
+        found = [
             np.stack([np.concatenate([block[at] for block in blocks]) for blocks in layers]).astype(np.float32)
             for at in range(len(scores))
         ]
+    heads = [many for part in getattr(loaded.model, HEADS, {}).values() for many in part]
+    for score in found:
+        score[[layer for layer, many in enumerate(heads) if not many]] = np.nan
+    return found
 
 
 def _losses(logits: Tensor, ids: Ids, start: int, length: int) -> Array:

@@ -8,11 +8,13 @@ import numpy as np
 
 from attention.links import DIRECTIONS, Item, Layout, Link, Span
 from attention.mask import Array, Bools
+from attention.trace import attention_everywhere
 from inference.answers.inputs import read
 from inference.errors import Refusal
 from inference.loaded import Loaded
 from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
+from inference.record.edits import HEADS
 from inference.record.streaming import stream
 from inference.request import TraceRequest
 from inference.text.accepted import explain_unreadable
@@ -22,7 +24,13 @@ TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and ta
 
 
 def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
-    """Return which heads find each item's links; a text that several items share is read once."""
+    """Return which heads find each item's links; a text that several items share is read once.
+
+    Raises Refusal for a model with layers without attention, whose heads cannot be counted with the others.
+    """
+    heads = [many for part in list(getattr(loaded.model, HEADS, {}).values())[:1] for many in part]
+    if (lacking := attention_everywhere(len(heads), [at for at, many in enumerate(heads) if many])) is not None:
+        raise Refusal(lacking, way_out="embedded")
     items, own = _merged(question.items)
     samples, refused, unknown = _samples(loaded, items)
     found: list[Bools | None] = [None] * len(items)

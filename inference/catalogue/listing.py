@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, OWN_CARDS
 from inference.catalogue.stated_heads import stated
@@ -16,7 +17,7 @@ from inference.files.checkpoint import tensors
 from inference.hub_cards import HUB_CARDS, PICTURE_CARDS, TASKS, ModelCard
 from inference.pictures.families import PICTURES, TEXT, reads
 from inference.settings import Settings
-from wording import sentence
+from wording import Sentence, sentence
 
 __all__ = ["ModelCard", "catalogue", "seeing"]
 
@@ -91,6 +92,18 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
     return list(cards.values())
 
 
+def _summary(name: str, config: Mapping[str, Any]) -> Sentence:
+    """Return what a folder's model is; program code in the folder is never run, and that is stated."""
+    if not config.get("auto_map"):
+        return sentence("A local model ({name}).", name=name)
+    return sentence(
+        "A local model ({name}). It has program code of its own, which is not run; the code of transformers for"
+        " {kind} is, so results can differ.",
+        name=name,
+        kind=str(config.get("model_type"))[:60],
+    )
+
+
 def local_card(folder: Path) -> ModelCard:
     """What the files in a folder say of the model that they are; raises Refusal or OSError where they are none."""
     files = checkpoint.inspect(folder, folder.name)
@@ -106,7 +119,7 @@ def local_card(folder: Path) -> ModelCard:
         language="",
         task=", ".join(words for words, head in TASKS.items() if head in heads and words != "sentence order"),
         size_bytes=sum(file.stat().st_size for file in files.weights),
-        summary=sentence("A local model ({name}).", name=name),
+        summary=_summary(name, files.config),
         local=True,
         downloaded=True,
         reads=reads(str(files.config.get("model_type"))),

@@ -80,6 +80,7 @@ def _refuse_foreign(model: Any) -> None:
             )
         )
     _refuse_virtual_tokens(model)
+    _refuse_adaption_prompts(model)
 
 
 def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
@@ -97,6 +98,23 @@ def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
                     adapter=str(getattr(module, "active_adapter", "")),
                     kind=str(getattr(adapter.peft_type, "value", adapter.peft_type)),
                     model=f"model{_steps(path)}",
+                )
+            )
+
+
+def _refuse_adaption_prompts(model: torch.nn.Module) -> None:
+    """Raise Refusal if an attention module also attends to a learned prompt, as PEFT's AdaptionPrompt does.
+
+    The prompt's weights are in no map, and get_base_model() keeps the wrapped modules.
+    """
+    for path, module in model.named_modules():
+        if isinstance(getattr(module, "adaption_prompt", None), torch.nn.Parameter):
+            raise Refusal(
+                sentence(
+                    "{module} also attends to an adaption prompt of {tokens} virtual tokens, which have no text. "
+                    "Trace the model inside “with model.disable_adapter():”.",
+                    module=path,
+                    tokens=module.adaption_prompt.shape[-2],
                 )
             )
 

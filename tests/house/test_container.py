@@ -76,17 +76,34 @@ def test_all_that_is_written_lies_below_one_folder() -> None:
     assert settings()["PYTHONDONTWRITEBYTECODE"] == "1"
 
 
-@pytest.mark.parametrize(("lean", "asked"), [("", ["--writer"]), ("1", [])])
-def test_the_language_model_is_there_unless_it_is_left_out(lean: str, asked: list[str], tmp_path: Path) -> None:
-    """The line that installs, run by a shell as Docker runs it, with a Python that only says what it was asked."""
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, ["--writer"]),
+        ({"ZH": "1"}, ["--chinese"]),
+        ({"LEAN": "1"}, []),
+        ({"LEAN": "1", "ZH": "1"}, []),
+    ],
+)
+def test_a_build_argument_picks_the_model(given: dict[str, str], asked: list[str], tmp_path: Path) -> None:
+    """A shell runs the line that installs, as Docker does, with a Python that only prints its arguments."""
     (line,) = [line for line in of("RUN", SETUP) if "tools/install.py" in line]
-    said = tmp_path / "python"
-    said.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
-    said.chmod(0o755)
-    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.defpath}", "LEAN": lean}
-    told = subprocess.run(["sh", "-c", line.split(" && ")[0]], env=environ, capture_output=True, text=True, check=True)
-    assert told.stdout.splitlines() == ["tools/install.py", *asked]
-    assert "LEAN=" in of("ARG", SETUP)
+    printing = tmp_path / "python"
+    printing.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    printing.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.defpath}", "LEAN": "", "ZH": "", **given}
+    ran = subprocess.run(["sh", "-c", line.split(" && ")[0]], env=environ, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["tools/install.py", *asked]
+    assert {"LEAN=", "ZH="} <= set(of("ARG", SETUP))
+    assert "ARG" not in [word for word, _ in LAST]
+
+
+def test_what_the_installer_may_read_is_in_the_image() -> None:
+    """Each option that the Dockerfile gives has its file of requirements, which is copied before the installer runs."""
+    words = [word for word, _ in SETUP]
+    copied = " ".join(rest for word, rest in SETUP[: words.index("RUN")] if word == "COPY").split()
+    for option in re.findall(r"--(writer|chinese|extra|cluster|tests)", " ".join(of("RUN", SETUP))):
+        assert f"requirements-{option}.txt" in copied
 
 
 def test_what_is_copied_is_there() -> None:

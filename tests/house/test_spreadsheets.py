@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from tests.support.repository import ROOT
 
 WRITES = re.compile(r"\bcsv\.(?:Dict)?[wW]riter\(|\.to_csv\(")
+WITHOUT_A_MODEL = {  # tables about no model and no text of the reader
+    "ui/pages/by_hand/controls.py",
+    "ui/pages/classroom/desk.py",
+    "ui/pages/compare/across_pairs.py",
+    "ui/pages/lessons/answers.py",
+    "ui/pages/why_attention/numbers.py",
+    "ui/pages/why_attention/trained.py",
+}
 ROOMS = ("attention", "inference", "probing", "training", "ui", "pages", "viz")
 
 
@@ -19,3 +28,36 @@ def test_every_file_of_a_table_is_written_by_the_rule() -> None:
     writers = {name: code for name, code in writers.items() if WRITES.search(code)}
     assert "ui/show/csv_table.py" in writers
     assert [name for name, code in writers.items() if "safe_cell(" not in code and "map(safe_cell" not in code] == []
+
+
+def saves() -> dict[str, ast.Call]:
+    """Return every call of ``save`` that writes a CSV table, by the module and the name of the file."""
+    found: dict[str, ast.Call] = {}
+    for room in ("ui", "pages"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+                    continue
+                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                kinds = [keyword.value for keyword in node.keywords if keyword.arg in ("kind", "mime")]
+                other = any(isinstance(kind, ast.Constant) and kind.value != "text/csv" for kind in kinds)
+                table = any(
+                    isinstance(part, ast.Constant) and str(part.value).endswith(".csv")
+                    for argument in node.args[2:3]
+                    for part in ast.walk(argument)
+                )
+                if table or (name == "save" and not other and not ast.unparse(node.args[2]).endswith(".json'")):
+                    found[f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node.args[2])}"] = node
+    return found
+
+
+def test_every_saved_table_has_its_provenance() -> None:
+    """With ``provenance`` the button saves a zip with a .meta.json, named by the model, the head and the text."""
+    calls = saves()
+    assert len(calls) > 50
+    bare = {
+        place.split(":")[0]
+        for place, call in calls.items()
+        if "provenance" not in {keyword.arg for keyword in call.keywords}
+    }
+    assert bare == WITHOUT_A_MODEL

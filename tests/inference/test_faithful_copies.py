@@ -484,3 +484,29 @@ def test_an_output_with_other_names_is_refused() -> None:
     model = Renames(transformers.RoFormerConfig(**{**BERT, "embedding_size": 24})).eval()
     with pytest.raises(Refusal, match=r"last_hidden_state.*states"):
         capture.prepare(model)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing:FutureWarning")
+@pytest.mark.parametrize("family", ["llama", "gpt2", "mistral"])
+def test_an_adaption_prompt_is_refused_until_it_is_disabled(family: str, folders: dict[str, Path]) -> None:
+    peft = pytest.importorskip("peft")
+    configs = {
+        "llama": lambda: transformers.LlamaConfig(**{**GROUPED, "num_key_value_heads": 4, "vocab_size": 350}),
+        "mistral": lambda: transformers.MistralConfig(**{**GROUPED, "vocab_size": 350}),
+        "gpt2": lambda: transformers.AutoConfig.from_pretrained(folders["gpt2"]),
+    }
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders["gpt2"])
+    base = built(configs[family](), "sdpa", transformers.AutoModelForCausalLM)
+    expected = maps(trace(base, tokenizer, TEXT))
+    adapter = peft.AdaptionPromptConfig(adapter_layers=1, adapter_len=5, task_type="CAUSAL_LM")
+    model = peft.get_peft_model(base, adapter).eval()
+    for gate in (parameter for name, parameter in model.named_parameters() if name.endswith("adaption_gate")):
+        torch.nn.init.constant_(gate, 0.5)
+    for given in (model, model.base_model, model.get_base_model()):  # all have the wrapped modules
+        with pytest.raises(Refusal, match="disable_adapter"):
+            trace(given, tokenizer, TEXT)
+    with model.disable_adapter():
+        np.testing.assert_array_equal(maps(trace(model, tokenizer, TEXT)), expected)
+    with pytest.raises(Refusal, match=r"\b5\b"):
+        trace(model, tokenizer, TEXT)

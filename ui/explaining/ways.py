@@ -113,7 +113,8 @@ def ask(question: Question) -> Ways:
             problems[name] = _("{way} is missing: {why}", way=name, why=refusal.message)
         else:
             found.setdefault(name, []).append(answer)
-    whole = {name: arrays for name, arrays in found.items() if name != ZEROING or len(arrays) == question.trace.layers}
+    attending = len(question.trace.attending())
+    whole = {name: arrays for name, arrays in found.items() if name != ZEROING or len(arrays) == attending}
     ways = tuple(Way(name, _by_word(question, name, arrays)) for name, arrays in whole.items())
     return Ways(ways, tuple(problems.values()))
 
@@ -138,7 +139,7 @@ def _steps(question: Question) -> Sequence[tuple[str, Callable[[], Array]]]:
         (ROLLOUT, lambda: rollout(with_residual(mean_maps(question.trace)))),
         (FLOW, told(FlowToWord)),
         (NORMS, lambda: _norms(question)),
-        *((ZEROING, told(ZeroedValues, layer=layer)) for layer in range(question.trace.layers)),
+        *((ZEROING, told(ZeroedValues, layer=layer)) for layer in question.trace.attending()),
         *(_about_vector(question, told, given) if question.label is None else _about_label(question, question.label)),
     ]
 
@@ -155,7 +156,7 @@ def _about_vector(
 
 def _about_label(question: Question, label: Label) -> Sequence[tuple[str, Callable[[], Array]]]:
     given = {**question.given, "at": label.at}
-    layers = range(question.trace.layers)
+    layers = question.trace.attending()
     without = [tuple(Hide(layer, key) for layer in layers for key in range(*word)) for word in question.words]
 
     def left_out() -> Array:
@@ -188,7 +189,7 @@ def _path(told: Told) -> Array:
 
 
 def _norms(question: Question) -> Array:
-    trace, last = question.trace, question.trace.layers - 1
+    trace, last = question.trace, question.trace.attending()[-1]
     layer = backend().inspect(LayerQuestion(**question.given, part=trace.part, layer=last))
     record: Any = trace.records()[last]
     mean: Array = norms_of(record, layer.wiring.output, slice(*question.focus)).mean(axis=0)

@@ -13,15 +13,23 @@ from wording import _, ngettext
 
 
 def head_of(choice: Choice, values: Array) -> tuple[int, int]:
-    """The chosen (layer, head) where the map has it, else that of the largest of ``values`` (layer, head).
+    """Return the chosen (layer, head) if the map has it, else that of the largest of ``values`` (layer, head).
+
+    Layers without attention are NaN.
 
     >>> head_of(Choice(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
     (0, 1)
     """
     layers, heads = values.shape
-    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+    if (
+        choice.layer is not None
+        and choice.head is not None
+        and choice.layer < layers
+        and choice.head < heads
+        and np.isfinite(values[choice.layer, choice.head])
+    ):
         return choice.layer, choice.head
-    layer, head = np.unravel_index(int(values.argmax()), values.shape)
+    layer, head = np.unravel_index(int(np.nanargmax(values)), values.shape)
     return int(layer), int(head)
 
 
@@ -35,21 +43,21 @@ def head_name(layer: int, head: int, base: int) -> str:
 
 
 def rank_of(values: Array, layer: int, head: int) -> str:
-    """How a head stands among all.
+    """Return how many heads have a larger value than a head, in words; those with NaN do not exist.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
     '1 of 3 heads gives more'
     """
-    more = int((values > values[layer, head]).sum())
+    more, size = int((values > values[layer, head]).sum()), int(np.isfinite(values).sum())
     if more:
         return ngettext(
             "{many} of {size} heads gives more",
             "{many} of {size} heads give more",
             more,
             many=more,
-            size=values.size,
+            size=size,
         )
-    if values.size == 1:
+    if size == 1:
         return _("the model's only head")
     alone = (values == values[layer, head]).sum() == 1
     return _("more than any other head") if alone else _("no other head gives more")

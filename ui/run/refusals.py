@@ -7,6 +7,7 @@ from html import escape
 import streamlit as st
 
 from inference import EMBEDDED, Refusal
+from inference.heads import CLASSES
 from ui.run.counters import REFUSALS
 from ui.state.session import FRESH, NEW_MODEL, choose, current, untold
 from wording import _, told
@@ -25,7 +26,10 @@ def say_notes() -> None:
 
 
 def show(refusal: Refusal) -> None:
-    """The sentence and a button for the way out, where there is one. A model without a head is no fault."""
+    """Show the sentence and a button or a link for the way out, if there is one.
+
+    A model without a head is not an error. "text" has no button, since the text box is on the page.
+    """
     REFUSALS.labels(refusal.way_out or "none").inc()
     say(refusal.message, role="status" if refusal.way_out == "head" else "alert")
     limit = refusal.details.get("limit")
@@ -52,6 +56,10 @@ def show(refusal: Refusal) -> None:
         )
     elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
+    elif refusal.way_out == "download":  # a page that can download a model draws the offer instead
+        st.page_link("../../pages/explore.py", label=_("Download the model"), help=_("Explore offers the download"))
+    elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
+        st.page_link("../../pages/teach.py", label=_("Teach"), help=_("Fine-tune a model, which adds this head"))
     if refusal.way_out in ("embedded", "retry") and current().model != EMBEDDED:
         changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
         st.button(_("Use the embedded model"), on_click=choose, kwargs=changes, help=_("It works without a network"))

@@ -15,7 +15,7 @@ import numpy as np
 from attention.cells import Cell
 from attention.mask import Array
 from attention.record import Record, Unavailable
-from attention.trace import without_attention
+from attention.trace import attention_everywhere
 from attention.view import View
 from viz.bertviz.views import document, pack, sides, weights
 from wording import _, together, told
@@ -31,7 +31,7 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
     Raises Unavailable when the architecture gave its finished maps only.
     """
     view = replace(view, words=False)
-    records = _records(view)
+    records = _records(view, base)
     rows, cols = _positions(view.queries), _positions(view.keys)
     part = {
         **sides(view),
@@ -81,10 +81,9 @@ def unseen(view: View) -> list[str]:
     return [sentence for sentence, true in sentences.items() if true]
 
 
-def _records(view: View) -> list[Record]:
-    if len(view.attending) < view.layers:
-        missing = next(layer for layer in range(view.layers) if layer not in view.attending)
-        raise Unavailable(without_attention(missing, view.attending))
+def _records(view: View, base: int = 0) -> list[Record]:
+    if (lacking := attention_everywhere(view.layers, view.attending, base)) is not None:
+        raise Unavailable(lacking)
     for layer in range(view.layers):
         view.trace.query(layer, 0, view.part)  # raises with the reason where a layer is known by its maps only
     return [record for record in view.trace.records(view.part) if isinstance(record, Record)]

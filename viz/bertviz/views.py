@@ -140,13 +140,17 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
     data = quoted({**defaults, **shared, **payload})
     title = told(TITLES[kind]).format(model=view.trace.model.name)
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
+    without = [str(layer + base) for layer in range(view.layers) if layer not in view.attending]
+    missing = _("Layers without attention have no lines: {layers}.", layers=", ".join(without)) if without else ""
     drawn = _(
         "Layers and heads count from {base}. Weights are exact to four decimals. "
         "Drawn by BertViz {version} (Jesse Vig, Apache-2.0).",
         base=base,
         version=version(),
     )
-    about = _("{first} {then}", first=notes, then=drawn) if notes else drawn
+    about = drawn
+    for note in filter(None, (missing, notes)):
+        about = _("{first} {then}", first=note, then=about)
     return f"""<!doctype html>
 <html lang="{language()}"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
 {"" if prefix else OFFLINE_POLICY}<style>{style}</style></head>

@@ -54,7 +54,7 @@ def pick_clicks(view: View, options: Cause, base: int) -> None:
             "where",
             st.selectbox,
             _("Hidden in"),
-            [None, *range(view.layers)],
+            [None, *view.attending],
             format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer + base),
             help=_("In every layer is as if the word were not there for the others."),
         )
@@ -94,7 +94,7 @@ def _word(view: View, options: Cause, edits: Set, head: Head) -> None:
         return
     cell = view.keys[at]
     if options.clicking == "hide":
-        layers = range(view.layers) if options.where is None else [options.where]
+        layers = view.attending if options.where is None else [options.where]
         put(toggled(edits, [Hide(layer, key) for layer in layers for key in range(*cell.pieces)]))
     elif options.looks is None:
         choose_own(Cause, looks=cell.pieces[0])

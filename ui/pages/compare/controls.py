@@ -23,7 +23,6 @@ from wording import _
 
 PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
 MINE = -1  # no ready pair
-FIRST = (0, 0)  # the head that is removed before any is chosen: what comes later can change
 
 
 def settle_difference(choice: Choice, options: Compare) -> Compare:
@@ -134,10 +133,13 @@ def _first_other(choice: Choice) -> str:
 
 
 def pick_removed(options: Compare, view: View, base: int) -> Set:
-    """The edits of the second reading: heads in a list, and whatever else a link holds."""
-    edits, notes = edits_of(options.edits, FIRST)
+    """The edits of the second reading: heads in a list, and whatever else a link holds.
+
+    Without any, the first head is removed, since all later layers can change.
+    """
+    edits, notes = edits_of(options.edits, (view.attending[0], 0))
     typed_notes(notes)
-    heads = [Ablate(layer, head, _part(view)) for layer in range(view.layers) for head in range(view.heads)]
+    heads = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]
     offered = list(dict.fromkeys((*edits, *heads)))
     st.session_state[REMOVED] = list(edits)
     st.multiselect(

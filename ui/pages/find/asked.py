@@ -28,8 +28,14 @@ class Asked:
 
     @property
     def prefers(self) -> Array:
-        """How much stronger each head's link with the first candidate is than with the second, (layer, head)."""
-        return preference(self.strengths)
+        """How much stronger each head's link with the first candidate is than with the second, (layer, head).
+
+        NaN for layers without attention.
+        """
+        margins = preference(self.strengths)
+        attending = np.isin(np.arange(self.view.layers), self.view.attending)
+        known: Array = np.where(attending[:, None], margins, np.float32(np.nan))
+        return known
 
     @property
     def compared(self) -> bool:

@@ -17,11 +17,11 @@ from wording import _
 def said(asked: Asked, base: int) -> str:
     """How many heads prefer the first candidate, which one the most, and what the other words do there."""
     margins = asked.prefers
-    layer, head = (int(place) for place in np.unravel_index(int(margins.argmax()), margins.shape))
+    layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(margins)), margins.shape))
     many, usual = int(prefers(margins).sum()), asked.usual[:, layer, head]
     first, second = asked.found[:, layer, head]
     best: dict[str, Any] = {
-        "counted": _counted(asked, many, margins.size),
+        "counted": _counted(asked, many, int(np.isfinite(margins).sum())),
         "head": f"{layer + base}-{head + base}",
         "first": first,
         "second": second,
@@ -74,7 +74,7 @@ def _counted(asked: Asked, many: int, size: int) -> str:
 def strongest(asked: Asked, other: Asked, base: int) -> str:
     """What the head that prefers the first candidate most does in the other text."""
     before, after = asked.prefers, other.prefers
-    layer, head = (int(place) for place in np.unravel_index(int(before.argmax()), before.shape))
+    layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(before)), before.shape))
     now = other.strengths[:, layer, head]
     kept = after[layer, head] > 0
     names = other.name(other.words.first), other.name(other.words.second)
@@ -111,8 +111,8 @@ def strongest(asked: Asked, other: Asked, base: int) -> str:
 def turning(asked: Asked, turned: Flags, meaning: Flags, harmless: Sequence[Asked]) -> str:
     """How many heads turn with the meaning, beside how many turn when nothing of it changes."""
     counts = [int(flips(asked.prefers, one.prefers).sum()) for one in harmless]
-    values: dict[str, Any] = {"turned": int(turned.sum()), "size": turned.size, "meaning": int(meaning.sum())}
-    values["least"] = LEAST
+    values: dict[str, Any] = {"turned": int(turned.sum()), "meaning": int(meaning.sum()), "least": LEAST}
+    values["size"] = int(np.isfinite(asked.prefers).sum())
     if not counts:
         return _(
             "{turned} of {size} heads flip by over {least}, {meaning} of them from the first candidate to the second."
@@ -141,7 +141,7 @@ def table(asked: Asked, other: Asked | None, base: int) -> bytes:
     if other is not None:
         header += [_("others give: {word} (other text)", word=name) for name in others]
     rows = []
-    for layer, head in np.ndindex(*asked.prefers.shape):
+    for layer, head in np.argwhere(np.isfinite(asked.prefers)).tolist():
         weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
         given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
         rows.append([layer + base, head + base, *weights, *given])

@@ -102,7 +102,7 @@ def answer(asked: Asked, choice: Choice) -> None:
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
-        shown = np.maximum(asked.strengths[at], 0)
+        shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
         figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, base=base, limit=limit)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
     figure = head_map(
@@ -149,8 +149,9 @@ def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice
         diverging=True, base=base, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)),
     )  # fmt: skip
     draw_chart(figure, "find_change", place=left, on_click=_pick)
+    directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
-        meaning.astype(np.float32) - (turned & ~meaning), theme(), _("Heads that flip"), _("direction"),
+        directions, theme(), _("Heads that flip"), _("direction"),
         diverging=True, base=base, limit=1.0,
         kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")},
     )  # fmt: skip

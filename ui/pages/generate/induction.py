@@ -76,7 +76,7 @@ def induction(choice: Choice, request: NextToken, step: Step, options: Options) 
 
 def summary(found: InductionScores, base: int) -> str:
     """What the test says, in one sentence or two."""
-    layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
+    layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
     name = head_name(int(layer), int(head), base).capitalize()
     many = int((found.matching > HALF).sum())
     several = ngettext(
@@ -84,7 +84,7 @@ def summary(found: InductionScores, base: int) -> str:
         "{number} of {heads} heads put more than half there",
         many,
         number=many,
-        heads=found.matching.size,
+        heads=int(np.isfinite(found.matching).sum()),
     )
     return _(
         "{head} puts {matching:.2f} of its attention on what followed the same token before; "
@@ -111,7 +111,7 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
 
 
 def _buttons(found: InductionScores) -> None:
-    layer, head = np.unravel_index(int(found.matching.argmax()), found.matching.shape)
+    layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
 
     def try_it() -> None:
         new_prompt(PROMPTS[REPEATS])
@@ -131,7 +131,7 @@ def _buttons(found: InductionScores) -> None:
 
 
 def _table(found: InductionScores, base: int) -> None:
-    order = np.argsort(-found.matching, axis=None)
+    order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
     names = (
         sentence("layer"),
         sentence("head"),

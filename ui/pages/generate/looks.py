@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.looks import reach, strongest, without_first
+from attention.looks import reach, strongest, without_first, without_missing
 from attention.mask import Array
 from attention.tokens import TokenRow
 from inference.questions.decoding import NextToken, Step
@@ -71,9 +71,10 @@ def seen_of(choice: Choice, request: NextToken, step: Step, options: Options) ->
     _asked, mine, place = looked_at(request, step, options)
     if mine.looks is None:
         return None
-    looks = mine.looks if options.first else without_first(mine.looks)
-    layer, head = head_of(choice, strongest(mine.looks))
-    shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": looks.mean((0, 1))}[options.over]
+    every = without_missing(mine.looks)
+    looks = every if options.first else without_first(every)
+    layer, head = head_of(choice, strongest(every))
+    shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": np.nanmean(looks, (0, 1))}[options.over]
     return Seen(mine, place, layer, head, shown, choice.count)
 
 
@@ -145,7 +146,8 @@ def summary(seen: Seen, step: Step, options: Options) -> str:
         )
     rank = ""
     if options.over == "head" and options.first:
-        most = strongest(seen.step.looks) if seen.step.looks is not None else np.zeros((1, 1), np.float32)
+        looks = np.ones((1, 1, 1), np.float32) if seen.step.looks is None else seen.step.looks
+        most = strongest(without_missing(looks))
         rank = _(", {rank} to a token further back", rank=rank_of(most, seen.layer, seen.head))
     return _(
         "{when}, {who} looks back at “{piece}” ({weight:.2f}{rank}); {ends}the newest token's "
@@ -181,7 +183,7 @@ def looks(seen: Seen | None, options: Options) -> None:
     if seen is None or seen.step.looks is None:
         return
     _switches()
-    every = seen.step.looks
+    every = without_missing(seen.step.looks)
     say(furthest(seen, reach(every)), role="status")
     values = strongest(every) if options.cell == "strongest" else reach(every)
     title, unit = map(told, CELLS[options.cell])
@@ -217,7 +219,7 @@ def keep_on_text(key: str) -> None:
 
 def furthest(seen: Seen, far: Array) -> str:
     """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
-    layer, head = np.unravel_index(int(far.argmax()), far.shape)
+    layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     if not far[layer, head]:
         return _("No head looks at a token between the first and the newest.")
     return _(
@@ -231,7 +233,7 @@ def _file(seen: Seen, every: Array) -> str:
     pieces = seen.step.row.labels
     rows = (
         (layer + seen.base, head + seen.base, at, pieces[at], float(every[layer, head, at]))
-        for layer, head, at in np.ndindex(*every.shape)
+        for layer, head, at in np.argwhere(np.isfinite(every)).tolist()
     )
     return csv_table(("layer", "head", "place", "token", "weight"), rows)
 

@@ -82,7 +82,7 @@ def sink(choice: Choice, request: NextToken) -> None:
     evidence = observe(trace)
     shares = evidence.strength("first").astype(np.float32)
     layer, head = head_of(choice, shares)
-    say(sink_summary(trace, shares, float(evidence.expected("first").mean())), role="status")
+    say(sink_summary(trace, shares, float(np.nanmean(evidence.expected("first")))), role="status")
     base = choice.count
     name = head_name(layer, head, base).capitalize()
     say(
@@ -118,7 +118,7 @@ def sink(choice: Choice, request: NextToken) -> None:
                     "{by_value:.2f} of what the heads pass on, not {mean:.2f} "
                     "([arXiv:2004.10102](https://arxiv.org/abs/2004.10102)).",
                     by_value=np.nanmean(by_value),
-                    mean=shares.mean(),
+                    mean=np.nanmean(shares),
                 )
             )
         first_switch()
@@ -132,13 +132,13 @@ def sink_summary(trace: Trace, shares: Array, even: float) -> str:
         "{number} of {heads} heads give it more than half",
         many,
         number=many,
-        heads=shares.size,
+        heads=int(np.isfinite(shares).sum()),
     )
     return _(
         "“{token}”, the first token, has {mean:.2f} of the attention of the tokens after it; "
         "spread evenly, it would have {even:.2f}. {several}.",
         token=trace.tokens[0],
-        mean=shares.mean(),
+        mean=np.nanmean(shares),
         even=even,
         several=several,
     )

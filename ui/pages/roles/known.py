@@ -11,7 +11,7 @@ import streamlit as st
 from attention.mask import Array
 from attention.roles import ROLES, Evidence, observe
 from attention.similarity import Divergence, compare
-from attention.trace import Trace, without_attention
+from attention.trace import Trace, attention_everywhere
 from inference import Refusal, TraceRequest
 from inference.text.accepted import explain_unreadable
 from probing.ready_sets import ready
@@ -53,13 +53,11 @@ class Known:
 def from_trace(trace: Trace, choice: Choice) -> Known:
     """Return what one text shows; cross-attention has no roles, so then it is the first part's.
 
-    Raises Refusal if a layer has no attention, so that none of its heads is compared with others.
+    Raises Refusal if a layer has no attention, since heads are compared by layer.
     """
     part = part_of(trace, choice)
-    attending = trace.attending(part)
-    missing = [layer for layer in range(len(trace.records(part))) if layer not in attending]
-    if missing:
-        raise Refusal(without_attention(missing[0], attending))
+    if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part), choice.count)) is not None:
+        raise Refusal(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}
     return Known(evidence, compare(trace, part), (Seen(trace.text, strengths),), trace)

@@ -170,6 +170,7 @@ export function questions(app) {
         facing,
         signed: app.data.signed,
         rest: app.data.rest,
+        ...(app.data.attending ? { attending: app.data.attending } : {}),
         pivot,
         picked: shown[answers],
         same: !cross(),

@@ -18,12 +18,15 @@ const plainly = (_id, _token, weight) => Math.abs(weight);
 /**
  * In how many other heads the link to the token is less strong.
  * @param {Rows} rows @param {number} layer @param {number} head @param {number} token @param {Strength} strength
+ * @param {number[]} [attending] the layers that have attention; all by default
  */
-export function headsBelow(rows, layer, head, token, strength = plainly) {
+export function headsBelow(rows, layer, head, token, strength = plainly, attending = undefined) {
   const of = (/** @type {number} */ id) => strength(id, token, rows.data[id * rows.count + token]);
   const mine = of(layer * rows.heads + head);
   let below = 0;
-  for (let id = 0; id < rows.layers * rows.heads; id++) if (of(id) < mine) below++;
+  for (const at of attending ?? Array(rows.layers).keys()) {
+    for (let id = at * rows.heads; id < (at + 1) * rows.heads; id++) if (of(id) < mine) below++;
+  }
   return below;
 }
 
@@ -64,7 +67,7 @@ const signedWords = (say) => ({
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts
+ *   attending?: number[], rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts
  *   values: weights of this head; picked: the other end of the link that was asked about; without
  *   ``strength`` heads are compared by their weight
  */
@@ -100,9 +103,9 @@ export function truth(facts) {
     known,
     incoming ? pivot - said : said - pivot,
   );
-  if (rows && rows.layers * rows.heads > 1) {
-    const below = headsBelow(rows, layer, head, said, strength);
-    const rest = rows.layers * rows.heads - 1;
+  const rest = rows ? (facts.attending?.length ?? rows.layers) * rows.heads - 1 : 0;
+  if (rows && rest > 0) {
+    const below = headsBelow(rows, layer, head, said, strength, facts.attending);
     const corrected = strength && known && (known.placed !== null || !Number.isNaN(known.usual));
     const [first, some] = !corrected
       ? [say.rankFirst, say.rank]

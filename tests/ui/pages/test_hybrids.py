@@ -1,0 +1,156 @@
+"""Every page with a model that has attention in layers 1 and 3 of 4: no error, no head that does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.edits import Ablate
+from attention.looks import strongest, without_missing
+from attention.record import Unavailable
+from attention.trace import attention_everywhere, without_attention
+from attention.view import View
+from inference import LocalBackend, Refusal, TraceRequest
+from inference.questions.decoding import NextToken
+from inference.questions.induction import InductionHeads
+from inference.questions.links import LinksQuestion
+from probing.ready_sets import ready
+from tests.support.asking import allowed, asked, go, notes
+from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
+from tests.support.repository import ROOT
+from ui.pages.find.asked import ask
+from ui.pages.find.in_words import said, table
+from ui.pages.find.words import Words
+from ui.pages.generate.whole import sink_summary
+from ui.pages.roles.known import from_trace
+from ui.state.choice import Choice
+from viz.bertviz import neuron
+from viz.bertviz.views import head_html
+
+TEXT = "The animal was tired, it sat."
+PAGES = sorted(file.stem for file in (ROOT / "pages").glob("*.py"))
+LACKING = str(attention_everywhere(4, ATTENDING))
+REFUSES = {"block", "measure", "roles"}
+NAMED = re.compile(r"(?:head |layer )(\d)(?:-| · head )(\d)")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("hybrids")
+    hybrid(root / "hybrid")
+    return root / "hybrid"
+
+
+@pytest.fixture(scope="module")
+def backend(folder: Path) -> Iterator[LocalBackend]:
+    with allowed(folder.parent) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def view(backend: LocalBackend, folder: Path) -> View:
+    return View(backend.trace(TraceRequest(str(folder), TEXT)), words=True)
+
+
+def heads_named(page: AppTest) -> set[int]:
+    """Return the layers of the heads that the page's notes name, other models' sentences left out."""
+    own = [note for note in notes(page) if "embedded" not in note and "MiniLM" not in note]
+    return {int(layer) for note in own for layer, _head in NAMED.findall(note)}
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("layer", [None, 2, 3])
+@pytest.mark.parametrize(
+    "name", [name for name in PAGES if name not in ("bertviz_views", "by_hand", "classroom", "pictures", "teach")]
+)
+def test_a_page_shows_heads_that_exist_or_refuses(name: str, layer: int | None, folder: Path) -> None:
+    chosen: dict[str, Any] = {} if layer is None else {"layer": layer, "head": 1}
+    page = asked(name, model=folder, text=TEXT, **chosen)
+    assert not page.exception
+    refused = notes(page, "refusal")
+    assert len(refused) <= 1
+    assert (LACKING in refused) == (name in REFUSES)
+    if name not in ("tutorials", "lessons", "masked_words", "translate", "next_sentence"):  # about other models
+        assert heads_named(page) <= set(ATTENDING)
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_neuron_view_refuses_in_a_sentence(folder: Path) -> None:
+    page = go(asked("explore", model=folder, text=TEXT, bertviz="neuron"), "bertviz_views")
+    assert not page.exception
+    assert LACKING in notes(page)
+    assert not page.get("iframe")
+
+
+@pytest.mark.usefixtures("backend")
+@pytest.mark.parametrize("kind", ["head", "model"])
+def test_the_other_views_of_bertviz_are_drawn(kind: str, folder: Path) -> None:
+    page = go(asked("explore", model=folder, text=TEXT, bertviz=kind), "bertviz_views")
+    assert not page.exception
+    assert LACKING not in notes(page)
+    assert page.get("iframe")
+
+
+def test_numbers_of_layers_begin_as_the_page_s_do(view: View) -> None:
+    with pytest.raises(Unavailable, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
+        neuron.neuron_html(view, base=1)
+    with pytest.raises(Refusal, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
+        from_trace(view.trace, Choice(count=1))
+    assert "3" in str(without_attention(2, ATTENDING, 1))
+    assert "2, 4" in str(without_attention(2, ATTENDING, 1))
+    assert "0, 2" in head_html(view).split('id="payload"')[0]
+
+
+def test_find_counts_and_lists_heads_that_exist(view: View) -> None:
+    found = ask(view, Words(3, 1, 2), False, Choice())
+    assert str(2 * HEADS) in re.findall(r"\d+", said(found, 0))
+    assert str(4 * HEADS) not in re.findall(r"\d+", said(found, 0))
+    assert np.isfinite(found.prefers).any(axis=1).tolist() == [False, True, False, True]
+    layers = {int(row.split(",")[0]) for row in table(found, None, 0).decode("utf-8-sig").splitlines()[1:]}
+    assert layers == set(ATTENDING)
+
+
+def test_find_names_no_missing_head_if_none_prefers(view: View) -> None:
+    found = ask(view, Words(3, 2, 1), False, Choice(by="weight"))
+    assert {int(layer) for layer, _head in NAMED.findall(said(found, 0))} <= set(ATTENDING)
+
+
+def test_the_next_token_s_mean_is_over_heads_that_exist(backend: LocalBackend, folder: Path) -> None:
+    looks = backend.predict(NextToken(model=str(folder), text=TEXT)).looks
+    assert looks is not None
+    known = without_missing(looks)
+    assert np.nanmean(known, (0, 1)).sum() == pytest.approx(1, abs=1e-5)
+    assert np.isfinite(strongest(known)).all(axis=1).tolist() == [False, True, False, True]
+
+
+def test_induction_has_no_number_for_a_missing_head(backend: LocalBackend, folder: Path) -> None:
+    found = backend.predict(InductionHeads(model=str(folder), length=10))
+    for values in (found.matching, found.control, found.previous, found.first):
+        assert np.isfinite(values).all(axis=1).tolist() == [False, True, False, True]
+
+
+def test_the_share_of_the_first_token_is_over_heads_that_exist(view: View) -> None:
+    shares = np.full((4, HEADS), np.nan, np.float32)
+    shares[list(ATTENDING)] = 0.75
+    assert "0.75" in sink_summary(view.trace, shares, 0.5)
+    assert re.findall(r"\d+", sink_summary(view.trace, shares, 0.5)).count(str(2 * HEADS)) == 2
+
+
+def test_links_are_not_counted_for_missing_heads(backend: LocalBackend, folder: Path) -> None:
+    with pytest.raises(Refusal, match=re.escape(LACKING)):
+        backend.inspect(LinksQuestion(str(folder), None, tuple(ready("grammar").items[:2])))
+
+
+@pytest.mark.usefixtures("backend")
+def test_compare_removes_a_head_that_exists(folder: Path) -> None:
+    page = asked("compare", model=folder, text=TEXT)
+    removed = [box.value for box in page.multiselect if Ablate(1, 0) in box.value]
+    assert removed == [[Ablate(1, 0)]]

@@ -1,0 +1,83 @@
+"""Each way out of a refusal has its button or link on the page."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from inference import Refusal
+from inference.heads import CLASSES, CLASSIFY, WHAT
+from tests.support.repository import ROOT, files
+from ui.run import refusals
+from ui.state.choice import Choice
+
+REMEDIES: dict[str, dict[str, Any]] = {  # way out: details that come with it
+    "busy": {},
+    "cut": {"limit": 9, "tokens": 12},
+    "download": {},
+    "embedded": {},
+    "head": {"head": CLASSIFY, "models": []},
+    "pair": {},
+    "reads": {"model": "some/model", "title": "Some model", "summary": "Reads Chinese."},
+    "retry": {},
+    "revision": {"revision": "refs/pr/7"},
+}
+ON_THE_PAGE = {"text"}  # the text box is where the refusal is
+
+
+class Drawn:
+    """A stand-in for Streamlit that keeps the buttons' labels and the links' files."""
+
+    def __init__(self) -> None:
+        self.buttons: list[str] = []
+        self.links: list[str] = []
+
+    def html(self, _body: str) -> None:
+        """Do nothing."""
+
+    def button(self, label: str, **_more: Any) -> None:
+        """Keep the label."""
+        self.buttons.append(label)
+
+    def page_link(self, page: str, **_more: Any) -> None:
+        """Keep the file's name."""
+        assert (ROOT / "ui" / "server" / page).resolve().is_file()
+        self.links.append(page.rsplit("/", 1)[-1])
+
+
+def shown(monkeypatch: pytest.MonkeyPatch, way_out: str, details: dict[str, Any]) -> Drawn:
+    """Draw a refusal with this way out on a page with another model than the embedded."""
+    drawn = Drawn()
+    monkeypatch.setattr(refusals, "st", drawn)
+    monkeypatch.setattr(refusals, "current", lambda: Choice(model="another/model"))
+    refusals.show(Refusal("No.", way_out=way_out, details=details))
+    return drawn
+
+
+def ways_out() -> set[str]:
+    """Every way out that a module of the repository names."""
+    found = set()
+    for file in files():
+        if file.suffix == ".py" and file.parts[0] not in ("tests", "tools", "bench"):
+            for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+                if isinstance(node, ast.keyword) and node.arg == "way_out" and isinstance(node.value, ast.Constant):
+                    found.add(str(node.value.value))
+    return found - {"None"}
+
+
+def test_every_way_out_has_a_remedy() -> None:
+    assert ways_out() == {*REMEDIES, *ON_THE_PAGE}
+
+
+@pytest.mark.parametrize("way_out", REMEDIES)
+def test_a_way_out_has_a_button_or_a_link(way_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = shown(monkeypatch, way_out, REMEDIES[way_out])
+    assert drawn.buttons or drawn.links
+
+
+@pytest.mark.parametrize("head", WHAT)
+def test_a_head_that_can_be_taught_leads_to_teach(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    links = shown(monkeypatch, "head", {"head": head, "models": []}).links
+    assert links == (["teach.py"] if head in CLASSES else [])

@@ -1,0 +1,67 @@
+"""Tables that the pages save: pandas reads each without arguments, and each zip has its provenance."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from attention import spreadsheet
+from tests.support.asking import asked
+from ui.show import saving
+
+PAGES = {  # page: the choices of its address that draw tables
+    "agreement": {},
+    "block": {},
+    "cause": {},
+    "compare": {},
+    "find": {},
+    "generate": {"show": "induction"},
+    "masked_words": {},
+    "measure": {},
+    "next_sentence": {},
+    "roles": {},
+    "step_by_step": {},
+    "tokens": {},
+    "translate": {},
+    "vectors": {},
+    "whole_pass": {},
+}
+FOLDED = {"block", "tokens", "vectors", "whole_pass"}  # their tables are made when a part is unfolded
+TEXT = "The cat, =1+1 or NA, sat."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_a_saved_table_is_read_by_pandas(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str | bytes, bytes]] = []
+
+    def keep(stem: str, table: str | bytes, provenance: Any) -> bytes:
+        content = spreadsheet.with_provenance(stem, table, provenance)
+        made.append((stem, table, content))
+        return content
+
+    monkeypatch.setattr(saving, "with_provenance", keep)
+    page = asked(name, text=TEXT, **PAGES[name])
+    assert not page.exception
+    assert bool(made) == (name not in FOLDED)
+    for stem, table, content in made:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            assert sorted(archive.namelist()) == [f"{stem}.csv", f"{stem}.meta.json"]
+            about = json.loads(archive.read(f"{stem}.meta.json"))
+            frame = pd.read_csv(io.BytesIO(archive.read(f"{stem}.csv")))
+        lines = table.decode("utf-8-sig") if isinstance(table, bytes) else table.removeprefix("\ufeff")
+        header = lines.splitlines()[0]
+        assert len(frame.columns) == len(set(frame.columns))
+        assert not any(column.startswith("Unnamed") for column in frame.columns)
+        assert frame.columns[0] in header
+        assert list(frame.index) == list(range(len(frame)))  # no cell beyond the header became an index
+        assert about["table"] == f"{stem}.csv"
+        readings = [reading for reading in (about, *about.values()) if isinstance(reading, dict)]
+        models = [str(reading["model"]) for reading in readings if "model" in reading]
+        assert any(model.rsplit("/", 1)[-1][:8] in stem for model in models)
+        assert len(frame) > 0
