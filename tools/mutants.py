@@ -12,7 +12,7 @@ checkers and `__main__`.
 The mutants run one after the other in a temporary copy of the tree, which needs no git: first all tests without a
 mutant, which must pass, then for each mutant the tests with its module's stem; if there are none, at most eight test
 files that import the module or its importers (`tools/changed_tests.py`). Tests in a browser are left out. A mutant is
-killed if its tests fail or exceed the time limit.
+killed if its tests fail or exceed the time limit, which counts processor time: other work on the machine kills none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,8 @@ from tools.changed_tests import ImportGraph, importing_tests, own_tests, read_gr
 from tools.words import KEYWORDS
 
 LEFT_OUT = ("tests/", "bench/")
-LIMIT = 300  # seconds of a mutant's tests
+LIMIT = 300  # seconds of the processor for a mutant's tests, children included
+PATIENCE = 10  # limit on the clock as a multiple, for tests that wait for ever
 UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list", "type_params", "pattern"}
 CHECKER_NAMES = {"TYPE_CHECKING", "__name__"}  # conditions of blocks that tests do not run
 OPPOSITE: dict[type[ast.AST], type[Any]] = {
@@ -142,7 +145,7 @@ def arithmetic(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
 
 def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
     """Yield numbers with 1 added and subtracted."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         for number in (node.value + 1, node.value - 1):
             if number != node.value:  # as it is for floats from 2**53 on
                 yield node, str(number) if number >= 0 else f"({number})"
@@ -236,15 +239,24 @@ def run_tests(root: Path, tests: Sequence[str], limit: float) -> tuple[int | Non
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile("w+") as output:
         process = psutil.Popen(command, cwd=root, env=quiet, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            status: int | None = process.wait(limit)
-        except psutil.TimeoutExpired:
-            status = None
-            for child in [*process.children(recursive=True), process]:
-                child.kill()
-            process.wait()
+        status = wait(process, limit)
         output.seek(0)
         return status, output.read()[-2000:]
+
+
+def wait(process: psutil.Popen, limit: float) -> int | None:
+    """Return a process's exit status; kill it with its children and return None after the time limit."""
+    end = time.monotonic() + PATIENCE * limit
+    used = 0.0
+    while used < limit and time.monotonic() < end:
+        with suppress(psutil.TimeoutExpired):
+            return int(process.wait(0.5))
+        with suppress(psutil.NoSuchProcess):
+            used = sum(sum(each.cpu_times()[:4]) for each in [process, *process.children(recursive=True)])
+    for each in [*process.children(recursive=True), process]:
+        each.kill()
+    process.wait()
+    return None
 
 
 def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str:
@@ -290,7 +302,7 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     parser.add_argument("--number", type=int, default=26)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--from", action="append", default=[], dest="packages", metavar="PATH")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of a mutant's tests")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of the processor for a mutant's tests")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     options = parser.parse_args(arguments)
     sources = source_files(root, options.packages)

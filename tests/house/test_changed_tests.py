@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.repository import ROOT, files
-from tools import changed_tests
 from tools.changed_tests import MOST, OTHER_FILES, Selection, changed_files, importing_tests, read_graph, run, select
 
 TREE = {
@@ -107,14 +106,14 @@ def test_slow_tests_run_only_if_they_are_a_modules_own(monkeypatch: pytest.Monke
         commands.append(command)
         return subprocess.CompletedProcess(command, 5 if "slow and not browser" in command else 0)
 
-    monkeypatch.setattr(changed_tests.subprocess, "run", status)
+    monkeypatch.setattr(subprocess, "run", status)
     assert run(Selection(("a.py",), ("b.py",), scripts=True), ["-x"]) == 0
     assert [command[-4:] for command in commands[:2]] == [
         ["-m", "not slow and not browser", "a.py", "b.py"],
         ["-x", "-m", "slow and not browser", "a.py"],
     ]
     assert commands[2][-1] == "tools/javascript.py"
-    monkeypatch.setattr(changed_tests.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1))
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1))
     assert run(Selection((), ("b.py",), scripts=False), []) == 1
 
 
