@@ -186,20 +186,20 @@ def run(selection: Selection, options: Sequence[str]) -> int:
     return int(failed)
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     """List or run the tests that depend on the changed files."""
     parser = argparse.ArgumentParser(prog="make test-changed", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--since", metavar="COMMIT", help="compare with this commit")
     parser.add_argument("--list", action="store_true", help="print the selection and run nothing")
     known, options = parser.parse_known_args(arguments)
     try:
-        changed = changed_files(ROOT, known.since)
+        changed = changed_files(root, known.since)
     except subprocess.CalledProcessError as error:
         print(
             f"git cannot list the changed files: {error.stderr.strip()}. Run make test-fast instead.", file=sys.stderr
         )
         return 2
-    selection = select(read_graph(), changed)
+    selection = select(read_graph(root), changed, root)
     print(f"{len(changed)} changed files; their tests:", *selection.own, *selection.others, sep="\n  ")
     return 0 if known.list else run(selection, options)
 

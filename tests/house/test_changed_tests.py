@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.support.repository import ROOT, files
-from tools.changed_tests import MOST, OTHER_FILES, Selection, changed_files, importing_tests, read_graph, run, select
+from tools.changed_tests import (
+    MOST,
+    OTHER_FILES,
+    Selection,
+    changed_files,
+    importing_tests,
+    main,
+    read_graph,
+    run,
+    select,
+)
 
 TREE = {
     "viz/__init__.py": "from viz.bars import draw",
@@ -78,7 +88,7 @@ def test_a_module_with_many_importers_keeps_the_nearest(tree: Path) -> None:
     assert (found[0], len(found)) == ("tests/viz/test_near.py", MOST)
 
 
-def test_committed_and_new_files_are_changed_since_main(tree: Path) -> None:
+def test_committed_and_new_files_are_changed_since_main(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def git(*arguments: str) -> None:
         identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
         subprocess.run(["git", *identity, *arguments], cwd=tree, check=True, capture_output=True)
@@ -88,15 +98,17 @@ def test_committed_and_new_files_are_changed_since_main(tree: Path) -> None:
     git("commit", "-m", "Begin")
     git("switch", "-c", "branch")
     assert changed_files(tree, None) == []
-    (tree / "viz/bars.py").write_text("pass")
+    (tree / "viz/bars.py").write_text("import viz.colours")
     git("rm", "-q", "viz/lonely.py")
     git("commit", "-a", "-m", "Change")
     (tree / "viz/colours.py").write_text("pass")
     (tree / "viz/new.py").write_text("pass")
     assert changed_files(tree, None) == ["viz/bars.py", "viz/colours.py", "viz/lonely.py", "viz/new.py"]
     assert changed_files(tree, "HEAD") == ["viz/colours.py", "viz/new.py"]
-    with pytest.raises(subprocess.CalledProcessError):
-        changed_files(tree, "nowhere")
+    assert main(["--list", "--since", "HEAD"], tree) == 0
+    assert capsys.readouterr().out.split()[-3:] == ["tests/house", "tests/viz/test_bars.py", "tests/viz/test_export.py"]
+    assert main(["--list", "--since", "nowhere"], tree) == 2
+    assert "nowhere" in capsys.readouterr().err
 
 
 def test_slow_tests_run_only_if_they_are_a_modules_own(monkeypatch: pytest.MonkeyPatch) -> None:
