@@ -227,7 +227,7 @@ def source_files(root: Path, packages: Sequence[str]) -> list[Path]:
     return [file for file in python if any(file == Path(name) or Path(name) in file.parents for name in packages)]
 
 
-def tests_of(graph: ImportGraph, path: str) -> list[str]:
+def select_tests(graph: ImportGraph, path: str) -> list[str]:
     """Return the test files that a mutant of this module must pass."""
     return own_tests(graph, path) or importing_tests(graph, path, indirect=True)
 
@@ -278,7 +278,7 @@ def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str
 def outcomes_of(root: Path, drawn: Sequence[Mutant], limit: float) -> list[str] | None:
     """Print and return the outcome of each mutant; None if the tests fail without a mutant."""
     graph = read_graph(root)
-    tests = {mutant.path: tests_of(graph, mutant.path) for mutant in drawn}
+    tests = {mutant.path: select_tests(graph, mutant.path) for mutant in drawn}
     every = sorted({test for listed in tests.values() for test in listed})
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copied = Path(folder) / "tree"
