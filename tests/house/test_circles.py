@@ -6,43 +6,12 @@ moved without the other. What is imported for type checking only counts as well.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.support.imports import import_statements
-from tests.support.repository import ROOT, files
-
-Graph = Mapping[str, frozenset[str]]
-
-
-def module_of(file: Path) -> str:
-    """The name that a file is imported by.
-
-    >>> module_of(Path("viz/figures/bars.py")), module_of(Path("viz/__init__.py")), module_of(Path("app.py"))
-    ('viz.figures.bars', 'viz', 'app')
-    """
-    return ".".join(part for part in file.with_suffix("").parts if part != "__init__")
-
-
-def needed(source: str, modules: frozenset[str]) -> Iterator[str]:
-    """Those of the modules that a source imports, wherever it does; of ``from a import b`` the module ``a.b`` alone."""
-    for node in import_statements(source):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in modules)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield from (name for name in (inner if inner in modules else node.module,) if name in modules)
-
-
-def graph(root: Path) -> Graph:
-    """What each module of a tree imports of the others."""
-    python = [file for file in files(root) if file.suffix == ".py"]
-    names = frozenset(map(module_of, python))
-    return {module_of(file): frozenset(needed((root / file).read_text(encoding="utf-8"), names)) for file in python}
+from tests.support.imports import Graph, import_graph
+from tests.support.repository import ROOT
 
 
 def circles(edges: Graph) -> list[tuple[str, ...]]:
@@ -90,11 +59,11 @@ def _folder(name: str) -> str:
 
 @pytest.mark.slow
 def test_no_import_goes_round_in_a_circle() -> None:
-    assert circles(graph(ROOT)) == []
+    assert circles(import_graph(ROOT)) == []
 
 
 def test_the_folders_of_inference_stand_one_upon_the_other() -> None:
-    assert circles(folded(graph(ROOT), "inference")) == []
+    assert circles(folded(import_graph(ROOT), "inference")) == []
 
 
 @pytest.fixture
@@ -117,19 +86,19 @@ def tree(tmp_path: Path) -> Path:
 
 def test_a_circle_is_found_inside_functions_and_across_rooms(tree: Path) -> None:
     found = ("inference.answers.inputs", "inference.answers.lens", "inference.questions.lens")
-    assert circles(graph(tree)) == [found]
-    assert circles(folded(graph(tree), "inference")) == [("inference.answers", "inference.questions")]
+    assert circles(import_graph(tree)) == [found]
+    assert circles(folded(import_graph(tree), "inference")) == [("inference.answers", "inference.questions")]
     (tree / "inference/answers/inputs.py").write_text("import app")
-    assert circles(graph(tree)) == [("app", "inference.answers.inputs", "inference.answers.lens")]
+    assert circles(import_graph(tree)) == [("app", "inference.answers.inputs", "inference.answers.lens")]
 
 
 def test_a_way_back_through_another_module_of_the_folder_is_a_circle_of_folders_only(tree: Path) -> None:
     (tree / "inference/answers/inputs.py").write_text("from inference.questions.other import name")
-    assert circles(graph(tree)) == []
-    assert circles(folded(graph(tree), "inference")) == [("inference.answers", "inference.questions")]
+    assert circles(import_graph(tree)) == []
+    assert circles(folded(import_graph(tree), "inference")) == [("inference.answers", "inference.questions")]
 
 
 def test_the_house_has_modules_to_look_at() -> None:
-    edges = graph(ROOT)
+    edges = import_graph(ROOT)
     assert "inference.errors" in edges["inference.backend"]
     assert {name.split(".")[0] for name in edges} >= {"attention", "inference", "viz", "ui", "pages", "tests", "app"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.house.test_circles import Graph, graph
+from tests.support.imports import Graph, import_graph
 from tests.support.repository import ROOT, files
 
 
@@ -34,7 +34,7 @@ def lent(edges: Graph) -> list[tuple[str, str]]:
 
 
 def test_pages_lend_each_other_nothing() -> None:
-    assert lent(graph(ROOT)) == []
+    assert lent(import_graph(ROOT)) == []
 
 
 def test_every_folder_of_a_page_has_its_page() -> None:
