@@ -121,15 +121,63 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
     rest(page)
     sizes = []
     for _ in range(2):
-        page.get_by_test_id("stMain").get_by_role("combobox").first.click()
+        control = page.get_by_test_id("stMain").get_by_role("combobox").first
+        control.click()
         option = page.get_by_role("option").first
         option.wait_for()
         sizes += [option.evaluate(LETTERS)]
+        menu, field = box_of(page.get_by_role("listbox")), box_of(control)
+        assert menu["x"] == pytest.approx(field["x"], abs=4)
+        assert min(abs(menu["y"] - field["y"] - field["height"]), abs(field["y"] - menu["y"] - menu["height"])) < 12
         page.keyboard.press("Escape")
         option.wait_for(state="detached")
         page.get_by_test_id("stMain").get_by_role("heading").first.click()
         page.keyboard.press("p")
     assert sizes[1] == pytest.approx(1.6 * sizes[0], rel=0.03)
+
+
+# A window in which the projector view has as many pixels of its own as the phone's page has without it.
+NARROW, PROJECTED = {"width": 390, "height": 844}, {"width": 624, "height": 1398}
+
+
+def place_on(page: Page, canvas: str, across: float, down: float) -> tuple[float, float]:
+    """Return a place of a canvas in the window, given in shares of its width and height."""
+    page.mouse.move(0, 0)
+    page.locator(canvas).first.scroll_into_view_if_needed()
+    rest(page)
+    box = box_of(page.locator(canvas).first)
+    return box["x"] + box["width"] * across, box["y"] + box["height"] * down
+
+
+def tip_at(page: Page, canvas: str, across: float, down: float) -> str:
+    """Return the tip at a place of a canvas."""
+    page.mouse.move(*place_on(page, canvas, across, down))
+    rest(page)
+    return page.get_by_role("tooltip").first.inner_text()
+
+
+def test_a_projector_finds_the_cell_under_the_pointer(page: Page, app_url: str, problems: Problems) -> None:
+    """The same place of a canvas has the same tip, and a click there chooses the same row."""
+    problems.allow(DEEP_LINK)
+    page.set_viewport_size(NARROW)
+    places = [(".figure canvas", 0.75, 0.9), (".figure canvas", 0.4, 0.5), (".grid canvas", 0.9, 0.9)]
+    found, rows = [], []
+    for size in (NARROW, PROJECTED):
+        open_page(page, app_url, layer=3, head=1)
+        painted(page, layer=3, head=1)
+        if size is PROJECTED:
+            page.keyboard.press("p")
+        page.set_viewport_size(size)
+        rest(page)
+        found += [[page.locator(".figure canvas").first.evaluate("(el) => el.offsetWidth")]]
+        found[-1] += [tip_at(page, *place) for place in places]
+        page.mouse.click(*place_on(page, *places[0]))
+        page.mouse.move(0, 0)
+        rest(page)
+        rows += [painted(page, layer=3, head=1)["focus"]]
+    assert found[0] == found[1]
+    assert rows[0] == rows[1]
+    assert rows[0] == "14"  # row of the last full stop
 
 
 @pytest.mark.parametrize("leave", ["button", "Escape", "p"])

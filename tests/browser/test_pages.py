@@ -3,6 +3,7 @@ is opened by its address is seen by its own tests."""
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from dataclasses import dataclass
@@ -12,10 +13,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.accessibility import OF_COLOURS, accessibility
-from tests.support.atrest import PATIENCE
+from tests.support.atrest import PATIENCE, rest
+from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, LOOKS, SIZES, STREAMLITS_OWN, THEMED, TWO, Look, each_look
 from tests.support.repository import ROOT
-from tests.support.visitor import open_page, painted
+from tests.support.visitor import DEEP_LINK, open_page, painted, stands
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 
@@ -126,3 +128,50 @@ def test_every_page_keeps_the_view_of_the_last_is_drawn_and_accessible(
     painted(page, layer=2, head=3)
     assert {place: told for place, told in found.items() if told} == {}
     assert len(found) == len(names) * len(LOOKS)
+
+
+# Of the pixels of a picture: the most frequent brightness, the share of dark ones. 0 is black, 255 is white.
+BRIGHTNESS = """async (source) => {
+    const image = new Image();
+    image.src = "data:image/png;base64," + source;
+    await image.decode();
+    const [canvas, counts] = [new OffscreenCanvas(image.width, image.height), new Array(256).fill(0)];
+    const ink = canvas.getContext("2d");
+    ink.drawImage(image, 0, 0);
+    const { data } = ink.getImageData(0, 0, image.width, image.height);
+    for (let i = 0; i < data.length; i += 4)
+        counts[Math.round(0.3 * data[i] + 0.59 * data[i + 1] + 0.11 * data[i + 2])]++;
+    const dark = counts.slice(0, 100).reduce((sum, count) => sum + count, 0) / (data.length / 4);
+    return [counts.indexOf(Math.max(...counts)), dark];
+}"""
+# At the moment at which the browser lays out the paper: by how much parts of the page are wider than the paper.
+PAPER = """() => matchMedia("print").addEventListener("change", ({ matches }) => {
+    if (!matches) return;
+    const roots = [...document.querySelectorAll("[data-testid=stMain] *")].map((el) => el.shadowRoot ?? el);
+    const parts = roots.flatMap((root) => [...root.querySelectorAll(".main-svg, canvas")]);
+    const main = document.querySelector("[data-testid=stMain]").getBoundingClientRect();
+    window.outside = parts.map((part) => part.getBoundingClientRect().right - main.right);
+    window.hidden = document.querySelector("[data-testid=stSidebar]").offsetWidth === 0;
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("colour_scheme", ["dark"])
+@pytest.mark.parametrize("path", ["/", "/measure", "/vectors"])
+def test_a_dark_page_is_printed_in_light_colours(page: Page, app_url: str, problems: Problems, path: str) -> None:
+    problems.allow(DEEP_LINK)
+    open_page(page, app_url, path)
+    stands(page)
+    rest(page)
+    page.evaluate(PAPER)
+    page.pdf()
+    assert page.evaluate("window.hidden")
+    assert max(page.evaluate("window.outside")) <= 1
+    page.emulate_media(media="print", color_scheme="dark")
+    rest(page)
+    shown = ["[data-testid=stMain]", *([".js-plotly-plot", ".js-plotly-plot .gtitle"] if path != "/" else [".figure canvas"])]
+    for selector in shown:
+        source = base64.b64encode(page.locator(selector).first.screenshot()).decode()
+        paper, dark = page.evaluate(BRIGHTNESS, source)
+        assert paper > 200, selector
+        assert 0.001 < dark < 0.5, selector

@@ -112,7 +112,7 @@ export function createFigure(app) {
     if (open !== tab) panel.replaceChildren(figures[tab].el);
     open = tab;
     const height = app.wide() ? app.room(580) - 132 : Math.min(560, app.width() + 90);
-    figures[tab].draw(Math.max(240, panel.clientWidth), Math.max(240, height));
+    figures[tab].draw(Math.max(180, panel.clientWidth), Math.max(240, height));
     menu.draw();
   }
   return { el, draw };
