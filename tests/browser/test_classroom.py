@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.support.atrest import PATIENCE, rest
-from tests.support.browser import Problems
+from tests.support.browser import PHONE, Problems
 from tests.support.visitor import DEEP_LINK, box_of, open_page, painted, stands
 
 
@@ -137,7 +137,7 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
 
 
 # A window in which the projector view has as many pixels of its own as the phone's page has without it.
-NARROW, PROJECTED = {"width": 390, "height": 844}, {"width": 624, "height": 1398}
+PROJECTED: ViewportSize = {"width": 624, "height": 1398}  # 1.6 times a phone
 
 
 def place_on(page: Page, canvas: str, across: float, down: float) -> tuple[float, float]:
@@ -159,10 +159,10 @@ def tip_at(page: Page, canvas: str, across: float, down: float) -> str:
 def test_a_projector_finds_the_cell_under_the_pointer(page: Page, app_url: str, problems: Problems) -> None:
     """The same place of a canvas has the same tip, and a click there chooses the same row."""
     problems.allow(DEEP_LINK)
-    page.set_viewport_size(NARROW)
+    page.set_viewport_size(PHONE)
     places = [(".figure canvas", 0.75, 0.9), (".figure canvas", 0.4, 0.5), (".grid canvas", 0.9, 0.9)]
     found, rows = [], []
-    for size in (NARROW, PROJECTED):
+    for size in (PHONE, PROJECTED):
         open_page(page, app_url, layer=3, head=1)
         painted(page, layer=3, head=1)
         if size is PROJECTED:

@@ -169,7 +169,10 @@ def test_a_dark_page_is_printed_in_light_colours(page: Page, app_url: str, probl
     assert max(page.evaluate("window.outside")) <= 1
     page.emulate_media(media="print", color_scheme="dark")
     rest(page)
-    shown = ["[data-testid=stMain]", *([".js-plotly-plot", ".js-plotly-plot .gtitle"] if path != "/" else [".figure canvas"])]
+    shown = [
+        "[data-testid=stMain]",
+        *([".js-plotly-plot", ".js-plotly-plot .gtitle"] if path != "/" else [".figure canvas"]),
+    ]
     for selector in shown:
         source = base64.b64encode(page.locator(selector).first.screenshot()).decode()
         paper, dark = page.evaluate(BRIGHTNESS, source)

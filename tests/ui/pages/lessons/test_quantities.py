@@ -53,7 +53,8 @@ def is_clearest() -> bool:
         rows = view.trace.rows(it)
         maps.append(rows[..., animal] - rows[..., street])
     turn = np.where((maps[0] > 0) & (maps[1] < 0), maps[0] - maps[1], 0)
-    return divmod(int(turn.argmax()), turn.shape[1]) == (4, 0)
+    layer, head = divmod(int(turn.argmax()), turn.shape[1])
+    return (layer, head) == (4, 0)
 
 
 def largest_undivided() -> float:
