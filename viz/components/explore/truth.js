@@ -67,7 +67,8 @@ const signedWords = (say) => ({
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
  * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   attending?: number[], rest?: "sink"|"missing"|null, doubts?: (token: number, weight: number) => Doubts|null, signed?: boolean}} facts
+ *   attending?: number[], rest?: "sink"|"missing"|null, signed?: boolean,
+ *   doubts?: (token: number, weight: number) => Doubts|null}} facts
  *   values: weights of this head; picked: the other end of the link that was asked about; without
  *   ``strength`` heads are compared by their weight
  */

@@ -106,7 +106,8 @@ export function createDebt(run) {
 
 /**
  * Keep one entry of the browser's history for each action of the reader. Streamlit pushes every address that a run
- * writes, and two for another page: Back would lead to addresses that nobody has seen. Those after the first replace it.
+ * writes, and two for another page: Back would lead to addresses that nobody has seen. Those after the first replace
+ * it.
  * @param {Pick<History, "pushState"|"replaceState">} history
  */
 export function createEntries(history) {

@@ -46,7 +46,10 @@ export function setAttribute(el, name, value) {
   if (el.getAttribute(name) !== String(value)) el.setAttribute(name, String(value));
 }
 
-/** Return the size of an element's pixel in pixels of the window: 1.6 for a projector, else 1. @param {HTMLElement} el */
+/**
+ * Return the size of an element's pixel in pixels of the window: 1.6 for a projector, else 1.
+ * @param {HTMLElement} el
+ */
 export function enlargement(el) {
   const scale = el.offsetWidth ? el.getBoundingClientRect().width / el.offsetWidth : 1;
   return Math.round(scale * 10) / 10 || 1; // offsetWidth is rounded
