@@ -1,5 +1,6 @@
 // Tells the server when the page's theme is another than it was, so that figures are drawn in it; and the browser
-// in which language the page is. Paper needs both, too: whether tables are dark, and how wide the page is (assets/app.css).
+// in which language the page is. Paper needs both, too: whether tables are dark, and how wide the page is
+// (assets/app.css).
 
 const PAPER = 640; // pixels for a page's content between the margins of A4 and of Letter
 
