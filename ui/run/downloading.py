@@ -42,7 +42,7 @@ def offer_or_show(refusal: Refusal, choice: Choice) -> None:
 
 def show_command() -> None:
     """Show the command that installs the models that work without a network."""
-    st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language="bash")
+    st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language=None)
 
 
 def offer(choice: Choice, found: Offer) -> None:
