@@ -13,9 +13,10 @@ each changed Python module the selection contains
    `tests/ui/pages/NAME/` runs `pages/NAME.py` and counts as its importer;
 4. the examples in its docstrings.
 
-A changed test is selected itself. JavaScript, styles and assets have the tests in `OTHER_FILES`, and a changed script
-also runs `tools/javascript.py`. `tests/house` always runs. Tests marked slow run only if they are a module's own or
-changed themselves, those in a browser never: `make test` runs everything.
+A changed test is selected itself, and a changed `conftest.py` selects its folder. JavaScript, styles and assets have
+the tests in `OTHER_FILES`, and a changed script also runs `tools/javascript.py`. `tests/house` always runs. Tests
+marked slow run only if they are a module's own or changed themselves, those in a browser never: `make test` runs
+everything.
 """
 
 from __future__ import annotations
@@ -151,6 +152,8 @@ def select(graph: ImportGraph, changed: Iterable[str], root: Path = ROOT) -> Sel
             if not path.startswith("tests/") and ">>> " in (root / path).read_text(encoding="utf-8"):
                 others.add(path)
     for path in changed:
+        if PurePosixPath(path).name == "conftest.py":
+            others.add(PurePosixPath(path).parent.as_posix())
         others.update(*(tests for pattern, tests in OTHER_FILES.items() if fnmatch(path, pattern)))
     there = {test for test in others - own if (root / test).exists()}
     scripts = any(fnmatch(path, pattern) for path in changed for pattern in SCRIPTS)

@@ -39,6 +39,7 @@ TREE = {
     "tests/house/test_links.py": "",
     "tests/browser/test_roles.py": "import ui.pages.roles.rows",
     "tests/support/pages.py": "",
+    "tests/viz/conftest.py": "",
     "tests/viz/test_page.py": "import tests.support.pages",
     "docs/LOG.md": "",
 }
@@ -67,6 +68,7 @@ def tree(tmp_path: Path) -> Path:
         (["tests/support/pages.py"], [], ["tests/viz/test_page.py"]),
         (["tests/viz/test_export.py"], ["tests/viz/test_export.py"], []),
         (["tests/browser/test_roles.py"], [], []),
+        (["tests/viz/conftest.py"], [], ["tests/viz"]),
         (["viz/removed.py", "tests/viz/test_removed.py"], [], []),
         (["viz/components/tree/tree.js"], [], ["tests/viz/components"]),
     ],
