@@ -20,6 +20,7 @@ from attention.aligned import HandAligned
 from attention.links import Span
 from inference.errors import Refusal
 from inference.text.accepted import check_text
+from probing.delimited import is_json
 from probing.utf8 import decoded_or_guessed
 from wording import said_by, sentence
 
@@ -80,11 +81,9 @@ Stated = Iterator[tuple[str, int, dict[str, Any]]]  # "line" or "pair", its numb
 
 
 def _from_lines(text: str) -> Stated:
-    named = False  # whether a first row, which may name the columns, was read
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        fields = line.rstrip("\r").split("\t")
+    numbered = ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+    for at, (number, line) in enumerate(numbered):
+        fields = line.split("\t")
         if len(fields) != len(FIELDS):
             raise Refusal(
                 sentence(
@@ -93,23 +92,15 @@ def _from_lines(text: str) -> Stated:
                     fields=len(fields),
                 )
             )
-        if not named and tuple(field.strip().lower() for field in fields) == FIELDS:
-            named = True  # of its columns
-            continue
-        named = True
-        yield "line", number, dict(zip(FIELDS, fields, strict=True))
+        if at or tuple(field.strip().lower() for field in fields) != FIELDS:  # the first row may name the columns
+            yield "line", number, dict(zip(FIELDS, fields, strict=True))
 
 
 def _from_json(text: str) -> Stated:
-    written = [line for line in text.split("\n") if line.strip()]
-    by_line = len(written) > 1 and all(line.startswith("{") and line.rstrip().endswith("}") for line in written)
-    try:
-        stated = [json.loads(line) for line in written] if by_line else json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
-        line = getattr(error, "lineno", 1)
-        raise Refusal(
-            sentence("The file begins like JSON, but line {line} cannot be read as such.", line=line)
-        ) from error
+    numbered = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    parts = numbered if len(numbered) > 1 and is_json(numbered[0][1]) else [(1, text)]
+    values = [_json_value(number, part) for number, part in parts]
+    stated = values if len(parts) > 1 else values[0]
     pairs = stated.get("pairs") if isinstance(stated, dict) else stated
     if not isinstance(pairs, list):
         raise Refusal(sentence('The file has no list "pairs". Each pair needs "source", "target" and "links".'))
@@ -117,6 +108,17 @@ def _from_json(text: str) -> Stated:
         if not isinstance(pair, dict):
             raise Refusal(sentence('Pair {number} is no object with "source", "target" and "links".', number=number))
         yield "pair", number, pair
+
+
+def _json_value(first: int, text: str) -> Any:
+    """Return the value of JSON that begins in line ``first``; raise Refusal with the line of an error."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
+        line = first + getattr(error, "lineno", 1) - 1
+        raise Refusal(
+            sentence("The file begins like JSON, but line {line} cannot be read as such.", line=line)
+        ) from error
 
 
 def _begins(kind: str, number: int) -> str:

@@ -20,7 +20,7 @@ from probing.kept import Kept
 from probing.rows import rows, to_csv, to_json
 from probing.score import Run, State, score
 from probing.summary import summary
-from probing.utf8 import guess_stated, guessed_encoding
+from probing.utf8 import guess_message
 
 OTHERWISE = "Change the file, or choose a model that reads these texts: --model."
 PAUSE = 20.0  # seconds between two savings of a state
@@ -54,8 +54,8 @@ def run(asked: argparse.Namespace) -> str:
 def _load_corpus(asked: argparse.Namespace, file: Path) -> Corpus:
     """Return the corpus in a file, and print the encoding if it was guessed; raise Refusal."""
     corpus = formats.load(file, asked.format, asked.encoding)
-    if not asked.encoding and (guessed := guessed_encoding(file.read_bytes())):
-        print(guess_stated(file.name, guessed), file=sys.stderr)
+    if corpus.guessed:
+        print(guess_message(file.name, corpus.guessed), file=sys.stderr)
     return corpus
 
 

@@ -48,8 +48,7 @@ def parse(text: str) -> Parsed:
     """
     items: list[Item] = []
     words: list[Word] = []
-    for number, raw in enumerate([*text.split("\n"), ""], start=1):
-        line = raw.rstrip("\r")
+    for number, line in enumerate([*text.split("\n"), ""], start=1):
         if line.startswith("\ufeff"):
             raise Refusal(
                 sentence(

@@ -21,6 +21,7 @@ class Corpus:
     digest: str  # SHA-256 of the format and the file's content
     left_out: int = 0  # rows that ask nothing, such as names that both or neither belong to the pronoun
     together: bool = False  # whether relations are also counted together, as ALL
+    guessed: str = ""  # the encoding that was guessed; "" if none was
 
     @property
     def links(self) -> int:

@@ -15,7 +15,7 @@ from itertools import islice
 from inference.errors import Refusal
 from wording import sentence
 
-DELIMITERS = "\t,;|"
+DELIMITERS = ",;\t|"
 JSON_LINES = ""  # in place of a delimiter
 SAMPLE = 1_000  # rows that are looked at to find the columns
 LARGEST_FIELD = 1_000_000  # characters
@@ -102,7 +102,7 @@ def find_delimiter(text: str) -> str:
     if first.lstrip().startswith(("[", "{")) and is_json(text):
         raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
     found: dict[str, bool] = {}  # separators, with whether a space follows each of them
-    for delimiter in DELIMITERS:
+    for delimiter in sorted(DELIMITERS):  # tabs first
         try:
             sample = [fields for _, fields in islice(table_records(text, delimiter), SAMPLE)]
         except Refusal:
@@ -112,7 +112,7 @@ def find_delimiter(text: str) -> str:
             found[delimiter] = all(field.startswith(" ") for fields in sample for field in fields[1:])
     if found:
         return min(found, key=lambda delimiter: found[delimiter])
-    return max(",;\t|", key=first.count)
+    return max(DELIMITERS, key=first.count)
 
 
 def table_records(text: str, delimiter: str) -> Iterator[Record]:
@@ -122,9 +122,14 @@ def table_records(text: str, delimiter: str) -> Iterator[Record]:
     if delimiter != "\t" or ('"' in text and (quotes_header(text) or _is_uneven(text) or _quotes_tabs(text))):
         found = records(lines(text), delimiter)
     else:
-        numbered = enumerate(lines(text), start=1)
-        found = ((at, [unquote(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+        found = tab_rows(text)
     return ((line, fields) for line, fields in found if any(field.strip() for field in fields))
+
+
+def tab_rows(text: str) -> Iterator[Record]:
+    """Yield the line and the fields of every row, blank ones too; quotation marks between tabs are text."""
+    for line, row in enumerate(lines(text), start=1):
+        yield line, [unquote(field) for field in row.rstrip("\n").split("\t")]
 
 
 def quotes_header(text: str) -> bool:
@@ -184,7 +189,7 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
         if "end of data" in str(error) or "larger" in str(error):
             said = sentence("Line {line} is not CSV: a quotation mark is not closed, or a cell is too long.", line=line)
         else:
-            said = sentence("Line {line} is not CSV: a quotation mark or a separator stands where none can.", line=line)
+            said = sentence("Line {line} is not CSV: a quotation mark or a separator is misplaced.", line=line)
         raise Refusal(said) from error
 
 

@@ -6,7 +6,6 @@ of two scripts, and control characters.
 
 from __future__ import annotations
 
-import codecs
 import re
 import unicodedata
 
@@ -22,7 +21,6 @@ WIDE = ("utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
 OPENING, CLOSING, BETWEEN = "“‘„‚«‹¿¡£€§", "”’“»›…™®©°ºª¹²³", "’‘–—\xad·"  # beside a letter on which side
 EAST_ASIAN = "\u2e80"  # the first of these characters
 DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue000", "\uf8ff")  # first and last
-NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 
 
 def guess(content: bytes) -> str | None:
@@ -54,20 +52,6 @@ def guess(content: bytes) -> str | None:
     if best == "cp1252" and not fits(content, best):
         return "latin_1"  # which has a character for all bytes
     return best if best is not None and fits(content, best) else None
-
-
-def check_encoding(name: str) -> str | None:
-    """Return Python's name of an encoding of text files; None if there is none of this name.
-
-    >>> check_encoding("Latin-1"), check_encoding("rot13"), check_encoding("none")
-    ('iso8859-1', None, None)
-    """
-    try:
-        b"a".decode(name)
-        found = codecs.lookup(name).name
-    except (LookupError, ValueError):
-        return None
-    return None if found.replace("_", "-") in NOT_FOR_FILES else found
 
 
 def _wide(content: bytes) -> str | None:

@@ -52,7 +52,10 @@ def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
             )
         )
     parser = FORMATS[format]
-    text = conllu.text_of(content, encoding) if format == "conllu" else decoded_or_guessed(content, encoding)[0]
+    if format == "conllu":
+        text, guessed = conllu.text_of(content, encoding), ""
+    else:
+        text, guessed = decoded_or_guessed(content, encoding)
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):
         raise Refusal(sentence("The file has nothing to score: {empty}.", empty=parser.EMPTY))
@@ -63,4 +66,5 @@ def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
         digest=hashlib.sha256(f"{format}{encoding}\n".encode() + content).hexdigest(),
         left_out=parsed.left_out,
         together=format == "conllu",
+        guessed=guessed,
     )

@@ -18,7 +18,7 @@ COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B",
 
 def parse(text: str) -> Parsed:
     """Every row that asks as an item; raises Refusal with the line that is not GAP's TSV."""
-    lines = [line.rstrip("\r") for line in text.split("\n")]
+    lines = text.split("\n")
     header = lines[0].split("\t")
     lacking = [column for column in COLUMNS if column not in header]
     if lacking:

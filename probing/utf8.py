@@ -11,9 +11,10 @@ from pathlib import Path
 
 from inference.errors import Refusal
 from probing import parquet
-from probing.encodings import check_encoding, fits, guess
+from probing.encodings import fits, guess
 from wording import sentence
 
+NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
 MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
 EXCEL_SEPARATOR = re.compile(r"\A\"?sep=[,;|\t]\"?\n", re.IGNORECASE)
@@ -73,9 +74,7 @@ def decoded(content: bytes) -> str:
         return content.decode(coding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Refusal(
-            sentence("Line {line} is not UTF-8 text. Save the file as UTF-8, or name its encoding.", line=line)
-        ) from error
+        raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
 
 
 def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
@@ -97,11 +96,16 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
     else:
         text = decoded(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
+    refuse_zero_bytes(text)
+    return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
+
+
+def refuse_zero_bytes(text: str) -> None:
+    """Raise Refusal if a file's text contains zero bytes, as binary files do."""
     if "\0" in text:
         raise Refusal(
             sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
         )
-    return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
 
 
 def guessed_encoding(content: bytes) -> str:
@@ -110,11 +114,11 @@ def guessed_encoding(content: bytes) -> str:
     >>> guessed_encoding("déjà".encode()), guessed_encoding("déjà vu".encode("latin-1"))
     ('', 'cp1252')
     """
-    return "" if is_unicode(content) else guess(content) or ""
+    return "" if needs_no_guess(content) else guess(content) or ""
 
 
-def is_unicode(content: bytes) -> bool:
-    """Return whether a file is UTF-8, Unicode with a mark, or of a known kind that is no plain text."""
+def needs_no_guess(content: bytes) -> bool:
+    """Return whether no encoding has to be guessed: a file is Unicode, Parquet, or not text."""
     if content.startswith((parquet.START, *(mark for mark, _ in MARKS))) or _kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
@@ -134,7 +138,7 @@ def first_damage(content: bytes) -> int:
     return end
 
 
-def guess_stated(name: str, encoding: str) -> str:
+def guess_message(name: str, encoding: str) -> str:
     """Return the sentence that states an encoding that was guessed for a file."""
     return sentence(
         "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
@@ -144,9 +148,9 @@ def guess_stated(name: str, encoding: str) -> str:
 
 
 def _in_encoding(content: bytes, encoding: str) -> str:
-    """Return a file's text in an encoding that somebody names; raise Refusal if it cannot be read in it."""
+    """Return a file's text in the named encoding; raise Refusal if there is none of this name or it does not fit."""
     _refuse_kind(content)
-    coding = check_encoding(encoding)
+    coding = _python_name(encoding)
     if coding is None:
         raise Refusal(
             sentence(
@@ -161,6 +165,20 @@ def _in_encoding(content: bytes, encoding: str) -> str:
         raise Refusal(
             sentence("Line {line} is not {encoding} text. Name another encoding.", line=line, encoding=encoding)
         ) from error
+
+
+def _python_name(encoding: str) -> str | None:
+    """Return Python's name of an encoding of text files; None if there is none of this name.
+
+    >>> _python_name("Latin-1"), _python_name("utf-16"), _python_name("rot13"), _python_name("none")
+    ('iso8859-1', 'utf-16', None, None)
+    """
+    try:
+        "a".encode(encoding)
+        found = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        return None
+    return None if found.replace("_", "-") in NOT_FOR_FILES else found
 
 
 def refuse_folder(path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from inference.errors import Refusal
-from probing.delimited import is_json, lines, quotes_header, records, refuse_same_names, unquote
+from probing.delimited import DELIMITERS, is_json, lines, quotes_header, records, refuse_same_names, tab_rows
 from probing.labelled.files import check_length, check_rows
 from probing.labelled.parsed import Parsed
 from probing.labelled.rows import OUTSIDE, Tagged
@@ -30,7 +30,6 @@ DATE = re.compile(r"\[[^\]]*\]")
 SENTENCE = re.compile(r"sentence|#$", re.IGNORECASE)
 WORDS = ("word", "token")  # names of columns
 TAGS = ("tag", "tags", "ner_tags", "ner_tag", "ner", "label", "labels")
-DELIMITERS = ",;\t|"
 BLANKS = " \t\n"
 DOCUMENT = "-DOCSTART-"
 
@@ -194,14 +193,13 @@ def _table_rows(text: str, delimiter: str) -> Iterator[Line]:
     """Return the rows of a table, blank ones too; quotation marks between tabs are words if the header has none."""
     if delimiter != "\t" or quotes_header(text):
         return records(lines(text), delimiter)
-    numbered = enumerate(lines(text), start=1)
-    return ((at, [unquote(field) for field in line.rstrip("\n").split("\t")]) for at, line in numbered)
+    return tab_rows(text)
 
 
 def _counts_words(text: str, delimiter: str, column: int) -> bool:
     """Return whether a column numbers the words of each sentence from 1, rather than the sentences."""
-    rows = islice(_table_rows(text, delimiter), 1, SAMPLE)
-    names = [fields[column].strip() for _, fields in rows if column < len(fields) and any(fields)]
+    rows = (row for row in _table_rows(text, delimiter) if any(field.strip() for field in row[1]))
+    names = [fields[column].strip() for _, fields in islice(rows, 1, SAMPLE) if column < len(fields)]
     after = all(name in ("1", str(int(old) + 1)) if old.isdecimal() else False for old, name in pairwise(names))
     return len(names) > 1 and names[0] == "1" and "2" in names and after
 

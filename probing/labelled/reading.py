@@ -16,7 +16,7 @@ from probing.labelled.parsed import Parsed, Row, Wanted
 from probing.labelled.rows import Classified, Labels
 from probing.labelled.splitting import split
 from probing.labelled.tags import named
-from probing.utf8 import guess_stated
+from probing.utf8 import guess_message
 from wording import sentence
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?")
@@ -100,7 +100,7 @@ def _parsed(
             parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
         told += [sentence("{file}: {said}", file=file.name, said=said) for said in parsed[part].told]
         if guessed:
-            told.append(guess_stated(file.name, guessed))
+            told.append(guess_message(file.name, guessed))
         if controls:
             told.append(
                 sentence(

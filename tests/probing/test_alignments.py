@@ -96,6 +96,8 @@ PAIR = {"source": "a b", "target": "x", "links": "0-0"}
         (b"a\tb\t0--0", "link “0--0”; links read like 0-1"),
         (b"a\tb\tp1-0", "link “p1-0”"),
         (b"{", "begins like JSON, but line 1"),
+        (f"{json.dumps(PAIR)}\n{json.dumps(PAIR)}\n{{\n".encode(), "line 3"),
+        (f'{json.dumps(PAIR)}\n\n{{"source": a}}\n'.encode(), "line 3"),
         (b"[" * 100_000, "begins like JSON"),
         (b'{"pairs": ' + b"1" * 5000 + b"}", "begins like JSON"),
         (b'{"pairs": 3}', 'no list "pairs"'),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from inference import Refusal
-from probing.utf8 import decoded, decoded_or_guessed, guess_stated, guessed_encoding, is_unicode
+from probing.utf8 import decoded, decoded_or_guessed, guess_message, guessed_encoding, needs_no_guess, refuse_zero_bytes
 from ui.run.refusals import say
-from wording import _, sentence
+from wording import _, sentence, told
 
 MOST_BYTES = 64_000_000
 ENCODINGS = {
@@ -41,10 +43,7 @@ def decode(data: bytes) -> str:
     """
     _refuse_size(data)
     text = decoded(data)
-    if "\0" in text:
-        raise Refusal(
-            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
-        )
+    refuse_zero_bytes(text)
     return text
 
 
@@ -58,29 +57,31 @@ def decode_table(data: bytes, encoding: str = "") -> str:
     return decoded_or_guessed(data, encoding)[0]
 
 
-def pick_encoding(key: str, file_id: str, name: str, data: bytes, before: str | None = None) -> str:
+def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
     """Draw a list of encodings if a file is not in Unicode, with the guess; return the encoding, "" for the guess.
 
-    ``before`` was picked when the list was last drawn, by a page that states the guess itself.
+    ``read`` gives the content, which is needed only once for each file. ``before`` was picked when the list was last
+    drawn, by a page that states the guess itself.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:
-        kept = st.session_state[f"{key}_guess"] = (file_id, is_unicode(data), guessed_encoding(data))
+        data = read()
+        kept = st.session_state[f"{key}_guess"] = (file_id, needs_no_guess(data), guessed_encoding(data))
         st.session_state.pop(key, None)
-    options = ["", *ENCODINGS]
     _id, unicode, guess = kept
     if unicode:
         return ""
+    options = ["", *ENCODINGS]
     picked: str = st.selectbox(
         _("Encoding"),
         options,
         index=options.index(before or ""),
         key=key,
-        format_func=lambda coding: ENCODINGS.get(coding, guess or _("Not found")),
+        format_func=lambda coding: told(ENCODINGS.get(coding or guess, guess or sentence("Not found"))),
         help=_("How the file stores letters; pick another one if they look wrong"),
     )
     if guess and not picked and before is None:
-        say(guess_stated(name, guess), role="status")
+        say(guess_message(name, guess), role="status")
     return picked
 
 

@@ -244,6 +244,12 @@ def test_a_word_of_a_table_keeps_its_column(mark: str, word: str, quote: str) ->
     assert row.tags == ("B-PER", "O", "B-LOC") * 2
 
 
+def test_excels_separator_line_leaves_sentences_whole() -> None:
+    content = b"sep=;\n#;word;tag\n1;Ann;B-PER\n2;sings;O\n1;Bob;B-PER\n2;runs;O\n"
+    text = File("a.csv", content).read(words=True)[0]
+    assert [row.text for row in parse(text, WordColumns()).rows] == ["Ann sings", "Bob runs"]
+
+
 def test_a_dash_of_windows_is_a_word() -> None:
     rows = "".join('"1","Ann","B-PER"\n"","\x96","O"\n"","London","B-LOC"\n' for _ in range(40))
     content = f'"Sentence #","Word","Tag"\n{rows}'.encode("latin-1")

@@ -73,7 +73,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
         say(WANTED, role="status")
         return None
     try:
-        encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+        encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
         return _parsed((uploaded.file_id, encoding), uploaded.getvalue())
     except Refusal as refusal:
         say(refusal.message)

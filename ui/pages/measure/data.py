@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from inference import Refusal
@@ -9,6 +11,7 @@ from probing import formats
 from probing.corpus import Corpus
 from probing.ready_sets import READY, ready
 from ui.input.picking import control
+from ui.input.text_files import pick_encoding
 from ui.pages.measure.options import BRINGS, Measure
 from ui.run.refusals import say
 from wording import _, sentence, told
@@ -69,8 +72,10 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
         ),
     )
     try:
-        found = _parsed(uploaded.file_id, uploaded.getvalue, options.format)
-        chooser = None if split is None else _parsed(split.file_id, split.getvalue, options.format)
+        with left:
+            found = _parsed(uploaded, options.format, f"{FILE}_encoding")
+        with right:
+            chooser = None if split is None else _parsed(split, options.format, f"{SPLIT}_encoding")
     except Refusal as refusal:
         say(refusal.message)
         return None
@@ -80,12 +85,14 @@ def pick_data(options: Measure) -> tuple[Corpus, Corpus | None] | None:
     return found, chooser
 
 
-def _parsed(file: str, content: object, format: str) -> Corpus:
-    """What a file holds; parsed once, since the page is drawn again at every click."""
-    kept: dict[tuple[str, str], Corpus] = st.session_state.setdefault(PARSED, {})
-    if (file, format) not in kept:
+def _parsed(file: Any, format: str, key: str) -> Corpus:
+    """Return the corpus in a file; parse it once, since the page is drawn again at every click."""
+    encoding = "" if format == "conllu" else pick_encoding(key, file.file_id, file.name, file.getvalue)
+    kept: dict[tuple[str, str, str], Corpus] = st.session_state.setdefault(PARSED, {})
+    asked = file.file_id, format, encoding
+    if asked not in kept:
         while len(kept) >= 2:  # a corpus and one to choose on
             kept.pop(next(iter(kept)))
         with st.spinner(_("Reading the file")):
-            kept[file, format] = formats.parse(content(), format)  # type: ignore[operator]
-    return kept[file, format]
+            kept[asked] = formats.parse(file.getvalue(), format, encoding)
+    return kept[asked]

@@ -25,7 +25,7 @@ from ui.show.saving import save
 from wording import _, sentence, told
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
-ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # what is picked, and what the table was read in
+ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # the picked one; the file and encoding of the table
 MOST = 500  # pairs at once
 FIRST, SECOND = "first text", "second text"
 NAMED = (  # names of both columns, in lower case
@@ -135,15 +135,14 @@ def own_pairs(who: Answerer) -> None:
                 _("File of pairs"),
                 type=["csv", "tsv", "txt", "jsonl", "parquet"],
                 key="pairs_file",
-                on_change=_brought,
                 max_upload_size=5,
                 help=_("The first and the second text of each pair, in two columns; at most {most} rows", most=MOST),
             )
             if (uploaded := state.get("pairs_file")) is not None:
-                encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
-                if encoding != state.get(READ_AS, ""):
-                    state[READ_AS] = encoding
-                    _brought()
+                encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
+                if state.get(READ_AS) != (uploaded.file_id, encoding):
+                    state[READ_AS] = uploaded.file_id, encoding
+                    _take_file(uploaded.getvalue(), encoding)
                     st.rerun()
     for problem in state.pop(SAID, []):
         say(problem)
@@ -190,14 +189,11 @@ def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
         return None, refusal.message
 
 
-def _brought() -> None:
-    """Put the pairs of the file that came into the table, or say why not."""
+def _take_file(content: bytes, encoding: str) -> None:
+    """Put the pairs of an uploaded file into the table, or keep the reason for the next run if it has none."""
     state = st.session_state
-    uploaded = state["pairs_file"]
-    if uploaded is None:
-        return
     try:
-        state[PAIRS] = parse(uploaded.getvalue(), state.get(READ_AS, ""))
+        state[PAIRS] = parse(content, encoding)
     except Refusal as refusal:
         state[SAID] = [refusal.message]
         return

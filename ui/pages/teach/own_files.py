@@ -124,7 +124,7 @@ def _bring(part: str) -> None:
     )
     if (brought := kept.get(part)) is not None:
         file = brought.file
-        encoding = pick_encoding(f"teach_encoding_{part}", brought.id, file.name, file.content, file.encoding)
+        encoding = pick_encoding(f"teach_encoding_{part}", brought.id, file.name, lambda: file.content, file.encoding)
         kept[part] = replace(brought, file=replace(file, encoding=encoding))
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -107,7 +107,7 @@ def _sentences() -> Alignments | None:
             role="status",
         )
         return ready()
-    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != (uploaded.file_id, encoding):
         try:

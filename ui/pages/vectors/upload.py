@@ -36,7 +36,7 @@ def from_file() -> tuple[str, ...]:
             "status",
         )
         return ()
-    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue())
+    encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
     found = _parsed(uploaded, encoding)
     if not isinstance(found, Table):
         return found

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from inference import EMBEDDED
 from inference.catalogue.cards import EMBEDDED_CARD
 from probing.labelled import cards
-from probing.utf8 import guess_stated
+from probing.utf8 import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
 from training.jobs import budget
@@ -162,7 +162,7 @@ def test_an_encoding_is_guessed_and_can_be_picked() -> None:
     rows = "".join(f"Un café numéro {at}\t{at % 2}\n" for at in range(40))
     page = bring(own(), "train", "mac.tsv", rows.encode("mac_roman"))
     assert str(cells(page, 0)["text"][0]).startswith("Un café")
-    assert any(guess_stated("mac.tsv", "mac_roman") in note for note in notes(page))
+    assert any(guess_message("mac.tsv", "mac_roman") in note for note in notes(page))
     page.selectbox(key="teach_encoding_train").set_value("cp850").run()
     assert not str(cells(page, 0)["text"][0]).startswith("Un café")
     page.selectbox(key="teach_encoding_train").set_value("").run()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.utf8 import guess_stated
+from probing.utf8 import guess_message
 from tests.support.asking import asked, notes, says
 
 
@@ -28,7 +28,7 @@ def test_an_encoding_is_guessed_and_can_be_picked() -> None:
     page = asked("vectors", show="sentences", bring="file")
     data = "id,text\n1,Un café.\n2,Un thé.\n3,Un été à Paris.\n".encode("mac_roman")
     page.file_uploader(key="vectors_file").set_value(("mac.csv", data, "text/csv")).run()
-    assert guess_stated("mac.csv", "mac_roman") in notes(page)
+    assert guess_message("mac.csv", "mac_roman") in notes(page)
     assert page.session_state["vectors_cells"][1] == ("Un café.", "Un thé.", "Un été à Paris.")
     page.selectbox(key="vectors_encoding").set_value("cp850").run()
     assert page.session_state["vectors_cells"][1] != ("Un café.", "Un thé.", "Un été à Paris.")

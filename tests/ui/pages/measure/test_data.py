@@ -1,0 +1,20 @@
+"""Files on the page Measure: a guessed encoding is stated and can be changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from probing.utf8 import guess_message
+from tests.support.asking import asked, notes
+
+TABLE = "text,source,target,distractor\nLe café est là et il est vieux.,il,café,vieux\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("encoding", "guessed"), [("utf-8", ""), ("cp1252", "cp1252")])
+def test_a_guessed_encoding_is_stated(encoding: str, guessed: str) -> None:
+    page = asked("measure", data="file", format="csv", control=0, least=1)
+    page.file_uploader(key="measure_file").set_value(("mine.csv", TABLE.encode(encoding), "text/csv")).run()
+    assert not page.exception
+    assert (guess_message("mine.csv", "cp1252") in notes(page)) is bool(guessed)
+    assert ("Encoding" in [box.label for box in page.selectbox]) is bool(guessed)
