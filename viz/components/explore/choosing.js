@@ -1,7 +1,7 @@
 // What a visitor looks at and keeps: previews, choices, and when a choice is told to the page.
 
 import { setAttribute } from "../shared/elements.js";
-import { attendingLayer, canonical, changed, createEchoes, fitSelection, togglePin } from "./selection.js";
+import { attendingLayer, canonical, changed, createEchoes, fitSelection, neighbour, togglePin } from "./selection.js";
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
@@ -88,9 +88,7 @@ export function createChoosing(app) {
     /** The head before or after. @param {number} sign */
     stepHead(sign) {
       const { layer, head } = store.state.kept;
-      const count = app.data.layers * app.data.heads;
-      const id = (layer * app.data.heads + head + sign + count) % count;
-      keep({ layer: Math.floor(id / app.data.heads), head: id % app.data.heads }, true);
+      keep(neighbour(app.data, layer, head, sign), true);
     },
     pin() {
       const { pinned, layer, head } = store.state.kept;

@@ -9,7 +9,7 @@ import { measured, measuresOf } from "./measures.js";
 import { short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
 import { picker } from "./picker.js";
-import { attendingLayer, togglePin } from "./selection.js";
+import { attends, togglePin } from "./selection.js";
 import { THUMB } from "./source.js";
 import { fill } from "../shared/words.js";
 import { aboveZero } from "./words.js";
@@ -72,8 +72,6 @@ export function createGrid(app) {
   const ordered = () => (kept().order === "layer" ? null : values(kept().order));
   /** @param {number} slot @returns {Head} */
   const headAt = (slot) => ({ layer: Math.floor(slots[slot] / app.data.heads), head: slots[slot] % app.data.heads });
-  /** @param {number} layer */
-  const attends = (layer) => attendingLayer(app.data, layer) === layer;
   /** @param {MouseEvent} event */
   const under = (event) => {
     return layout ? slotUnder(layout, kept().order, ...placeIn(canvas, event)) : -1;
@@ -108,7 +106,7 @@ export function createGrid(app) {
     if (event.pointerType === "touch") return;
     if (slot < 0) return onpointerleave();
     const { layer } = headAt(slot);
-    if (!attends(layer)) {
+    if (!attends(app.data, layer)) {
       app.preview(null);
       pad.style.cursor = "";
       const text = fill(say.layerWithout, { layer: layer + app.data.indexBase });
@@ -126,7 +124,7 @@ export function createGrid(app) {
     const slot = under(event);
     if (slot < 0) return;
     const { layer, head } = headAt(slot);
-    if (!attends(layer)) return;
+    if (!attends(app.data, layer)) return;
     anchor = { layer, head };
     if (event.shiftKey) app.keep({ pinned: togglePin(kept().pinned, layer, head) });
     else app.keep({ layer, head });
@@ -152,7 +150,7 @@ export function createGrid(app) {
     const { layers, heads } = app.data;
     const descending = app.data.measures.find(({ name }) => name === kind)?.descending ?? kind === "focus";
     const all = orderHeads(layers * heads, ordered(), descending);
-    slots = kind === "layer" ? all : all.filter((id) => attends(Math.floor(id / heads)));
+    slots = kind === "layer" ? all : all.filter((id) => attends(app.data, Math.floor(id / heads)));
     const coarse = app.width() < 600 || globalThis.matchMedia?.("(pointer: coarse)").matches;
     const frame = {
       width: pad.clientWidth - 4,
@@ -236,7 +234,7 @@ export function createGrid(app) {
     hovered,
     pinned: kept().pinned.map(([layer, head]) => layer * app.data.heads + head),
     base: app.data.indexBase,
-    without: slots.filter((id) => !attends(Math.floor(id / app.data.heads))),
+    without: slots.filter((id) => !attends(app.data, Math.floor(id / app.data.heads))),
     picture: canvas,
   });
   /** The whole grid for paper. @returns {Print|null} */

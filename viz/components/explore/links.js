@@ -10,7 +10,7 @@ import { STRENGTHS } from "./contract.js";
 import { doubtsIn } from "./crowd.js";
 import { argmax, minus, short } from "./numbers.js";
 import { cleared } from "../shared/pens.js";
-import { ends } from "./selection.js";
+import { attends, ends } from "./selection.js";
 import { topLinks } from "./truth.js";
 import { fill } from "../shared/words.js";
 
@@ -95,7 +95,8 @@ export function createLinks(app) {
   function under(event) {
     const [x, y] = placeIn(canvas, event);
     const [head, layer] = [Math.floor((x - 24) / cell), Math.floor((y - 18) / cell)];
-    return head >= 0 && layer >= 0 && head < app.data.heads && layer < app.data.layers ? { layer, head } : null;
+    const there = head >= 0 && layer >= 0 && head < app.data.heads && layer < app.data.layers;
+    return there && attends(app.data, layer) ? { layer, head } : null;
   }
   /** @param {PointerEvent} event */
   function onpointermove(event) {

@@ -31,15 +31,30 @@ const isIndex = (value, count) => typeof value === "number" && Number.isInteger(
  */
 const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
 
+/** Whether a layer has attention. @param {Payload} data @param {number} layer */
+export const attends = ({ attending }, layer) => !attending || attending.includes(layer);
+
 /**
  * A layer if it has attention, else the next in the direction from `start` that has some.
  * @param {Payload} data @param {number} layer @param {number} [start]
  */
-export function attendingLayer({ attending }, layer, start = layer) {
-  if (!attending || attending.includes(layer)) return layer;
+export function attendingLayer(data, layer, start = layer) {
+  const { attending } = data;
+  if (!attending || attends(data, layer)) return layer;
   const later = attending.find((other) => other > layer);
   const earlier = attending.findLast((other) => other < layer);
   return (layer < start ? earlier ?? later : later ?? earlier) ?? layer;
+}
+
+/**
+ * The head before (-1) or after (1) a head, in the order of layers; layers without attention have none.
+ * @param {Payload} data @param {number} layer @param {number} head @param {number} sign
+ */
+export function neighbour({ layers, heads, attending }, layer, head, sign) {
+  const all = attending ?? [...Array(layers).keys()];
+  const count = all.length * heads;
+  const at = (all.indexOf(layer) * heads + head + sign + count) % count;
+  return { layer: all[Math.floor(at / heads)], head: at % heads };
 }
 
 /**
@@ -50,7 +65,7 @@ export function fitSelection(data, raw = {}) {
   const { layers, heads, choices } = data;
   const keys = data.keys ?? data.queries;
   const pinned = (Array.isArray(raw.pinned) ? raw.pinned : []).filter((pin) =>
-    Array.isArray(pin) && isIndex(pin[0], layers) && attendingLayer(data, pin[0]) === pin[0] && isIndex(pin[1], heads)
+    Array.isArray(pin) && isIndex(pin[0], layers) && attends(data, pin[0]) && isIndex(pin[1], heads)
   );
   return {
     layer: attendingLayer(data, isIndex(raw.layer, layers) ? raw.layer : 0),

@@ -2,7 +2,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { DATA } from "../shared/cases.mjs";
-import { attendingLayer, changed, createEchoes, ends, FIRST, fitSelection, togglePin, turned } from "./selection.js";
+import {
+  attendingLayer,
+  changed,
+  createEchoes,
+  ends,
+  FIRST,
+  fitSelection,
+  neighbour,
+  togglePin,
+  turned,
+} from "./selection.js";
 
 describe("the selection", () => {
   test("is brought into range", () => {
@@ -85,5 +95,13 @@ describe("the selection", () => {
     assert.equal(fitSelection(data, { layer: 2 }).layer, 3);
     assert.deepEqual(fitSelection(data, { pinned: [[2, 0], [3, 0]] }).pinned, [[3, 0]]);
     assert.equal(attendingLayer(DATA, 0), 0);
+  });
+
+  test("the head after the last is the first, whichever layers have attention", () => {
+    const data = { ...DATA, layers: 5, heads: 2, attending: [1, 3] };
+    const steps = [[1, 0, 1], [1, 1, 1], [3, 1, 1], [1, 0, -1]];
+    const found = steps.map(([layer, head, sign]) => neighbour(data, layer, head, sign));
+    assert.deepEqual(found.map(({ layer, head }) => [layer, head]), [[1, 1], [3, 0], [1, 0], [3, 1]]);
+    assert.deepEqual(neighbour({ ...DATA, layers: 2, heads: 2 }, 1, 1, 1), { layer: 0, head: 0 });
   });
 });

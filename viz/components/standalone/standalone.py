@@ -136,8 +136,7 @@ def _still(view: View, selection: Mapping[str, Any], small: bool) -> str:
 
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
     """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
-    cells, heads = len(view.queries) * len(view.keys), view.layers * view.heads
-    real = len(view.attending) * view.heads  # heads of other layers have no weights
+    cells, heads = len(view.queries) * len(view.keys), len(view.attending) * view.heads
     one_byte = "signed8" if view.signed else "sqrt8"
     coding = "float16" if 2 * cells * heads <= min(HALVES, most) else one_byte
     room = heads if coding == "float16" else min(heads, most // max(1, cells))
@@ -151,29 +150,26 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
             )
         )
     if room == 0:
-        return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=real)
+        return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
     chosen = _nearest(view, selection)[:room]
     maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
     how = _("to three digits") if coding == "float16" else _("to within 0.008") if view.signed else _("to within 0.004")
     if room == heads:
-        return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=real, how=how)
+        return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
     return maps, _(
         "This file holds the maps of {room} of the {heads} heads, those nearest to the chosen one, and small maps of "
         "the rest; weights {how}.",
-        room=sum(layer in view.attending for layer, _head in chosen),
-        heads=real,
+        room=room,
+        heads=heads,
         how=how,
     )
 
 
 def _nearest(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Return all heads: chosen and pinned ones first, then by distance from the chosen layer.
-
-    Layers without attention come last.
-    """
+    """Return the heads of layers with attention: chosen and pinned ones first, then the nearest."""
     first = [(selection["layer"], selection["head"]), *map(tuple, selection.get("pinned", ()))]
-    every = [(layer, head) for layer in range(view.layers) for head in range(view.heads)]
-    return sorted(every, key=lambda at: (at not in first, at[0] not in view.attending, abs(at[0] - selection["layer"])))
+    every = [(layer, head) for layer in view.attending for head in range(view.heads)]
+    return sorted(every, key=lambda at: (at not in first, abs(at[0] - selection["layer"])))
 
 
 def _asked(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
