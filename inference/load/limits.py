@@ -6,6 +6,7 @@ from math import isqrt
 from typing import Any
 
 from inference.pictures.families import vision
+from inference.record.edits import HEADS
 from inference.record.smallest_input import positions
 
 _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
@@ -59,6 +60,7 @@ def memory_limit(model: Any, records: bool, budget: int) -> int:
     two = bool(getattr(config, "is_encoder_decoder", False))
     if two:  # a decoder's layer looks at its own text, and at the other one
         attentions += 2 * _number(config, layers, "num_decoder_layers", "decoder_layers")
+    attentions -= sum(list(by_layer).count(0) for by_layer in getattr(model, HEADS, {}).values())  # layers without any
     if not records:
         return isqrt(budget // (attentions * heads * 4))
     values = 2 if getattr(config, "model_type", None) in _TWO_VALUES else 1

@@ -175,7 +175,8 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
     by_part = {part: [n for n, name in zip(heads, parts, strict=True) if name == part] for part in parts}
     note_layers(model, calls, parts, own.paths)
     if len(by_part) == 1:
-        growing.prepare(model, _growing_paths(model, calls), given)
+        [layers] = layer_modules(model).values()
+        growing.prepare(model, layers, given)
     records.parts(model, calls, given, (None, None))
     refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
@@ -194,19 +195,14 @@ def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str]
                 raise Refusal(
                     sentence(
                         "{name} cannot be traced: {module} reads {positions} positions, but the text has {tokens} "
-                        "tokens. Expected a model without virtual tokens, such as soft prompts. Pass its base model.",
+                        "tokens. Expected a position for each token. If the model adds soft prompts, pass its base "
+                        "model.",
                         name=type(model).__name__,
                         module=call.path,
                         positions=positions,
                         tokens=tokens,
                     )
                 )
-
-
-def _growing_paths(model: Any, calls: Sequence[Call]) -> list[str]:
-    """Return the attentions' paths, or a path in each layer if some layers have no attention."""
-    [layers] = layer_modules(model).values()
-    return [call.path for call in calls] if len(layers) == len(calls) else [f"{path}." for path in layers]
 
 
 def _tried(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[Call]]:

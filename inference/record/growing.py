@@ -7,7 +7,6 @@ worth of work for each L of the plain pass, instead of H L.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,7 +17,6 @@ import torch
 from torch import Tensor
 
 GROWS = "_headlight_grows"  # on a prepared model: its layers, if samples can join before each of them
-_LAYER = re.compile(r"^(.*?\.)?\d+(?=\.)")  # the outermost numbered module of a path
 
 
 @dataclass(eq=False)
@@ -48,12 +46,11 @@ def growing(joining: Sequence[int]) -> Iterator[None]:
         _growth.reset(token)
 
 
-def prepare(model: Any, paths: Sequence[str], given: dict[str, Tensor]) -> None:
-    """Makes a loaded model able to grow where it can: each of its layers holds one attention, as ``paths`` say.
+def prepare(model: Any, layers: Sequence[str], given: dict[str, Tensor]) -> None:
+    """Make a loaded model able to grow if it can; ``layers`` are the paths of its layers, with or without attention.
 
     Whether it can is seen in a first pass, in which samples join before the first and before the last layer.
     """
-    layers = [found.group() if (found := _LAYER.match(path)) else "" for path in paths]
     if not all(layers):
         return
     hooks = [

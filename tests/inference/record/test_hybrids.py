@@ -15,8 +15,9 @@ from transformers import AutoConfig, AutoModel
 from attention.edits import Ablate
 from attention.patches import TakeHead, TakeState
 from attention.record import NoAttention, Unavailable
-from attention.trace import without_attention
+from attention.trace import Trace, without_attention
 from inference.errors import Refusal
+from inference.load.limits import memory_limit
 from inference.record import capture, lending
 from inference.record.edits import editing
 from inference.record.patches import Noting
@@ -154,3 +155,12 @@ def test_a_layer_without_attention_has_no_numbers() -> None:
     assert not list(none.arrays())
     with pytest.raises(Unavailable):
         none.scores(0)
+
+
+@pytest.mark.parametrize("name", ["jamba", "lfm2", "nemotron_h"])
+def test_layers_without_attention_take_no_memory(name: str) -> None:
+    model, _ = ready(name)
+    parts = capture.record_parts(model, {"input_ids": IDS})[0]
+    nothing: Any = None  # what is measured are the records
+    taken = Trace("", nothing, "", None, nothing, None, parts).nbytes
+    assert memory_limit(model, True, int(taken * 0.95)) < IDS.shape[1] <= memory_limit(model, True, int(taken * 1.05))
