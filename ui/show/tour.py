@@ -71,8 +71,9 @@ def go(stop: int) -> None:
     give_back()
     state[OWN] = _own()
     state[STOP], state[OFFER] = stop, False
-    _keep(stop, state[OWN])
-    if not _query(stop):
+    if _query(stop):
+        _keep(stop, state[OWN])
+    else:
         _restore()
     view = tour().steps[stop].view
     if view is not None:

@@ -87,11 +87,10 @@ def from_sentences(choice: Choice) -> Known | None:
     left_out = [reason for _step, reasons in done.values() for reason in reasons]
     if left_out:
         many, total = len(left_out), len(left_out) + sum(len(known.each) for known in found)
-        say(
-            _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=total, reason=left_out[-1]),
-            role="status",
-        )
-        if 2 * many > total:
+        most = 2 * many > total
+        said = _("{many:,} of {texts:,} texts are left out. {reason}", many=many, texts=total, reason=left_out[-1])
+        say(said, role="alert" if most else "status")
+        if most:
             return None
     return _together(found) if found else None
 
