@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from probing.labelled.checks import fit
+from probing.labelled.checks import Fit
 from probing.labelled.rows import Classified, Labels, Tagged
 from training import schedule
 from training.finetune import best
 from training.finetune.answers import Answers, answers, classes, tags
 from training.finetune.card import card
-from training.finetune.encoding import Encoded, encoded, sizes
+from training.finetune.encoding import Encoded, encoded
 from training.finetune.opening import reopened
 from training.finetune.run import MEASURE, Run, scores
 from training.finetune.scores import Scores
@@ -25,10 +25,13 @@ from training.precision import precision
 PREDICTIONS = "predictions.jsonl"  # of the test rows, a JSON object a line
 
 
-def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Scores) -> Scores:
+def export(  # noqa: PLR0913  # a finished run, and what was measured before it
+    task: Task, run: Run, settings: Settings, folder: Path, counted: Scores, measured: Fit
+) -> Scores:
     """Writes the best model, scores what was written on the test rows, in float32, and adds card and predictions.
 
     ``counted`` contains the baseline's scores on the same rows; it is empty for tags, which have none.
+    ``measured`` states how many texts were cut.
     """
     best.take(run.folder, run.model)
     save(run.model, run.tokenizer, folder)
@@ -37,7 +40,6 @@ def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Scor
     said = answers(reopened(folder, labels.kind).to(where.device), rows, run.batches.padding, where)
     test = scores(labels.kind, rows, said, labels.labels) | counted
     reached = best.mark(run.folder)
-    long = fit(labels, lambda texts: sizes(run.tokenizer, texts), run.length)
     found = {
         "task": labels.kind,
         "model": run.start,
@@ -45,7 +47,7 @@ def export(task: Task, run: Run, settings: Settings, folder: Path, counted: Scor
         "test": test,
         "dev": None if reached is None else {MEASURE[labels.kind]: reached.score, "step": reached.step},
         "rows": {"train": len(labels.train), "dev": len(labels.dev), "test": len(labels.test)},
-        "cut": {"texts": long.cut, "of": long.texts, "length": long.length},
+        "cut": {"texts": measured.cut, "of": measured.texts, "length": measured.length},
         "steps": run.progress.step,
         "finished": run.progress.step >= run.progress.schedule.last,
         "seconds": round(run.progress.seconds, 1),

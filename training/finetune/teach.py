@@ -30,17 +30,17 @@ def teach(task: Task, model: str, settings: Settings, folder: Path, machine: Mac
     """
     _refuse_finished(folder)
     run = ready(task.labels, model, settings, folder / RUN, machine)
+    measured = fit(task.labels, lambda texts: sizes(run.tokenizer, texts), run.length)
     if not run.progress.step:
         run.metrics.write("plan", step=0, last=run.progress.schedule.last)
-        cut = fit(task.labels, lambda texts: sizes(run.tokenizer, texts), run.length)
-        if cut.cut or cut.unknown:
-            run.metrics.note(cut.sentence)
+        if measured.cut or measured.unknown:
+            run.metrics.note(measured.sentence)
     counted = _counted(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, _stint(run, settings))
     run.optimiser.state.clear()  # the checkpoint has it; the saved model is read beside what is left
     run.film = None
-    found = export(task, run, settings, folder, counted)
+    found = export(task, run, settings, folder, counted, measured)
     if run.progress.step >= run.progress.schedule.last:
         for needless in (run.folder / "checkpoint.pt", best.file(run.folder)):
             needless.unlink()

@@ -79,9 +79,9 @@ def test_saving_keeps_no_optimiser_film_or_baseline(
     export: Any = vars(teaching)["export"]
     kept: list[tuple[int, Any, set[str]]] = []
 
-    def noting(task: Any, run: Run, how: Settings, folder: Path, counted: dict[str, Any]) -> dict[str, Any]:
-        kept.append((len(run.optimiser.state), run.film, set(counted)))
-        found: dict[str, Any] = export(task, run, how, folder, counted)
+    def noting(task: Any, run: Run, how: Settings, folder: Path, *known: Any) -> dict[str, Any]:
+        kept.append((len(run.optimiser.state), run.film, set(known[0])))
+        found: dict[str, Any] = export(task, run, how, folder, *known)
         return found
 
     monkeypatch.setattr(teaching, "export", noting)
