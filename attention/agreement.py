@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention.mask import Array
-from attention.record import NoAttention, Record
+from attention.record import Record, attending_records
 from attention.trace import Trace
 
 
@@ -19,7 +19,7 @@ def mean_maps(trace: Trace) -> Array:
 
     Rows are scaled to sum to one, which they do already in models without sinks.
     """
-    records = [record for record in trace.shares() if not isinstance(record, NoAttention)]  # others hand a token on
+    records = attending_records(trace.shares())
     means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in records]
     return shares(np.stack(means).astype(np.float32))
 
@@ -67,7 +67,7 @@ def rollout_row(trace: Trace, query: int) -> Array:
     records = trace.records()
     row: Array = np.zeros(records[0].keys, dtype=np.float32)
     row[query] = 1
-    for record in reversed([record for record in records if not isinstance(record, NoAttention)]):
+    for record in reversed(attending_records(records)):
         total: Array = np.sum([record.weights(head) for head in range(record.heads)], axis=0, dtype=np.float32)
         row = np.float32(0.5) * (row + row @ shares(total))
     return row

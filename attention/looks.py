@@ -16,7 +16,7 @@ def without_first(looks: Array) -> Array:
     kept = looks.copy()
     kept[..., 0] = 0
     left = kept.sum(axis=-1, keepdims=True)
-    result: Array = np.divide(kept, left, out=np.zeros_like(kept), where=~(left <= 0))  # NaN stays NaN
+    result: Array = np.divide(kept, left, out=np.zeros_like(kept), where=left != 0)  # NaN stays NaN
     return result
 
 

@@ -7,7 +7,7 @@ the result is rounded: a weight is the float32 that is nearest to the true one, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -248,9 +248,14 @@ class NoAttention:
 AnyRecord = Record | MapRecord | NoAttention
 
 
+def attending_records(records: Iterable[AnyRecord]) -> list[Record | MapRecord]:
+    """Return the records of the layers that have attention."""
+    return [record for record in records if not isinstance(record, NoAttention)]
+
+
 def first_attending(records: Sequence[AnyRecord]) -> AnyRecord:
     """Return the first record that has attention; the first record if none has."""
-    return next((record for record in records if not isinstance(record, NoAttention)), records[0])
+    return next(iter(attending_records(records)), records[0])
 
 
 def _log_sum_exp(scores: Doubles, sink: float | None) -> Doubles:

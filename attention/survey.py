@@ -24,9 +24,7 @@ class Survey:
     """Every head at a glance, made in one pass over the maps."""
 
     thumbnails: Array  # (layer, head, row, col): the largest weight of each cell
-    measures: dict[
-        str, Array
-    ]  # each of MEASURES by name, (layer, head), of the shares among the keys shown; NaN: no attention
+    measures: dict[str, Array]  # by name, (layer, head), of the keys shown; NaN without attention
     received: Array  # (key,), mean over queries and all heads that attend
     crowd: Crowd  # what the words of the text give each key together
     own: OwnLinks  # the links to open the text with

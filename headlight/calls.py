@@ -60,7 +60,7 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
     Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
     writes its target itself unless ``target_text`` is given. ``truncate`` reads the first tokens of a text that is too
-    long. A text is refused if the model does not know at least a third of its tokens. ``focus`` is the word, or the
+    long. A text is refused if at least a third of its tokens are unknown to the model. ``focus`` is the word, or the
     token's number, that is asked about first; ``theme`` is as in ``view``.
 
     Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
@@ -84,7 +84,7 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
 
 def _refuse_unknown(read: Trace) -> None:
-    """Raise Refusal if the model does not know the words of a text; it names a model of the hub that does."""
+    """Raise Refusal if the model does not know the words of a text; its message names a hub model that knows them."""
     try:
         check_known(read.model.name, read.source, read.target)
     except Refusal as refusal:

@@ -87,7 +87,7 @@ def whole_number(value: Any) -> int | None:
 
 
 def _style(names: Sequence[str]) -> str:
-    """Return how a vocabulary marks its pieces, told from some of them: inference.text.pieces.style.
+    """Return the style of a vocabulary's marks, inferred from some names (inference.text.pieces.style).
 
     Gemma writes no mark before the first word of a text, so its names may be recognized by their byte tokens alone.
     """

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attention.agreement import shares, with_residual
 from attention.edits import Edit, Hide
-from attention.record import NoAttention
+from attention.record import attending_records
 from inference.answers import attention_flow, zeroing
 from inference.answers.inputs import read, tensors
 from inference.answers.many_sets import one_text, outputs
@@ -119,7 +119,7 @@ def _flow(loaded: Loaded, one: dict[str, Tensor], focus: Run) -> Any:
             way_out="text",
         )
     [parts] = capture.record_parts(loaded.model, one)
-    records = [record for record in next(iter(parts.values())) if not isinstance(record, NoAttention)]
+    records = attending_records(next(iter(parts.values())))
     maps = np.stack([sum(record.weights(head) for head in range(record.heads)) for record in records])
     mixed = with_residual(shares(maps))
     found = np.mean([attention_flow.flow(mixed, query) for query in range(*focus)], axis=0).astype(np.float32)

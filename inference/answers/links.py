@@ -14,7 +14,7 @@ from inference.errors import Refusal
 from inference.loaded import Loaded
 from inference.questions.links import LinksAnswer, LinksQuestion
 from inference.record.batching import Sample, batches, collate
-from inference.record.edits import HEADS
+from inference.record.edits import HEADS, attending
 from inference.record.streaming import stream
 from inference.request import TraceRequest
 from inference.text.accepted import explain_unreadable
@@ -28,8 +28,8 @@ def answer(loaded: Loaded, question: LinksQuestion) -> LinksAnswer:
 
     Raises Refusal for a model with layers without attention, whose heads cannot be counted with the others.
     """
-    heads = [many for part in list(getattr(loaded.model, HEADS, {}).values())[:1] for many in part]
-    if (lacking := attention_everywhere(len(heads), [at for at, many in enumerate(heads) if many])) is not None:
+    part, heads = next(iter(getattr(loaded.model, HEADS, {}).items()), ("", ()))
+    if (lacking := attention_everywhere(len(heads), attending(loaded.model, part))) is not None:
         raise Refusal(lacking, way_out="embedded")
     items, own = _merged(question.items)
     samples, refused, unknown = _samples(loaded, items)

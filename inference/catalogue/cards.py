@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from inference.files import embedded
@@ -12,6 +11,7 @@ from inference.files.smollm import SMOLLM
 from inference.hub_cards import ModelCard
 from inference.pictures.families import PICTURES
 from inference.request import EMBEDDED
+from inference.text.chinese_words import HAN
 from wording import sentence
 
 EMBEDDED_CARD = ModelCard(
@@ -99,7 +99,6 @@ DINOV2_CARD = ModelCard(
 EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
 
 CHINESE = sentence("Chinese")  # as the cards name the language
-HAN = ("CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH")  # how Unicode names the characters that Chinese is written in
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
@@ -111,7 +110,7 @@ def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) ->
     >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
     ('b', None)
     """
-    chinese = all(unicodedata.name(letter, "").startswith(HAN) for word in unread for letter in word)
+    chinese = all(HAN.fullmatch(word) for word in unread)
     able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
     order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
     return min(able, key=order, default=None)

@@ -93,7 +93,7 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
 
 
 def _summary(name: str, config: Mapping[str, Any]) -> Sentence:
-    """Return what a folder's model is; program code in the folder is never run, and that is stated."""
+    """Return the summary of a folder's model, which states that program code in the folder is not run."""
     if not config.get("auto_map"):
         return sentence("A local model ({name}).", name=name)
     return sentence(

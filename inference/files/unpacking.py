@@ -23,7 +23,7 @@ from inference.settings import Settings, free_memory
 from wording import all_of, any_of, sentence
 
 MAKE, FETCH = "make extra", "headlight fetch"  # in the repository, and where pip installed Headlight
-HOW = sentence("make extra (installed with pip: headlight fetch)")
+HOW = sentence("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETCH)
 
 
 @dataclass(frozen=True)

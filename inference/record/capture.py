@@ -24,7 +24,7 @@ from inference.errors import Refusal
 from inference.pictures.families import tower
 from inference.record import faithful, fallback, growing, records, smallest_input, spans
 from inference.record.call import Call, part_names, refuse_uneven
-from inference.record.edits import HEADS, editing
+from inference.record.edits import HEADS, attending, editing
 from inference.record.interface import PATH, Tape, attend, recording
 from inference.record.layer_modules import layer_modules, note_layers
 from inference.stops import Stop, ending
@@ -301,7 +301,7 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
 
 def _attentions(model: Any) -> int:
     """How many attentions a pass through all layers computes; 0 where that is not known."""
-    return sum(sum(map(bool, layers)) for layers in getattr(model, HEADS, {}).values())
+    return sum(len(attending(model, part)) for part in getattr(model, HEADS, {}))
 
 
 def record_parts(

@@ -24,7 +24,7 @@ from wording import sentence
 HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
 
 Place = tuple[str, int]  # part, number of the call
-Layer = TypeVar("Layer")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +122,8 @@ def attending(model: Any, part: str) -> tuple[int, ...]:
     return tuple(at for at, heads in enumerate(getattr(model, HEADS, {}).get(part, ())) if heads)
 
 
-def in_every_layer(model: Any, part: str, found: Sequence[Layer], none: Layer) -> list[Layer]:
-    """Return those of a part's attentions, with ``none`` for each layer that has no attention."""
+def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
+    """Return ``found``, a value for each attention, with ``none`` inserted for layers without attention."""
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
     if sum(map(bool, heads)) != len(found):  # before the model's layers are known
         return list(found)

@@ -36,7 +36,7 @@ def block_of(path: str) -> str:
 def note_layers(model: Any, calls: Sequence[Call], parts: Sequence[str], ran: Container[str]) -> None:
     """Note with a model its layers and their heads by part, from one pass's attentions and their parts.
 
-    ``ran`` has the paths of the modules that ran. In a model of which some layers only attend, every layer counts.
+    ``ran`` has the paths of the modules that ran. If only some layers attend, all layers are counted.
     """
     layers: dict[str, tuple[str, ...]] = {}
     heads: dict[str, list[int]] = {}
@@ -54,9 +54,9 @@ def _blocks_between(model: Any, attending: Sequence[str], ran: Container[str]) -
     """Return the paths of all blocks of the list that holds those; () if it holds no others, or not all of those."""
     parents = {path.rpartition(".")[0] for path in attending}
     parent = next(iter(parents))
-    if len(parents) > 1 or not all(attending) or not isinstance(model.get_submodule(parent), torch.nn.ModuleList):
+    if len(parents) > 1 or not isinstance(model.get_submodule(parent), torch.nn.ModuleList):
         return ()
-    paths = [f"{parent}.{at}".lstrip(".") for at in range(len(model.get_submodule(parent)))]
+    paths = [f"{parent}.{at}" for at in range(len(model.get_submodule(parent)))]
     whole = tuple(path for path in paths if path in ran)
     in_order = [path for path in whole if path in attending] == list(attending)
     numbered = whole == tuple(paths[: len(whole)])  # a block that never runs would move the numbers
