@@ -11,7 +11,7 @@ from ui.pages.pictures.beside import beside
 from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
 from ui.pages.pictures.given import bring, picture_of
 from ui.pages.pictures.linking import linking
-from ui.pages.pictures.models import NO_MODEL, at_hand, needs_model, pick_vision, say_installing
+from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
 from ui.pages.pictures.options import ASKING, SHOWS, SIDES, Pictures
 from ui.pages.pictures.roles import roles
 from ui.pages.pictures.saying import saying
@@ -100,7 +100,7 @@ def says(shown: Subject, options: Pictures) -> None:
     if shown.model and shown.trace.picture is not None:
         saying(options, shown.trace.picture, shown.model)
     else:
-        needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
+        say_needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
 
 
 def kept(before: Choice, found: Mapping[str, object]) -> None:

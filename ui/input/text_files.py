@@ -12,6 +12,7 @@ from ui.run.refusals import say
 from wording import _, sentence, told
 
 MOST_BYTES = 64_000_000
+TABLES = ["csv", "tsv", "txt", "jsonl", "parquet"]  # suffixes of the tables that are read
 ENCODINGS = {
     "utf-8": sentence("UTF-8"),
     "cp1252": sentence("Western European (cp1252)"),

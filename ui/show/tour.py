@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import fields
 from typing import Any
 
 import streamlit as st
@@ -154,7 +153,7 @@ def _restore() -> None:
     with _LOCK:
         _KEPT.pop(_cookie(), None)
     if own != current():
-        choose(**{field.name: getattr(own, field.name) for field in fields(Choice)})
+        choose(**vars(own))
 
 
 def _resume(page: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -95,7 +95,7 @@ def lend(choice: Choice) -> None:
     own = lent.own if lent is not None and same else current()
     st.session_state[LENT] = Lent(st.session_state[PAGE], own, choice)
     if choice != current():
-        choose(**{field.name: getattr(choice, field.name) for field in fields(Choice)})
+        choose(**vars(choice))
 
 
 def is_lending() -> bool:
@@ -107,7 +107,7 @@ def give_back() -> None:
     """The reader's own choice again, unless the reader has typed something else since."""
     lent: Lent | None = st.session_state.pop(LENT, None)
     if lent is not None and _texts(current()) == _texts(lent.shown):
-        choose(**{field.name: getattr(lent.own, field.name) for field in fields(Choice)})
+        choose(**vars(lent.own))
 
 
 def notes() -> list[str]:

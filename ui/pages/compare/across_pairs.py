@@ -9,7 +9,7 @@ import streamlit as st
 from inference import Refusal
 from probing.text_pairs import TextPair, parse
 from ui.input.picking import control
-from ui.input.text_files import pick_encoding
+from ui.input.text_files import TABLES, pick_encoding
 from ui.pages.compare.options import BRINGS, Compare
 from ui.places import ASSETS
 from ui.run.refusals import say
@@ -18,11 +18,10 @@ from ui.show.saving import save
 from wording import _, sentence
 
 FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
-SUFFIXES = ["csv", "tsv", "txt", "jsonl", "parquet"]
 WANTED = sentence(
-    "Bring a CSV, TSV, JSON Lines or Parquet file with the columns a and b, a text in each. A column kind says"
-    " “change” where the meaning differs (also when it is left out) and “control” where only the wording does;"
-    " controls that share a text with a change are held against it."
+    "Bring a CSV, TSV, JSON Lines or Parquet file with a text in column a and another in column b. An optional column"
+    " kind marks each pair as “change” (the default: the meaning differs) or “control” (only the wording differs)."
+    " Changes are compared with the controls that share a text with them."
 )
 
 
@@ -64,7 +63,7 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
         return READY
     uploaded = st.file_uploader(
         _("File of pairs"),
-        SUFFIXES,
+        TABLES,
         key=FILE,
         max_upload_size=5,
         help=_("At most 500 pairs; the file stays on this machine"),

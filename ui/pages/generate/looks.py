@@ -194,9 +194,9 @@ def looks(seen: Seen | None, options: Options) -> None:
     right.caption(_("The places that get most, counted from 0, with the weights that shade the text above."))
     st.caption(
         _(
-            "Each cell a head: its largest weight further back, on neither the first token nor the newest and its "
-            "neighbour; or its mean distance, the first token's weight counted as 0. Click one to see its weights on "
-            "the text above."
+            "Each cell is a head: its largest weight further back, or its mean distance with the first token counted "
+            "as 0. “Further back” leaves out the first token, the newest and its neighbour. Click a cell to see its "
+            "weights on the text above."
         )
     )
     folded = st.expander(_("Every head's weights as a file"), key="generate_looks_file", on_change="rerun")

@@ -11,7 +11,7 @@ from probing import formats
 from probing.corpus import Corpus
 from probing.ready_sets import READY, ready
 from ui.input.picking import control
-from ui.input.text_files import pick_encoding
+from ui.input.text_files import TABLES, pick_encoding
 from ui.pages.measure.options import BRINGS, Measure
 from ui.run.refusals import say
 from wording import _, sentence, told
@@ -20,7 +20,7 @@ FILE, SPLIT, PARSED = "measure_file", "measure_split", "measure_parsed"
 SUFFIXES = {
     "conllu": ["conllu", "conll", "txt"],
     "gap": ["tsv", "txt"],
-    "csv": ["csv", "tsv", "txt", "jsonl", "parquet"],
+    "csv": TABLES,
 }
 MARKED = sentence("What was marked by hand: which word depends on which, or what a pronoun means")
 ABOUT = {

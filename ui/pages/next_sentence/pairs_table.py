@@ -12,7 +12,7 @@ from inference.heads import NEXT_SENTENCE
 from inference.questions.question import PredictRequest
 from inference.questions.sentence import Judged, NextSentence
 from probing.delimited import JSON_LINES, find_delimiter, table_records
-from ui.input.text_files import decode_table, pick_encoding
+from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.input.unknown_words import refuse_unreadable
 from ui.run.answering import Answerer
 from ui.run.ask_many import one_by_one
@@ -133,7 +133,7 @@ def own_pairs(who: Answerer) -> None:
         with st.popover(_("Bring a file of pairs"), help=_("A CSV, TSV, JSON Lines or Parquet file")):
             st.file_uploader(
                 _("File of pairs"),
-                type=["csv", "tsv", "txt", "jsonl", "parquet"],
+                type=TABLES,
                 key="pairs_file",
                 max_upload_size=5,
                 help=_("The first and the second text of each pair, in two columns; at most {most} rows", most=MOST),

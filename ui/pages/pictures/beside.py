@@ -18,7 +18,7 @@ from inference.questions.seeing import PictureVector
 from ui.input.picking import control
 from ui.pages.pictures.drawing import draw_picture, look_of
 from ui.pages.pictures.given import OTHER
-from ui.pages.pictures.models import needs_model, pick_other
+from ui.pages.pictures.models import pick_other, say_needs_model
 from ui.pages.pictures.options import BESIDES, Pictures
 from ui.pages.pictures.reading import of_picture, read_picture
 from ui.pages.pictures.subject import Subject
@@ -35,7 +35,7 @@ def beside(shown: Subject, options: Pictures) -> None:
     """Pick what stands beside it, and draw both."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        needs_model(_("A recording stands alone; pick a model above to compare."))
+        say_needs_model(_("A recording stands alone; pick a model above to compare."))
         return
     control(Pictures, "beside", st.segmented_control, _("Beside it"), list(BESIDES), format_func=BESIDES.get,
             required=True)  # fmt: skip

@@ -108,7 +108,7 @@ def say_installing(reason: str) -> None:
         say(OR_DOWNLOAD, role="status")
 
 
-def needs_model(recorded: str) -> None:
+def say_needs_model(recorded: str) -> None:
     """Say how to get a model for the view that was opened; ``recorded`` is the sentence if a model is at hand."""
     view = own(Pictures).show
     if at_hand():

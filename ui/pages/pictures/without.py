@@ -16,7 +16,7 @@ from inference import Refusal
 from inference.questions.seeing import PictureLabels, Seen
 from ui.pages.pictures.causes import every_head, others
 from ui.pages.pictures.drawing import draw_picture, look_of
-from ui.pages.pictures.models import needs_model
+from ui.pages.pictures.models import say_needs_model
 from ui.pages.pictures.options import Pictures
 from ui.pages.pictures.places import in_words, place_name, told
 from ui.pages.pictures.reading import read_picture
@@ -57,7 +57,7 @@ def without(shown: Subject, options: Pictures) -> None:
     """Choose what is removed, see both maps, and what the answer becomes."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
-        needs_model(_("From a recording nothing can be removed; pick a model above."))
+        say_needs_model(_("From a recording nothing can be removed; pick a model above."))
         return
     if len(shown.trace.source) > MOST_TOKENS:
         say(_("The picture has {tokens} tokens; something is removed from at most {most}. Read it smaller.",

@@ -41,8 +41,8 @@ BOXES = {
 ABOUT = {
     "train": sentence(
         "At most 50 MB and 250,000 rows; it stays on this machine. Text that is not UTF-8 is read in the likeliest"
-        " encoding, which is then stated. What no further file gives is divided from it by the seed: a tenth to choose"
-        " the best step by, a tenth to be told on in the end."
+        " encoding, which is then stated. Without further files, the seed draws a tenth of the rows for development and"
+        " a tenth for the test."
     ),
     "dev": sentence("By these rows the best step of the training is chosen."),
     "test": sentence("Rows that are looked at once, in the end, to tell how well the task is learned."),

@@ -122,7 +122,7 @@ def _one_label(found: Told) -> str:
 
 
 def _cut(found: Told) -> str:
-    """Return how many texts were cut to the tokens that the model reads; "" if none was, or none was measured."""
+    """Return a sentence on texts that were cut to the model's length; "" if none was cut or measured."""
     cut = found.scores.get("cut") or {}
     if not cut.get("texts"):
         return ""

@@ -44,7 +44,7 @@ COMPARED = {
     "not clearly more": sentence("not clearly more than"),
 }
 FORM = sentence(
-    "A line for each pair: source, target and links, with tabs between them, in UTF-8. Words are what stands between"
+    "A line for each pair: source, target and links, with tabs between them. Words are what stands between"
     " spaces; 0-1 links source word 0 to target word 1 for sure, 0?1 possibly. Or JSON, as assets/alignments/en-fr.json"
     " of this app. It stays on this machine."
 )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from ui.input.text_files import decode_table, pick_encoding
+from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, Table, column, is_table, lines, table
 from ui.run.refusals import say
 from wording import _, sentence, told
 
 FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
-SUFFIXES = ["txt", "csv", "tsv", "jsonl", "parquet"]
 WANTED = sentence(
     "Bring a text file with a sentence on each line, or a CSV, TSV, JSON Lines or Parquet file with named columns."
 )
@@ -22,7 +21,7 @@ def from_file() -> tuple[str, ...]:
     """Its sentences; none while nothing is there. Raises Refusal for a file that cannot be read."""
     uploaded = st.file_uploader(
         _("Text or table"),
-        type=SUFFIXES,
+        type=TABLES,
         key=FILE,
         max_upload_size=50,
         help=_(
@@ -31,10 +30,7 @@ def from_file() -> tuple[str, ...]:
         ),
     )
     if uploaded is None:
-        say(
-            WANTED,
-            "status",
-        )
+        say(WANTED, role="status")
         return ()
     encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
     found = _parsed(uploaded, encoding)

@@ -8,8 +8,7 @@
 // for two looks: what a message or a click sets off is scheduled by then. A component that still waits for something
 // says aria-busy="true" in its own markup, and needs to know nothing of this.
 //
-// Who follows the messages so also sees that a server is there again, and has the script run for it; and who hears of
-// each action of the reader keeps one entry of the browser's history for it.
+// This script also reruns the page when the server is back, and keeps one history entry for each action of the reader.
 
 const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
