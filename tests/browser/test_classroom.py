@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.support.atrest import PATIENCE, rest
-from tests.support.browser import PHONE, Problems
+from tests.support.browser import LAPTOP, PHONE, Problems
 from tests.support.visitor import DEEP_LINK, box_of, open_page, painted, stands
 
 
@@ -134,6 +134,23 @@ def test_a_menu_is_larger_for_a_projector(page: Page, app_url: str, problems: Pr
         page.get_by_test_id("stMain").get_by_role("heading").first.click()
         page.keyboard.press("p")
     assert sizes[1] == pytest.approx(1.6 * sizes[0], rel=0.03)
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
+def test_the_end_of_a_page_is_reached_on_a_projector(
+    page: Page, app_url: str, problems: Problems, size: ViewportSize
+) -> None:
+    problems.allow(DEEP_LINK)
+    page.set_viewport_size(size)
+    open_page(page, app_url)
+    stands(page)
+    rest(page)
+    page.keyboard.press("p")
+    page.locator("#headlight-projector-exit").wait_for()
+    rest(page)
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    last = box_of(page.get_by_test_id("stMain").get_by_test_id("stExpander").last)
+    assert 0 < last["y"] + last["height"] <= size["height"]
 
 
 # A window in which the projector view has as many pixels of its own as the phone's page has without it.
