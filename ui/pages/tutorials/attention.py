@@ -8,6 +8,7 @@ import numpy as np
 
 from attention.by_hand import attend
 from attention.complexity import TABLE, Setting
+from attention.find import LEAST, follows
 from attention.order import shuffled
 from attention.record import Record
 from attention.what_if import changed, spreads
@@ -149,7 +150,7 @@ def understood(choice: Choice, _options: Tutorials) -> str:
     it, animal, street = (tired.tokens.index(word) for word in ("it", "animal", "street"))
     one, other = tired.rows(it), wide.rows(it)
     layer, head = _best(one[..., animal])
-    turned = int(((one[..., animal] > one[..., street]) & (other[..., animal] < other[..., street])).sum())
+    turned = follows(one[..., animal] - one[..., street], other[..., animal] - other[..., street])
     before, after = one[layer, head], other[layer, head]
     then = {"animal": after[animal], "street": after[street]}
     return together(
@@ -170,7 +171,12 @@ def understood(choice: Choice, _options: Tutorials) -> str:
             "{animal:.2f} to {street:.2f}.",
             **then,
         ),
-        _("Of {heads} heads, {turned} change from the one to the other.", heads=one[..., 0].size, turned=turned),
+        _(
+            "Of {heads} heads, {turned} change from animal to street, each by more than {least}.",
+            heads=turned.size,
+            turned=int(turned.sum()),
+            least=LEAST,
+        ),
     )
 
 
