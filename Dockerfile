@@ -28,7 +28,7 @@ RUN site=.venv/lib/python3.11/site-packages \
 COPY . .
 # A read-only tree keeps no compiled modules: they are made now. And whoever cloned this for themselves alone is not who
 # will read it.
-RUN .venv/bin/python -m compileall -q app.py attention classroom inference lessons pages probing serving training ui viz wording \
+RUN .venv/bin/python -m compileall -q app.py attention classroom inference lessons pages probing serving training ui viz i18n \
     && chmod -R a+rX .
 
 FROM python:3.11.14-slim-bookworm

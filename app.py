@@ -23,41 +23,41 @@ from starlette.middleware import Middleware  # noqa: E402
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
 from ui.pages.teach import routes as teach  # noqa: E402
 from ui.pages.vectors import routes as vectors  # noqa: E402
-from ui.routes import classes, exports, pictures, slips, traces  # noqa: E402
+from ui.routes import classes, exports, pictures, selection_tokens, traces  # noqa: E402
 from ui.run.classes import sweep_rooms  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
-from ui.run.shelf import backend  # noqa: E402
+from ui.run.services import get_backend  # noqa: E402
 from ui.server import health, metrics  # noqa: E402
-from ui.server.guard import Guard  # noqa: E402
 from ui.server.headers import SecurityHeaders  # noqa: E402
-from ui.server.metrics import Measured  # noqa: E402
-from ui.server.start import announce, warm  # noqa: E402
-from ui.server.uploads import Uploads  # noqa: E402
+from ui.server.host_guard import Guard  # noqa: E402
+from ui.server.metrics import RequestMetrics  # noqa: E402
+from ui.server.uploads import UploadLimit  # noqa: E402
 from ui.server.visitor import VisitorCookie  # noqa: E402
+from ui.server.warm_up import announce, warm_up  # noqa: E402
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
     announce()
-    threading.Thread(target=warm, name="warm", daemon=True).start()
+    threading.Thread(target=warm_up, name="warm", daemon=True).start()
     sweeping = asyncio.create_task(sweep_rooms())
-    with SCRIPTS.watched():
+    with SCRIPTS.collect_while_idle():
         yield {}
     sweeping.cancel()
 
 
-ROOMS = (traces, slips, classes, exports, pictures, bertviz_views, teach, vectors)
+ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors)
 ours = [route for room in ROOMS for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
     routes=[*ours, *health.routes(), *metrics.routes({"files": traces.FILES.waits, "taught": teach.SENDING.waits})],
     middleware=[
-        Middleware(Measured),
+        Middleware(RequestMetrics),
         Middleware(SecurityHeaders),
-        Middleware(Guard, only_here=backend().settings.only_here),
-        Middleware(Uploads, settings=backend().settings),
+        Middleware(Guard, only_here=get_backend().settings.only_here),
+        Middleware(UploadLimit, settings=get_backend().settings),
         Middleware(VisitorCookie),
     ],
 )

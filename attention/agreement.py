@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.record import Record, attending_records
 from attention.trace import Trace
 
 
-def mean_maps(trace: Trace) -> Array:
+def mean_maps(trace: Trace) -> FloatArray:
     """Every layer's attention, the mean over its heads, (layer, query, key) float32; a sink's share is left out.
 
     Rows are scaled to sum to one, which they do already in models without sinks.
@@ -24,28 +24,28 @@ def mean_maps(trace: Trace) -> Array:
     return shares(np.stack(means).astype(np.float32))
 
 
-def shares(values: Array) -> Array:
+def shares(values: FloatArray) -> FloatArray:
     """Each row of sizes (..., entry) scaled to sum to one; a row of zeros stays one.
 
     >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.25, 0.75], [0.0, 0.0]]
     """
     total = values.sum(axis=-1, keepdims=True)
-    scaled: Array = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
+    scaled: FloatArray = np.divide(values, total, out=np.zeros_like(values), where=total > 0)
     return scaled
 
 
-def with_residual(maps: Array) -> Array:
+def with_residual(maps: FloatArray) -> FloatArray:
     """Half attention, half the residual stream, which hands every token on to itself (arXiv:2005.00928).
 
     >>> with_residual(np.array([[[0.2, 0.8], [1.0, 0.0]]])).round(2).tolist()
     [[[0.6, 0.4], [0.5, 0.5]]]
     """
-    mixed: Array = 0.5 * maps + 0.5 * np.eye(maps.shape[-1], dtype=maps.dtype)
+    mixed: FloatArray = 0.5 * maps + 0.5 * np.eye(maps.shape[-1], dtype=maps.dtype)
     return mixed
 
 
-def rollout(mixed: Array) -> Array:
+def rollout(mixed: FloatArray) -> FloatArray:
     """What reaches each token of the last layer from each input token, (query, key): the product over layers.
 
     Rows sum to one where those of ``mixed`` (layer, query, key) do (arXiv:2005.00928).
@@ -53,32 +53,32 @@ def rollout(mixed: Array) -> Array:
     >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
-    reached: Array = mixed[0]
+    reached: FloatArray = mixed[0]
     for layer in mixed[1:]:
         reached = layer @ reached
     return reached
 
 
-def rollout_row(trace: Trace, query: int) -> Array:
+def rollout_row(trace: Trace, query: int) -> FloatArray:
     """What reaches one token of the last layer from each input token, (key,): one row of rollout, from the top down.
 
     A row goes through the layers, half by the mean of their heads and half past them, and no two maps are multiplied.
     """
     records = trace.records()
-    row: Array = np.zeros(records[0].keys, dtype=np.float32)
+    row: FloatArray = np.zeros(records[0].keys, dtype=np.float32)
     row[query] = 1
     for record in reversed(attending_records(records)):
-        total: Array = np.sum([record.weights(head) for head in range(record.heads)], axis=0, dtype=np.float32)
+        total: FloatArray = np.sum([record.weights(head) for head in range(record.heads)], axis=0, dtype=np.float32)
         row = np.float32(0.5) * (row + row @ shares(total))
     return row
 
 
-def apart(rows: Array) -> float:
+def mean_row_distance(rows: FloatArray) -> float:
     """How different rows (query, key) are from each other: the mean total variation distance of all pairs.
 
     0: all rows are the same, so that no word is told from another; 1: no two rows share a key.
 
-    >>> apart(np.array([[1.0, 0.0], [0.0, 1.0]])), apart(np.array([[0.5, 0.5], [0.5, 0.5]]))
+    >>> mean_row_distance(np.array([[1.0, 0.0], [0.0, 1.0]])), mean_row_distance(np.array([[0.5, 0.5], [0.5, 0.5]]))
     (1.0, 0.0)
     """
     distances = 0.5 * np.abs(rows[:, None] - rows[None]).sum(axis=-1)
@@ -86,7 +86,7 @@ def apart(rows: Array) -> float:
     return float(distances[pairs].mean()) if len(rows) > 1 else 0.0
 
 
-def norms(weights: Array, values: Array, output: Array) -> Array:
+def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatArray:
     """Sizes of what each key really adds, ‖Σ_h α_h(i, j) · v_h(j) W_O,h‖, (query, key) (arXiv:2004.10102).
 
     ``weights`` is (head, query, key), ``values`` (head, key, channel), ``output`` W_O as (head, channel, output).
@@ -96,11 +96,11 @@ def norms(weights: Array, values: Array, output: Array) -> Array:
     """
     carried = np.einsum("hkc,hco->hko", values, output)
     added = np.einsum("hqk,hko->qko", weights, carried)
-    sizes: Array = np.linalg.norm(added, axis=-1)
+    sizes: FloatArray = np.linalg.norm(added, axis=-1)
     return sizes
 
 
-def norms_of(record: Record, output: Array, rows: slice) -> Array:
+def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
     """The same for one recorded layer and the tokens ``rows``, (row, key)."""
     heads = range(record.heads)
     weights = np.stack([record.weights(head, rows) for head in heads])
@@ -108,7 +108,7 @@ def norms_of(record: Record, output: Array, rows: slice) -> Array:
     return norms(weights, values, output)
 
 
-def zeroing_rollout(distances: Array) -> Array:
+def zeroing_rollout(distances: FloatArray) -> FloatArray:
     """Value zeroing's distances (layer, query, key), rows scaled to sum to one and rolled out (arXiv:2301.12971).
 
     The residual stream is in the distances already, so nothing is added for it. A token that no value changes
@@ -124,7 +124,7 @@ def zeroing_rollout(distances: Array) -> Array:
     return rollout(scaled)
 
 
-def over_words(values: Array, words: Sequence[tuple[int, int]]) -> Array:
+def over_words(values: FloatArray, words: Sequence[tuple[int, int]]) -> FloatArray:
     """Values of tokens (token,) summed over each word's pieces (start, stop), (word,).
 
     >>> over_words(np.array([1.0, 2.0, 4.0]), [(0, 1), (1, 3)]).tolist()

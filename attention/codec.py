@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
+from attention.mask import FloatArray
 
 ALIGN = 8
 Bytes = npt.NDArray[np.uint8]
 
 
-def sqrt8(weights: Array) -> Bytes:
+def sqrt8(weights: FloatArray) -> Bytes:
     """Weights in 0..1 as bytes, round(255 · √w).
 
     >>> sqrt8(np.array([0.0, 0.25, 1.0], np.float32)).tolist()
@@ -31,17 +31,17 @@ def sqrt8(weights: Array) -> Bytes:
     return coded
 
 
-def from_sqrt8(coded: Bytes) -> Array:
+def from_sqrt8(coded: Bytes) -> FloatArray:
     """The weights that square-root bytes stand for, to within 0.004.
 
     >>> from_sqrt8(np.array([0, 255], np.uint8)).tolist()
     [0.0, 1.0]
     """
-    weights: Array = (coded.astype(np.float32) / np.float32(255)) ** 2
+    weights: FloatArray = (coded.astype(np.float32) / np.float32(255)) ** 2
     return weights
 
 
-def signed8(values: Array) -> npt.NDArray[np.int8]:
+def signed8(values: FloatArray) -> npt.NDArray[np.int8]:
     """Numbers in -1..1 as bytes with a sign, round(127 · √|v|).
 
     >>> signed8(np.array([-1.0, -0.25, 0.0, 1.0], np.float32)).tolist()
@@ -53,18 +53,18 @@ def signed8(values: Array) -> npt.NDArray[np.int8]:
     return coded
 
 
-def from_signed8(coded: npt.NDArray[np.int8]) -> Array:
+def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
     """The numbers that such bytes stand for, to within 0.008.
 
     >>> from_signed8(np.array([-127, 0], np.int8)).tolist()
     [-1.0, 0.0]
     """
     shares = coded.astype(np.float32) / np.float32(127)
-    values: Array = shares * np.abs(shares)
+    values: FloatArray = shares * np.abs(shares)
     return values
 
 
-def halves(weights: Array) -> npt.NDArray[np.float16]:
+def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
     """Numbers as float16, bit for bit as ``astype`` rounds them; weights, in 0..1, many times faster on real maps.
 
     Most weights of a long text are below 2**-14, where half precision is subnormal and ``astype`` slow; there a half
@@ -90,16 +90,16 @@ STORED: dict[str, np.dtype[Any]] = {
     "float32": np.dtype("<f4"),
 }
 
-CODERS: dict[str, Callable[[Array], npt.NDArray[Any]]] = {
+CODERS: dict[str, Callable[[FloatArray], npt.NDArray[Any]]] = {
     "sqrt8": sqrt8,
     "signed8": signed8,
     "float16": halves,
     "float32": np.asarray,
 }
-DECODERS: dict[str, Callable[[npt.NDArray[Any]], Array]] = {"sqrt8": from_sqrt8, "signed8": from_signed8}
+DECODERS: dict[str, Callable[[npt.NDArray[Any]], FloatArray]] = {"sqrt8": from_sqrt8, "signed8": from_signed8}
 
 
-def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[Array, str]]) -> bytes:
+def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
     """One frame; ``arrays`` maps a name to (values, coding), coding one of those of STORED."""
     entries, blocks, offset = [], [], 0
     for name, (values, coding) in arrays.items():
@@ -114,17 +114,17 @@ def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[Array, str]]) ->
     return len(text).to_bytes(4, "little") + text + b"".join(blocks)
 
 
-def unframe(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
+def decode_frame(data: bytes) -> tuple[dict[str, Any], dict[str, FloatArray]]:
     """The header and the decoded float32 arrays of a frame.
 
-    >>> header, arrays = unframe(frame({"a": 1}, {"w": (np.array([[0.5, 1.0]], np.float32), "float16")}))
+    >>> header, arrays = decode_frame(frame({"a": 1}, {"w": (np.array([[0.5, 1.0]], np.float32), "float16")}))
     >>> header["a"], arrays["w"].tolist()
     (1, [[0.5, 1.0]])
     """
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])
     body = data[4 + length :]
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, FloatArray] = {}
     for entry in header.pop("arrays"):
         block = body[entry["offset"] : entry["offset"] + entry["bytes"]]
         raw: npt.NDArray[Any] = np.frombuffer(block, STORED[entry["dtype"]]).reshape(entry["shape"])

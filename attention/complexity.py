@@ -12,14 +12,14 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from wording import sentence
+from i18n import gettext_lazy
 
 Values = npt.NDArray[np.float64]
 FLOAT = 4  # bytes of one number
 
 
 @dataclass(frozen=True)
-class Setting:
+class ComplexitySetting:
     """d: numbers of one token's vector; k: kernel width of a convolution; r: tokens that restricted attention sees."""
 
     d: int
@@ -35,47 +35,47 @@ class LayerType:
     complexity: str  # the formulas as the table writes them
     sequential: str
     path: str
-    cost_at: Callable[[Values, Setting], Values]
-    steps_at: Callable[[Values, Setting], Values]
-    path_at: Callable[[Values, Setting], Values]
+    cost_at: Callable[[Values, ComplexitySetting], Values]
+    steps_at: Callable[[Values, ComplexitySetting], Values]
+    path_at: Callable[[Values, ComplexitySetting], Values]
 
 
-def _one(n: Values, _setting: Setting) -> Values:
+def _constant(n: Values, _setting: ComplexitySetting) -> Values:
     return np.ones_like(n)
 
 
-def _each(n: Values, _setting: Setting) -> Values:
+def _linear(n: Values, _setting: ComplexitySetting) -> Values:
     return n
 
 
 TABLE = (
-    LayerType(sentence("Self-attention"), "n² · d", "1", "1", lambda n, s: n**2 * s.d, _one, _one),
-    LayerType(sentence("Recurrent"), "n · d²", "n", "n", lambda n, s: n * s.d**2, _each, _each),
+    LayerType(gettext_lazy("Self-attention"), "n² · d", "1", "1", lambda n, s: n**2 * s.d, _constant, _constant),
+    LayerType(gettext_lazy("Recurrent"), "n · d²", "n", "n", lambda n, s: n * s.d**2, _linear, _linear),
     LayerType(
-        sentence("Convolutional"),
+        gettext_lazy("Convolutional"),
         "k · n · d²",
         "1",
         "log_k(n)",
         lambda n, s: s.k * n * s.d**2,
-        _one,
+        _constant,
         # One layer is passed at least, also by the nearest tokens.
         lambda n, s: np.maximum(1, np.log(n) / np.log(s.k)),
     ),
     LayerType(
-        sentence("Self-attention (restricted)"),
+        gettext_lazy("Self-attention (restricted)"),
         "r · n · d",
         "1",
         "n / r",
         # No token sees more tokens than there are: below r, this is self-attention.
         lambda n, s: np.minimum(s.r, n) * n * s.d,
-        _one,
+        _constant,
         lambda n, s: np.maximum(1, n / s.r),
     ),
 )
 
 
 @dataclass(frozen=True)
-class Sizes:
+class CostSizes:
     """One layer's sizes, as a model has them."""
 
     width: int  # d
@@ -96,7 +96,7 @@ class Sizes:
     def pairs(self, n: Values) -> Values:
         """Multiplications and additions of q · k for every pair of tokens and of the weighted sums of values.
 
-        >>> Sizes(512, 8, 8, 64, 64, 2048).pairs(np.array([10.0])).tolist()
+        >>> CostSizes(512, 8, 8, 64, 64, 2048).pairs(np.array([10.0])).tolist()
         [204800.0]
         """
         return 2.0 * n**2 * self.heads * (self.head_width + self.value_width)
@@ -123,14 +123,14 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Fit:
+class QuadraticFit:
     """a + b · n + c · n², none of them below zero."""
 
     a: float
     b: float
     c: float
 
-    def at(self, n: Values) -> Values:
+    def values_at(self, n: Values) -> Values:
         """The curve's values."""
         return self.a + self.b * n + self.c * n**2
 
@@ -140,7 +140,7 @@ class Fit:
         return self.b / self.c if self.b > 0 and self.c > 0 else None
 
 
-def fit(n: Values, measured: Values) -> Fit:
+def fit(n: Values, measured: Values) -> QuadraticFit:
     """The curve with the least relative error. Raises ValueError for fewer than three different n.
 
     >>> n = np.array([16.0, 32.0, 64.0, 128.0])
@@ -159,4 +159,4 @@ def fit(n: Values, measured: Values) -> Fit:
             if (found >= 0).all() and error < least:
                 best, least = np.zeros(3), error
                 best[list(chosen)] = found
-    return Fit(*(float(value) for value in best))
+    return QuadraticFit(*(float(value) for value in best))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wording import sentence
+from i18n import gettext_lazy
 
 
 @dataclass(frozen=True, order=True)
@@ -26,7 +26,7 @@ class Ablate:
 
 
 @dataclass(frozen=True, order=True)
-class Cut:
+class MaskEdge:
     """One query does not see one key in this head: the weight is zero, and the row's others share what it had."""
 
     layer: int
@@ -46,7 +46,7 @@ class Uniform:
 
 
 @dataclass(frozen=True, order=True)
-class Hide:
+class MaskKey:
     """Nothing sees this key in any head of the layer: the other keys share its weight."""
 
     layer: int
@@ -55,7 +55,7 @@ class Hide:
 
 
 @dataclass(frozen=True, order=True)
-class Mute:
+class ZeroValue:
     """The key is looked at as before, but its value is zero in every head of the layer (arXiv:2301.12971)."""
 
     layer: int
@@ -63,9 +63,14 @@ class Mute:
     part: str = ""
 
 
-Edit = Ablate | Cut | Uniform | Hide | Mute
+Edit = Ablate | MaskEdge | Uniform | MaskKey | ZeroValue
 
-_LETTERS: dict[str, type[Ablate | Uniform | Hide | Mute]] = {"a": Ablate, "u": Uniform, "h": Hide, "m": Mute}
+_LETTERS: dict[str, type[Ablate | Uniform | MaskKey | ZeroValue]] = {
+    "a": Ablate,
+    "u": Uniform,
+    "h": MaskKey,
+    "m": ZeroValue,
+}
 _PARTS = {"": "", "e": "encoder", "d": "decoder", "x": "cross"}
 _ONE = re.compile(r"([auchm])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
 
@@ -73,45 +78,45 @@ _ONE = re.compile(r"([auchm])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
 def pack(edits: Sequence[Edit]) -> str:
     """Edits as one short word for an address; ``unpack`` is its inverse.
 
-    >>> pack([Ablate(3, 1), Cut(2, 4, 5, 7), Uniform(0, 2, "cross")])
+    >>> pack([Ablate(3, 1), MaskEdge(2, 4, 5, 7), Uniform(0, 2, "cross")])
     'a3-1,c2-4-5-7,ux0-2'
     """
-    return ",".join(_packed(edit) for edit in edits)
+    return ",".join(_pack_edit(edit) for edit in edits)
 
 
 def unpack(packed: str) -> tuple[Edit, ...]:
     """The edits that an address names; raises ValueError in one sentence.
 
-    >>> unpack("a3-1,c2-4-5-7") == (Ablate(3, 1), Cut(2, 4, 5, 7))
+    >>> unpack("a3-1,c2-4-5-7") == (Ablate(3, 1), MaskEdge(2, 4, 5, 7))
     True
     """
-    return tuple(_unpacked(word) for word in packed.split(",") if word)
+    return tuple(_unpack_edit(word) for word in packed.split(",") if word)
 
 
-def anywhere(packed: str) -> str:
+def drop_token_edits(packed: str) -> str:
     """Packed edits without those that name tokens, which mean nothing in another text.
 
-    >>> anywhere("a3-1,c2-4-5-7,ux0-2,h3-2")
+    >>> drop_token_edits("a3-1,c2-4-5-7,ux0-2,h3-2")
     'a3-1,ux0-2'
     """
     words = (word.strip() for word in packed.split(","))
     return ",".join(word for word in words if not (word[:1] in ("c", "h", "m") and _ONE.fullmatch(word)))
 
 
-def _packed(edit: Edit) -> str:
+def _pack_edit(edit: Edit) -> str:
     part = next(short for short, name in _PARTS.items() if name == edit.part)
-    if isinstance(edit, Cut):
+    if isinstance(edit, MaskEdge):
         return f"c{part}{edit.layer}-{edit.head}-{edit.query}-{edit.key}"
     letter = next(letter for letter, kind in _LETTERS.items() if isinstance(edit, kind))
     return f"{letter}{part}{edit.layer}-{edit.head if isinstance(edit, Ablate | Uniform) else edit.key}"
 
 
-def _unpacked(word: str) -> Edit:
+def _unpack_edit(word: str) -> Edit:
     found = _ONE.fullmatch(word)
     places = [] if found is None else [int(place) for place in found[3].split("-")]
     if found is None or len(places) != (4 if found[1] == "c" else 2):
         raise ValueError(
-            sentence(
+            gettext_lazy(
                 "An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see"
                 " token 2 there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is"
                 " {word!r}; it is left out.",
@@ -120,5 +125,5 @@ def _unpacked(word: str) -> Edit:
         )
     part = _PARTS[found[2]]
     if found[1] == "c":
-        return Cut(places[0], places[1], places[2], places[3], part)
+        return MaskEdge(places[0], places[1], places[2], places[3], part)
     return _LETTERS[found[1]](places[0], places[1], part)

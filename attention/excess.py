@@ -18,27 +18,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array, Bools
+from attention.mask import BoolArray, FloatArray
 from attention.view import View
 
 Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class ColumnMeans:
     """What the words of a text give each key together, head by head; from some rows only where the text is long.
 
     It does not hold the view that it was counted in, which every question brings: a survey outlives its trace.
     """
 
     rows: Rows  # the queries that were counted, (row,)
-    sums: Array  # (layer, head, key)
+    sums: FloatArray  # (layer, head, key)
     counts: Rows  # (layer, key)
 
-    def means(self) -> Array:
+    def means(self) -> FloatArray:
         """What they give each key on average, (layer, head, key); 0 where nobody may look at it."""
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
-        means: Array = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
+        means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
 
     @property
@@ -46,47 +46,47 @@ class Crowd:
         """Bytes that it holds."""
         return int(self.rows.nbytes + self.sums.nbytes + self.counts.nbytes)
 
-    def usual_row(self, view: View, query: int, weights: Array) -> Array:
+    def usual_row(self, view: View, query: int, weights: FloatArray) -> FloatArray:
         """What the other words give each key, (layer, head, key); ``weights`` are the query's own, of that shape."""
-        counted = self._counted(view, np.array([query]), None)[:, 0]
+        counted = self._included_weights(view, np.array([query]), None)[:, 0]
         return self._without(weights, counted, self.sums, self.counts)
 
-    def usual_column(self, view: View, key: int, weights: Array) -> Array:
+    def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
         """What the others give one key beside each query, (layer, head, query); ``weights`` are what it gets."""
-        counted = self._counted(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
+        counted = self._included_weights(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
 
-    def _counted(self, view: View, rows: Rows, cols: Rows | None) -> Bools:
+    def _included_weights(self, view: View, rows: Rows, cols: Rows | None) -> BoolArray:
         """Which weights are in the sums, (layer, row, col)."""
         summed = np.isin(rows, self.rows)[:, None]
-        return np.array([summed & heard(view, layer, rows, cols) for layer in range(view.layers)])
+        return np.array([summed & visible_word_pairs(view, layer, rows, cols) for layer in range(view.layers)])
 
     @staticmethod
-    def _without(weights: Array, counted: Bools, sums: Array, counts: Rows) -> Array:
+    def _without(weights: FloatArray, counted: BoolArray, sums: FloatArray, counts: Rows) -> FloatArray:
         """The mean over the counted words but this one; rounding may not take it below 0."""
         left = sums - np.where(counted[:, None], weights, 0)
         others = np.broadcast_to((counts - counted)[:, None], left.shape)
-        means: Array = np.full(left.shape, np.nan, np.float32)
+        means: FloatArray = np.full(left.shape, np.nan, np.float32)
         np.divide(left, others, out=means, where=others > 0)
         return np.maximum(means, 0, out=means)
 
 
-def heard(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> Bools:
+def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
     """Which of these rows are words that may look at which of these keys, their own place aside, (row, col).
 
     The same for each head of a layer; ``cols`` are all keys unless told.
     """
     words = np.array([not view.queries[row].special for row in rows], dtype=bool)
     keys = np.arange(len(view.keys)) if cols is None else cols
-    counted: Bools = np.repeat(words[:, None], len(keys), axis=1)
+    counted: BoolArray = np.repeat(words[:, None], len(keys), axis=1)
     if not view.crosses:
         counted &= rows[:, None] != keys[None, :]
     visible = view.visible(layer, rows, cols)
     return counted if visible is None else counted & visible
 
 
-def excess_map(weights: Array, counted: Bools) -> Array:
-    """One head's excess, (row, key), of its weights and of which of them count (see ``heard``).
+def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
+    """One head's excess, (row, key), of its weights and of which of them count (see ``visible_word_pairs``).
 
     >>> excess_map(np.array([[0, 0.75], [0, 0.25], [0, 0.5]], np.float32), np.ones((3, 2), bool)).tolist()
     [[0.0, 0.375], [0.0, -0.375], [0.0, 0.0]]
@@ -95,5 +95,5 @@ def excess_map(weights: Array, counted: Bools) -> Array:
     others = counted.sum(axis=0) - counted
     usual = np.full_like(weights, np.nan)
     np.divide(mine.sum(axis=0) - mine, others, out=usual, where=others > 0)
-    result: Array = weights - usual
+    result: FloatArray = weights - usual
     return result

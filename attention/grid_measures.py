@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention.grid import Grid
-from attention.mask import Array
+from attention.mask import FloatArray
 
 Place = tuple[int, int] | None  # a patch's row and column; None for CLS and registers
 
 
-def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> Array:
+def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
     """How far each query's patch is from each key's, in a straight line, (query, key), in patches.
 
     NaN where one of the two is none, such as CLS or a register.
@@ -21,11 +21,11 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> Array:
     [[5.0, 0.0], [nan, nan]]
     """
     one, other = (np.array([(np.nan, np.nan) if at is None else at for at in side]) for side in (queries, keys))
-    away: Array = np.hypot(*np.moveaxis(one[:, None] - other[None], -1, 0)).astype(np.float32)
+    away: FloatArray = np.hypot(*np.moveaxis(one[:, None] - other[None], -1, 0)).astype(np.float32)
     return away
 
 
-def patch_distance(weights: Array, away: Array) -> Array:
+def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
     """Mean distance at which each patch looks at other patches, (..., query, key) -> (..., query), in patches.
 
     ``away`` as of between_patches. What goes to tokens without a place is left out; NaN for a query that has none, or
@@ -38,11 +38,11 @@ def patch_distance(weights: Array, away: Array) -> Array:
     there = np.isfinite(away)
     mass = np.einsum("...qk,qk->...q", weights, there.astype(np.float32))
     far = np.einsum("...qk,qk->...q", weights, np.nan_to_num(away))
-    result: Array = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
+    result: FloatArray = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
     return result
 
 
-def kept_by(weights: Array, grid: Grid, tokens: int) -> dict[int, Array]:
+def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
     """What share of each query's attention every token without a place keeps, by token: CLS, registers.
 
     ``weights`` are (..., query, key) over all ``tokens``; each share is (..., query).

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
+from attention.mask import FloatArray
 
 SETTLED = 2  # the first query that is counted for the other scores: the token before it is never the first of all
 
 
-def matching(maps: Array, start: int, length: int) -> Array:
+def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArray:
     """The prefix-matching score, (..., query, key) -> (...), from 0 to 1.
 
     For each token of the second and later copies, what it gives to the tokens that followed its earlier occurrences;
@@ -23,38 +23,38 @@ def matching(maps: Array, start: int, length: int) -> Array:
 
     >>> maps = np.zeros((6, 6), np.float32)  # a b c a b c
     >>> maps[[3, 4, 5], [1, 2, 3]] = [1.0, 0.5, 0.0]  # the second a looks at the first b, and so on
-    >>> float(matching(maps, 0, 3))
+    >>> float(prefix_matching_score(maps, 0, 3))
     0.5
     """
     queries, keys = _pairs(maps.shape[-1], start, length)
-    total: Array = maps[..., queries, keys].sum(axis=-1) / np.float32(len(np.unique(queries)))
+    total: FloatArray = maps[..., queries, keys].sum(axis=-1) / np.float32(len(np.unique(queries)))
     return total
 
 
-def previous(maps: Array) -> Array:
+def previous(maps: FloatArray) -> FloatArray:
     """What tokens give to the token before, the mean over the third and later ones, (..., query, key) -> (...).
 
     >>> float(previous(np.eye(4, k=-1, dtype=np.float32)))
     1.0
     """
-    given: Array = np.diagonal(maps, -1, -2, -1)[..., SETTLED - 1 :].mean(axis=-1)
+    given: FloatArray = np.diagonal(maps, -1, -2, -1)[..., SETTLED - 1 :].mean(axis=-1)
     return given
 
 
-def first(maps: Array) -> Array:
+def first(maps: FloatArray) -> FloatArray:
     """What tokens give to the first of all, the mean over the third and later ones, (..., query, key) -> (...).
 
     >>> float(first(np.array([[1, 0, 0], [0, 1, 0], [0.25, 0, 0.75]], np.float32)))
     0.25
     """
-    given: Array = maps[..., SETTLED:, 0].mean(axis=-1)
+    given: FloatArray = maps[..., SETTLED:, 0].mean(axis=-1)
     return given
 
 
-def even(tokens: int, start: int, length: int) -> float:
+def uniform_matching_score(tokens: int, start: int, length: int) -> float:
     """The prefix-matching score of attention that is spread evenly over all that a token may see.
 
-    >>> round(even(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
+    >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
     0.2917
     """
     queries, _ = _pairs(tokens, start, length)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float32]
-Bools = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
 Index = slice | npt.NDArray[np.intp]
 
 
@@ -41,14 +41,14 @@ class Mask:
     causal: bool = False
     left: int | None = None
     right: int | None = None
-    allowed: Bools | None = None  # (query, key)
+    allowed: BoolArray | None = None  # (query, key)
 
     @property
     def hides_nothing(self) -> bool:
         """Whether it has no rule at all."""
         return not self.causal and self.left is None and self.right is None and self.allowed is None
 
-    def block(self, rows: Index, cols: Index) -> Bools | None:
+    def block(self, rows: Index, cols: Index) -> BoolArray | None:
         """Allowed pairs of a block, (row, col); None when every pair of it is allowed."""
         if self.hides_nothing:
             return None
@@ -66,7 +66,7 @@ class Mask:
         return None if result.all() else result
 
     @staticmethod
-    def compact(allowed: Bools) -> Mask:
+    def compact(allowed: BoolArray) -> Mask:
         """The shortest mask equal to ``allowed`` (query, key): a rule where one fits, else the array itself.
 
         >>> Mask.compact(np.tril(np.ones((4, 4), dtype=bool)))
@@ -83,7 +83,7 @@ class Mask:
         return Mask(queries, keys, allowed=kept)
 
 
-def _band(allowed: Bools) -> Mask | None:
+def _band(allowed: BoolArray) -> Mask | None:
     """The causal or window rule equal to ``allowed``, or None; looks at each row's ends, never at all pairs at once."""
     queries, keys = allowed.shape
     if queries > keys:

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from attention.cells import Cell
+from attention.display_tokens import DisplayToken
 from attention.grid_measures import between_patches, patch_distance
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.view import View
-from wording import sentence
+from i18n import gettext_lazy
 
 
-def entropy(weights: Array) -> Array:
+def entropy(weights: FloatArray) -> FloatArray:
     """Spread of each query's attention, (..., query, key) -> (..., query), in bits: 0 = one key, log2(n) = uniform.
 
     >>> entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
@@ -29,11 +29,11 @@ def entropy(weights: Array) -> Array:
     """
     # 0 · log 0 counts as 0; adding the smallest normal number keeps the logarithm finite and changes nothing else.
     logs = np.log2(weights + np.finfo(np.float32).tiny)
-    result: Array = -np.einsum("...k,...k->...", weights, logs) + 0.0
+    result: FloatArray = -np.einsum("...k,...k->...", weights, logs) + 0.0
     return result
 
 
-def distance(weights: Array, rows: npt.NDArray[np.intp] | None = None) -> Array:
+def distance(weights: FloatArray, rows: npt.NDArray[np.intp] | None = None) -> FloatArray:
     """Mean distance a query looks, (..., query, key) -> (..., query), in tokens; ``rows`` are the queries' positions.
 
     >>> distance(np.array([[0.0, 0.0, 1.0]]), np.array([0])).tolist()
@@ -41,21 +41,21 @@ def distance(weights: Array, rows: npt.NDArray[np.intp] | None = None) -> Array:
     """
     queries = np.arange(weights.shape[-2]) if rows is None else rows
     away = np.abs(np.arange(weights.shape[-1], dtype=np.float32)[None, :] - queries.astype(np.float32)[:, None])
-    result: Array = np.einsum("...qk,qk->...q", weights, away)
+    result: FloatArray = np.einsum("...qk,qk->...q", weights, away)
     return result
 
 
-def received(weights: Array) -> Array:
+def attention_received(weights: FloatArray) -> FloatArray:
     """Attention each key receives, the mean over the queries, (..., query, key) -> (..., key).
 
-    >>> received(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
+    >>> attention_received(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
     """
-    result: Array = weights.mean(axis=-2)
+    result: FloatArray = weights.mean(axis=-2)
     return result
 
 
-def by_offset(weights: Array, reach: int) -> Array:
+def by_offset(weights: FloatArray, reach: int) -> FloatArray:
     """Share of attention at each distance, (query, key) -> (2 * reach + 1,): key minus query from -reach to reach.
 
     The share is the mean over the queries that have a key at that distance.
@@ -70,7 +70,7 @@ def by_offset(weights: Array, reach: int) -> Array:
     return shares
 
 
-def as_shares(weights: Array) -> Array:
+def as_shares(weights: FloatArray) -> FloatArray:
     """Each row as shares of what it gives to the keys shown, (..., query, key); an empty row stays empty.
 
     Entropy and distance describe a distribution; with special tokens hidden, or with sinks, a row sums to less.
@@ -79,12 +79,12 @@ def as_shares(weights: Array) -> Array:
     [[0.25, 0.75], [0.0, 0.0]]
     """
     mass = weights.sum(axis=-1, keepdims=True)
-    shares: Array = np.divide(weights, mass, out=np.zeros_like(weights), where=mass > 0)
+    shares: FloatArray = np.divide(weights, mass, out=np.zeros_like(weights), where=mass > 0)
     return shares
 
 
 Rows = npt.NDArray[np.intp]
-OfHeads = Callable[[Array], Array]  # of some heads' shares (head, row, key), see as_shares: (head,)
+OfHeads = Callable[[FloatArray], FloatArray]  # of some heads' shares (head, row, key), see as_shares: (head,)
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
@@ -102,12 +102,12 @@ def mean_distance(view: View, rows: Rows) -> OfHeads:
     return lambda shares: _mean(distance(shares, rows))
 
 
-def _mean_there(found: Array) -> Array:
+def _mean_there(found: FloatArray) -> FloatArray:
     """Over the rows that have a number, (head, row) -> (head,); 0 where none has."""
     there = np.isfinite(found)
     many = there.sum(axis=-1)
     sums = np.where(there, found, 0.0).sum(axis=-1)
-    result: Array = np.divide(sums, many, out=np.zeros(len(found), found.dtype), where=many > 0)
+    result: FloatArray = np.divide(sums, many, out=np.zeros(len(found), found.dtype), where=many > 0)
     return result
 
 
@@ -135,23 +135,26 @@ def to_same_word(view: View, rows: Rows) -> OfHeads:
     return lambda shares: _mean(np.einsum("hqk,qk->hq", shares, weights)[:, told])
 
 
-def _mean(found: Array) -> Array:
+def _mean(found: FloatArray) -> FloatArray:
     """Over the rows, (head, row) -> (head,)."""
-    result: Array = found.mean(axis=-1)
+    result: FloatArray = found.mean(axis=-1)
     return result
 
 
-def is_punctuation(cell: Cell) -> bool:
+def is_punctuation(cell: DisplayToken) -> bool:
     """Whether a cell of the text is punctuation and nothing else; a special token is not.
 
-    >>> is_punctuation(Cell("...", False, 0, 3, (4, 5))), is_punctuation(Cell("it's", False, 0, 1, (2, 3)))
+    >>> (
+    ...     is_punctuation(DisplayToken("...", False, 0, 3, (4, 5))),
+    ...     is_punctuation(DisplayToken("it's", False, 0, 1, (2, 3))),
+    ... )
     (True, False)
     """
     text = cell.text.strip()
     return not cell.special and bool(text) and all(unicodedata.category(letter).startswith("P") for letter in text)
 
 
-def _words(cells: tuple[Cell, ...]) -> npt.NDArray[np.str_]:
+def _words(cells: tuple[DisplayToken, ...]) -> npt.NDArray[np.str_]:
     """Each cell's text, (cell,), upper and lower case as one; special tokens are empty."""
     return np.array(["" if cell.special else cell.text.strip().casefold() for cell in cells], np.str_)
 
@@ -174,35 +177,35 @@ class Measure:
 MEASURES = (
     Measure(
         "entropy",
-        sentence("entropy"),
-        sentence("bits"),
-        sentence("sharpest first (entropy)"),
+        gettext_lazy("entropy"),
+        gettext_lazy("bits"),
+        gettext_lazy("sharpest first (entropy)"),
         mean_entropy,
-        clause=sentence("rows spread over {value} bits"),
+        clause=gettext_lazy("rows spread over {value} bits"),
     ),
     Measure(
         "distance",
-        sentence("mean distance"),
-        sentence("tokens"),
-        sentence("nearest first (distance)"),
+        gettext_lazy("mean distance"),
+        gettext_lazy("tokens"),
+        gettext_lazy("nearest first (distance)"),
         mean_distance,
         digits=1,
-        clause=sentence("look {value} tokens away on average"),
+        clause=gettext_lazy("look {value} tokens away on average"),
     ),
     Measure(
         "punctuation",
-        sentence("attention to punctuation"),
+        gettext_lazy("attention to punctuation"),
         "",
-        sentence("to punctuation first"),
+        gettext_lazy("to punctuation first"),
         to_punctuation,
         descending=True,
         needs_words=True,
     ),
     Measure(
         "same",
-        sentence("attention to the same word elsewhere"),
+        gettext_lazy("attention to the same word elsewhere"),
         "",
-        sentence("to the same word first"),
+        gettext_lazy("to the same word first"),
         to_same_word,
         descending=True,
         needs_words=True,
@@ -211,7 +214,7 @@ MEASURES = (
 
 
 IN_PATCHES: dict[str, dict[str, Any]] = {  # of a picture
-    "distance": {"unit": sentence("patches"), "clause": sentence("look {value} patches away on average")},
+    "distance": {"unit": gettext_lazy("patches"), "clause": gettext_lazy("look {value} patches away on average")},
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from attention.grid import Grid
-from attention.mask import Bools
+from attention.mask import BoolArray
 from attention.measures import entropy
 from attention.roles import EVEN, LEAST, MOST_ROWS
 from attention.trace import Trace
@@ -51,7 +51,7 @@ def observe_patches(trace: Trace, part: str) -> PatchEvidence:
     if grid is None:
         raise ValueError("Roles of patches are told of a picture; a text came.")
     count = len(trace.source)
-    rows = looking(grid)
+    rows = sampled_patches(grid)
     wanted = places(grid, rows, count)
     there = {name: target.any(axis=1) for name, target in wanted.items()}
     records = [record.quick() for record in trace.shares(part)]
@@ -69,17 +69,17 @@ def observe_patches(trace: Trace, part: str) -> PatchEvidence:
     return PatchEvidence(shares, {**chance, "broad": 1.0})
 
 
-def looking(grid: Grid) -> Indices:
+def sampled_patches(grid: Grid) -> Indices:
     """The patches that stand for all: every one, or evenly spaced ones of many.
 
-    >>> looking(Grid(2, 2, 1, (0, 0, 2, 2))).tolist()
+    >>> sampled_patches(Grid(2, 2, 1, (0, 0, 2, 2))).tolist()
     [1, 2, 3, 4]
     """
     found = np.linspace(0, len(grid) - 1, min(len(grid), MOST_ROWS)).round().astype(np.intp)
     return grid.start + found
 
 
-def places(grid: Grid, rows: Indices, count: int) -> dict[str, Bools]:
+def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
     """Which of ``count`` tokens are in each role as seen from some patches, (row, token).
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
@@ -96,6 +96,6 @@ def places(grid: Grid, rows: Indices, count: int) -> dict[str, Bools]:
     found["neighbours"] = (np.abs(down) <= 1) & (np.abs(along) <= 1) & ~own
     found["row"] = (down == 0) & ~own
     found["column"] = (along == 0) & ~own
-    within: dict[str, Bools] = {name: target & patch for name, target in found.items()}
+    within: dict[str, BoolArray] = {name: target & patch for name, target in found.items()}
     within["alone"] = np.broadcast_to(~patch, own.shape)
     return within

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
+from attention.mask import FloatArray
 
 
 def edges(length: int, size: int) -> npt.NDArray[np.intp]:
@@ -20,7 +20,7 @@ def edges(length: int, size: int) -> npt.NDArray[np.intp]:
     return (np.arange(cells) * length) // max(1, cells)
 
 
-def max_pool(values: Array, size: int) -> Array:
+def max_pool(values: FloatArray, size: int) -> FloatArray:
     """The largest value of each cell, (row, col) -> at most (size, size).
 
     >>> max_pool(np.array([[1, 2, 0], [0, 0, 5]], np.float32), 2).tolist()
@@ -29,39 +29,39 @@ def max_pool(values: Array, size: int) -> Array:
     return pool_cols(pool_rows(values, size), size)
 
 
-def far_pool(values: Array, size: int) -> Array:
+def far_pool(values: FloatArray, size: int) -> FloatArray:
     """The value furthest from zero of each cell, (row, col) -> at most (size, size); of two alike the one above it.
 
     >>> far_pool(np.array([[0.5, -2, 0], [0, 0, -0.5]], np.float32), 2).tolist()
     [[0.5, -2.0], [0.0, -0.5]]
     """
-    return further(max_pool(values, size), -max_pool(-values, size))
+    return furthest_from_zero(max_pool(values, size), -max_pool(-values, size))
 
 
-def further(most: Array, least: Array) -> Array:
+def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
     """Of each two values the one further from zero, as most and as least of their cells."""
-    result: Array = np.where(most >= -least, most, least)
+    result: FloatArray = np.where(most >= -least, most, least)
     return result
 
 
-def pool_rows(values: Array, size: int) -> Array:
+def pool_rows(values: FloatArray, size: int) -> FloatArray:
     """The largest value of each of at most ``size`` row cells, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
     last = np.append(starts[1:], values.shape[0]) - 1
     # Whole rows compared at once: eight times faster than reduceat, which goes through them number by number.
-    result: Array = values[starts]
+    result: FloatArray = values[starts]
     for step in range(1, int((last - starts).max()) + 1):
         np.maximum(result, values[np.minimum(starts + step, last)], out=result)
     return result
 
 
-def pool_cols(values: Array, size: int) -> Array:
+def pool_cols(values: FloatArray, size: int) -> FloatArray:
     """The largest value of each of at most ``size`` column cells, (row, col) -> (row, cell)."""
     if values.shape[1] <= size:
         return values
-    result: Array = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
+    result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
     return result
 
 

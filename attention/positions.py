@@ -122,12 +122,12 @@ def neighbours(vectors: Numbers) -> Numbers:
     return result
 
 
-def closest(vectors: Numbers) -> tuple[float, int, int]:
+def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
     """The two most alike rows: their Euclidean distance and their positions. Zero: two positions cannot be told apart.
 
     Of pairs that are equally far apart, up to rounding, the first. Raises ValueError for fewer than two rows.
 
-    >>> closest(np.array([[0.0, 0], [3, 4], [3, 5]]))
+    >>> closest_rows(np.array([[0.0, 0], [3, 4], [3, 5]]))
     (1.0, 1, 2)
     """
     if len(vectors) < 2:

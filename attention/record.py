@@ -14,9 +14,9 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from attention import breaks
-from attention.mask import Array, Index, Mask, positions
-from wording import sentence
+from attention import cancellation_points
+from attention.mask import FloatArray, Index, Mask, positions
+from i18n import gettext_lazy
 
 Doubles = npt.NDArray[np.float64]
 
@@ -36,15 +36,17 @@ class Record:
     uses key-value head ``h // (head // kv_head)``.
     """
 
-    query: Array  # (head, query, channel)
-    key: Array  # (kv_head, key, channel)
-    value: Array  # (kv_head, key, channel)
+    query: FloatArray  # (head, query, channel)
+    key: FloatArray  # (kv_head, key, channel)
+    value: FloatArray  # (kv_head, key, channel)
     scale: float
     mask: Mask
-    bias: Array | None = None  # (1 or head, query, key)
+    bias: FloatArray | None = None  # (1 or head, query, key)
     softcap: float | None = None
-    sinks: Array | None = None  # (head,)
-    lse: Array | None = None  # (head, query), natural log of each row's sum of exponentials, as the forward pass had it
+    sinks: FloatArray | None = None  # (head,)
+    lse: FloatArray | None = (
+        None  # (head, query), natural log of each row's sum of exponentials, as the forward pass had it
+    )
     _sums: dict[int, Doubles] = field(default_factory=dict, init=False, repr=False)  # head -> (query,), NaN: unknown
 
     @property
@@ -66,20 +68,20 @@ class Record:
         """The key-value head that a head reads."""
         return head // (self.heads // int(self.key.shape[0]))
 
-    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:
+    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
         """What enters the softmax, (row, col) float32; masked pairs are -inf."""
         found = self._empty(rows, cols)
         for part, _, scores in self._blocks(head, rows, cols):
             found[part] = scores
         return found
 
-    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:
+    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
         """Attention weights of a block, (row, col) float32; a whole row sums to one (to less where there are sinks).
 
         The first block of a row costs the whole row, whose sum is then known; later ones cost their own products.
         A row whose every key is masked is zero.
         """
-        found, sums = self._empty(rows, cols), self._known(head)
+        found, sums = self._empty(rows, cols), self._known_sums(head)
         new = bool(np.isnan(sums[rows]).any())
         for part, places, scores in self._blocks(head, rows, EVERYTHING if new else cols):
             if new:
@@ -89,17 +91,17 @@ class Record:
             found[part] = np.exp(scores, out=scores)
         return found
 
-    def given(self, head: int, rows: Index = EVERYTHING) -> Array:
+    def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
         """The share of each row that goes to keys, (row,) float32: one, or less where a sink takes some of it."""
         sink, places = self._sink(head), positions(rows, self.queries)
         if sink is None:
             return np.ones(len(places), dtype=np.float32)
-        share: Array = (1 - np.exp(sink - self.log_sum_exp(head, rows))).astype(np.float32)
+        share: FloatArray = (1 - np.exp(sink - self.log_sum_exp(head, rows))).astype(np.float32)
         return share
 
     def log_sum_exp(self, head: int, rows: Index = EVERYTHING) -> Doubles:
         """Natural log of the sum of exponentials of each score row, (row,); 0 for a row with every key masked."""
-        known = self._known(head)
+        known = self._known_sums(head)
         if np.isnan(known[rows]).any():
             self.weights(head, rows, slice(0, 0))
         return known[rows]
@@ -115,11 +117,11 @@ class Record:
         made._sums.update(enumerate(self.lse.astype(np.float64)))  # noqa: SLF001  # its own kind
         return made
 
-    def _known(self, head: int) -> Doubles:
+    def _known_sums(self, head: int) -> Doubles:
         """The sums that are known, (query,), NaN where none is; to be filled in."""
         return self._sums.setdefault(head, np.full(self.queries, np.nan))
 
-    def _empty(self, rows: Index, cols: Index) -> Array:
+    def _empty(self, rows: Index, cols: Index) -> FloatArray:
         return np.empty((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def _blocks(self, head: int, rows: Index, cols: Index) -> Iterator[tuple[slice, npt.NDArray[np.intp], Doubles]]:
@@ -127,7 +129,7 @@ class Record:
         places, key = positions(rows, self.queries), self.key[self.kv_head(head)][cols].astype(np.float64)
         step = max(1, BLOCK // max(1, len(key)))
         for start in range(0, len(places), step):
-            breaks.check()
+            cancellation_points.check()
             part = slice(start, start + step)
             some = places[part]
             scores: Doubles = (self.query[head][some].astype(np.float64) * self.scale) @ key.T
@@ -148,7 +150,7 @@ class Record:
         """Memory of the rows' sums once every row of every head was looked at; until then they take less."""
         return self.heads * self.queries * np.dtype(np.float64).itemsize
 
-    def arrays(self) -> Iterator[Array]:
+    def arrays(self) -> Iterator[FloatArray]:
         """Every array that it was recorded with, shared ones included."""
         optional = (self.bias, self.sinks, self.lse, self.mask.allowed)
         yield from (self.query, self.key, self.value)
@@ -159,7 +161,7 @@ class Record:
 class MapRecord:
     """Finished maps of one attention, for architectures whose queries and keys cannot be recorded."""
 
-    maps: Array  # (head, query, key), rows sum to one
+    maps: FloatArray  # (head, query, key), rows sum to one
     signed: bool = False  # whether they are no weights but numbers from -1 to 1, such as attributions
 
     @property
@@ -177,21 +179,21 @@ class MapRecord:
         """Number of positions that are looked at."""
         return int(self.maps.shape[2])
 
-    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:
+    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
         """Attention weights of a block, (row, col) float32."""
-        breaks.check()
-        block: Array = self.maps[head][rows][:, cols].copy()
+        cancellation_points.check()
+        block: FloatArray = self.maps[head][rows][:, cols].copy()
         return block
 
-    def given(self, head: int, rows: Index = EVERYTHING) -> Array:
+    def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
         """The share of each row that goes to keys, (row,)."""
-        share: Array = self.maps[head][rows].sum(axis=1)
+        share: FloatArray = self.maps[head][rows].sum(axis=1)
         return share
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
         """Not recorded: raises Unavailable."""
         raise Unavailable(
-            sentence(
+            gettext_lazy(
                 "This architecture gives its finished attention maps only; scores before the softmax, queries,"
                 " keys and values are not available for it. Use a model that has them, such as BERT or GPT-2."
             )
@@ -206,7 +208,7 @@ class MapRecord:
         """None: what is finished needs no sums."""
         return 0
 
-    def arrays(self) -> Iterator[Array]:
+    def arrays(self) -> Iterator[FloatArray]:
         """Every array it holds."""
         yield self.maps
 
@@ -219,17 +221,17 @@ class NoAttention:
     queries: int
     keys: int
 
-    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> Array:  # noqa: ARG002  # asked as Record.weights is
+    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # asked as Record.weights is
         """Return zeros, (row, col) float32."""
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
-    def given(self, head: int, rows: Index = EVERYTHING) -> Array:  # noqa: ARG002  # asked as Record.given is
+    def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # asked as Record.given is
         """Return zeros, (row,) float32."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
         """Raise Unavailable."""
-        raise Unavailable(sentence("This layer has no attention. Pick a layer that has some."))
+        raise Unavailable(gettext_lazy("This layer has no attention. Pick a layer that has some."))
 
     def quick(self) -> NoAttention:
         """Return itself."""
@@ -240,7 +242,7 @@ class NoAttention:
         """Return 0: it needs no sums."""
         return 0
 
-    def arrays(self) -> Iterator[Array]:
+    def arrays(self) -> Iterator[FloatArray]:
         """Yield nothing."""
         yield from ()
 

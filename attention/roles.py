@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array, Bools
+from attention.mask import BoolArray, FloatArray
 from attention.measures import as_shares, entropy
 from attention.record import AnyRecord, NoAttention, Record
 from attention.tokens import TokenRow
@@ -35,7 +35,7 @@ Sums = Mapping[str, Numbers]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class RoleEvidence:
     """Sums over tokens, each array (layer, head) float64; evidence of several texts of one model adds up.
 
     Special tokens do not count as tokens that look, nor in a role those that may not look at anything in it.
@@ -48,13 +48,13 @@ class Evidence:
     lengths: Sums | None  # by sink: length of its value vectors over the mean length of the others', weighted by tokens
     texts: int = 1
 
-    def __add__(self, other: Evidence) -> Evidence:
-        return Evidence(
-            _added(self.shares, other.shares),
-            _added(self.chance, other.chance),
-            _added(self.tokens, other.tokens),
-            None if self.by_value is None or other.by_value is None else _added(self.by_value, other.by_value),
-            None if self.lengths is None or other.lengths is None else _added(self.lengths, other.lengths),
+    def __add__(self, other: RoleEvidence) -> RoleEvidence:
+        return RoleEvidence(
+            _add_sums(self.shares, other.shares),
+            _add_sums(self.chance, other.chance),
+            _add_sums(self.tokens, other.tokens),
+            None if self.by_value is None or other.by_value is None else _add_sums(self.by_value, other.by_value),
+            None if self.lengths is None or other.lengths is None else _add_sums(self.lengths, other.lengths),
             self.texts + other.texts,
         )
 
@@ -62,7 +62,7 @@ class Evidence:
         """Mean share of a role, (layer, head), 0 to 1; nan where no token had anything to look at in it."""
         return self._mean(self.shares, role)
 
-    def expected(self, role: str) -> Numbers:
+    def uniform_share(self, role: str) -> Numbers:
         """What even attention would give it, (layer, head)."""
         return self._mean(self.chance, role)
 
@@ -79,7 +79,7 @@ class Evidence:
         return np.divide(sums[role], tokens, out=np.full_like(tokens, np.nan), where=tokens > 0)
 
 
-def observe(trace: Trace, part: str | None = None) -> Evidence:
+def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
     """The evidence of one text. ``part`` is "encoder" or "decoder": cross-attention has no neighbours or sinks.
 
     Raises ValueError for "cross".
@@ -89,7 +89,7 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
     row, _ = trace.token_rows(part)
     records = trace.shares(part)
     causal = (part or trace.part) == "decoder"
-    rows = looking(row)
+    rows = sampled_queries(row)
     wanted = places(row, rows)
     shape = len(records), records[0].heads
     shares, chance, tokens = ({role: np.zeros(shape) for role in ROLES} for _ in range(3))
@@ -97,7 +97,7 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
     for layer, record in enumerate(records):
         if isinstance(record, NoAttention):  # no token looks at anything there
             continue
-        seen = _allowed(record, rows, causal)
+        seen = _visible_keys(record, rows, causal)
         allowed = seen.sum(axis=1, dtype=np.float32)
         targets = {role: target & seen for role, target in wanted.items()}
         for role, target in targets.items():
@@ -112,20 +112,22 @@ def observe(trace: Trace, part: str | None = None) -> Evidence:
             if isinstance(record, Record):
                 norms = np.linalg.norm(record.value[record.kv_head(head)], axis=1)
                 for sink in SINKS:
-                    by_value[sink][layer, head], lengths[sink][layer, head] = _sunk(weights, norms, targets[sink])
+                    by_value[sink][layer, head], lengths[sink][layer, head] = _sink_shares(
+                        weights, norms, targets[sink]
+                    )
     known = trace.has_qkv(part)
-    return Evidence(shares, chance, tokens, by_value if known else None, lengths if known else None)
+    return RoleEvidence(shares, chance, tokens, by_value if known else None, lengths if known else None)
 
 
-def given(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
+def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
     """The share of its attention that each token gives to a role's places in one head, (token,).
 
     Their mean is the strength. NaN for tokens that do not count: special ones, those passed over in a long text, and
     those that have nothing to look at in that role.
     """
     row, _ = trace.token_rows(part)
-    rows, record = looking(row), trace.records(part)[layer]
-    seen = _allowed(record, rows, (part or trace.part) == "decoder")
+    rows, record = sampled_queries(row), trace.records(part)[layer]
+    seen = _visible_keys(record, rows, (part or trace.part) == "decoder")
     weights = as_shares(record.weights(head, rows))
     result = np.full(len(row), np.nan)
     if role == "broad":
@@ -136,7 +138,7 @@ def given(trace: Trace, role: str, layer: int, head: int, part: str | None = Non
     return result
 
 
-def looking(row: TokenRow) -> Indices:
+def sampled_queries(row: TokenRow) -> Indices:
     """The tokens that count as looking, (row,): no special ones, of a long text MOST_ROWS evenly spaced ones."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)
     if len(real) <= MOST_ROWS:
@@ -145,7 +147,7 @@ def looking(row: TokenRow) -> Indices:
     return kept
 
 
-def places(row: TokenRow, rows: Indices) -> dict[str, Bools]:
+def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
     """For each role but "broad", the keys that some tokens would look at in it, (row, key).
 
     A special token is no neighbour, so that looking at what comes before is not taken for a sink.
@@ -168,7 +170,7 @@ def places(row: TokenRow, rows: Indices) -> dict[str, Bools]:
     }
 
 
-def names(evidence: Evidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
+def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
     """The roles that a head is named after, strongest first: those that get at least ``least`` of its attention.
 
     "broad" comes last, and needs ``even`` of the greatest entropy there is. Roles that fewer than FEWEST tokens could
@@ -182,28 +184,28 @@ def names(evidence: Evidence, layer: int, head: int, least: float = LEAST, even:
     return [role for _, _, role in sorted(found)]
 
 
-def _added(one: Sums, other: Sums) -> Sums:
+def _add_sums(one: Sums, other: Sums) -> Sums:
     return {name: one[name] + other[name] for name in one}
 
 
-def _allowed(record: AnyRecord, rows: Indices, causal: bool) -> Bools:
+def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
     """Which keys each token may look at, (row, key)."""
     mask = record.mask.block(rows, slice(None)) if isinstance(record, Record) else None
     if mask is not None:
         return mask
     keys = np.arange(record.keys)
-    result: Bools = (keys[None, :] <= rows[:, None]) | np.array(not causal)
+    result: BoolArray = (keys[None, :] <= rows[:, None]) | np.array(not causal)
     return result
 
 
-def _evenness(weights: Array, allowed: Array) -> Array:
+def _evenness(weights: FloatArray, allowed: FloatArray) -> FloatArray:
     """Entropy over that of even attention, (row,), 0 to 1; 1 where there is only one key to look at."""
     most = np.log2(allowed)
-    result: Array = np.divide(entropy(weights), most, out=np.ones_like(most), where=most > 0)
+    result: FloatArray = np.divide(entropy(weights), most, out=np.ones_like(most), where=most > 0)
     return result
 
 
-def _sunk(weights: Array, norms: Array, target: Bools) -> tuple[float, float]:
+def _sink_shares(weights: FloatArray, norms: FloatArray, target: BoolArray) -> tuple[float, float]:
     """A sink's share of attention times value length, and its values' relative length; sums over tokens that see it."""
     sees = target.any(axis=1)
     if not sees.any():

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.measures import as_shares, entropy
-from attention.roles import looking
+from attention.roles import sampled_queries
 from attention.trace import Trace
 
 MOST_WORK = 10**8  # weights whose logarithm is taken; of long texts and many heads fewer tokens are compared
@@ -46,7 +46,7 @@ def compare(trace: Trace, part: str | None = None) -> Divergence:
     row, _ = trace.token_rows(part)
     records = trace.shares(part)
     heads = sum(record.heads for record in records)
-    rows = looking(row)
+    rows = sampled_queries(row)
     most = max(1, 2 * MOST_WORK // (heads**2 * records[0].keys))
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.intp)]
@@ -54,7 +54,7 @@ def compare(trace: Trace, part: str | None = None) -> Divergence:
     return Divergence(divergences(maps), len(rows))
 
 
-def divergences(maps: Array) -> Numbers:
+def divergences(maps: FloatArray) -> Numbers:
     """Jensen–Shannon divergence of every pair of heads, (head, query, key) -> (head, head), bits summed over queries.
 
     >>> divergences(np.array([[[1.0, 0.0]], [[0.0, 1.0]], [[1.0, 0.0]]])).tolist()

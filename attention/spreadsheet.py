@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wording import _
+from i18n import _
 
 MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
 EMPTY = "(empty)"  # the name of a column whose name is empty

@@ -14,12 +14,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from attention.grid import Grid
-from attention.mask import Array, Bools, Mask
+from attention.mask import BoolArray, FloatArray, Mask
 from attention.picture import Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, first_attending
 from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace
-from wording import sentence
+from i18n import gettext_lazy
 
 FORMAT, WITH_PICTURE = "headlight-trace-1", "headlight-trace-2"
 LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
@@ -101,7 +101,7 @@ def parse(data: bytes) -> Trace:
         ArithmeticError,
     ) as error:
         raise ValueError(
-            sentence(
+            gettext_lazy(
                 "This file of {size} bytes is not a whole trace saved by Headlight; "
                 "open one that was saved with “Save the trace”.",
                 size=len(data),
@@ -142,10 +142,10 @@ def _build(header: dict[str, Any], tensors: dict[str, np.ndarray[Any, Any]]) -> 
     parts = {name: records(name) for name in PARTS if name in header["parts"]}
     return Trace(
         id=_text(header["id"]),
-        model=ModelId(**{name: _optional(value) for name, value in header["model"].items()}),  # type: ignore[arg-type]
+        model=ModelId(**{name: _optional_text(value) for name, value in header["model"].items()}),  # type: ignore[arg-type]
         text=_text(header["text"]),
-        pair=_optional(header["pair"]),
-        target_text=_optional(header["target_text"]),
+        pair=_optional_text(header["pair"]),
+        target_text=_optional_text(header["target_text"]),
         source=source,
         target=target,
         parts=parts,
@@ -227,13 +227,13 @@ def _check_record(record: Record) -> None:
         raise ValueError("bias")
 
 
-def _floats(array: np.ndarray[Any, Any], axes: int | None = None) -> Array:
+def _floats(array: np.ndarray[Any, Any], axes: int | None = None) -> FloatArray:
     if array.dtype != np.float32 or not np.isfinite(array).all() or axes not in (None, array.ndim):
         raise ValueError("not finite 32-bit numbers")
     return array
 
 
-def _bools(array: np.ndarray[Any, Any]) -> Bools:
+def _bools(array: np.ndarray[Any, Any]) -> BoolArray:
     if array.dtype != np.bool_:
         raise ValueError("not truth values")
     return array
@@ -246,7 +246,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _optional(value: Any) -> str | None:
+def _optional_text(value: Any) -> str | None:
     return None if value is None else _text(value)
 
 

@@ -20,10 +20,10 @@ def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
     >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("\u732b 2/3", unknown="<0x8C>")
     ('##ing', '\u732b [UNK]', '\u732b 2/3')
     """
-    return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if lacking(unknown) else ''}"
+    return f"{PIECE if goes_on else ''}{text}{f' {unknown}' if is_out_of_vocabulary(unknown) else ''}"
 
 
-def lacking(unknown: str) -> bool:
+def is_out_of_vocabulary(unknown: str) -> bool:
     """Whether the vocabulary lacks what the reader wrote; a part of a character it knows, by its bytes."""
     return bool(unknown) and BYTE not in unknown
 
@@ -96,7 +96,9 @@ class TokenRow:
         """
         places = [(self.segments[at], self.words[at], self.unknown[at]) for at in range(len(self))]
         words = [(segment, word, unknown) for segment, word, unknown in places if word is not None]
-        return len({place[:2] for place in words if lacking(place[2])}), len({place[:2] for place in words})
+        return len({place[:2] for place in words if is_out_of_vocabulary(place[2])}), len(
+            {place[:2] for place in words}
+        )
 
     def unreadable(self) -> tuple[int, ...]:
         """Return the positions of the first text of which at least a third of the tokens are unknown; empty if none.
@@ -109,7 +111,7 @@ class TokenRow:
         """
         for segment in sorted(set(self.segments)):
             text = [at for at in range(len(self)) if self.segments[at] == segment and self.words[at] is not None]
-            if text and 3 * sum(lacking(self.unknown[at]) for at in text) >= len(text):
+            if text and 3 * sum(is_out_of_vocabulary(self.unknown[at]) for at in text) >= len(text):
                 return tuple(text)
         return ()
 

@@ -10,30 +10,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.picture import Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, Unavailable, first_attending
 from attention.tokens import TokenRow
-from wording import Sentence, sentence
+from i18n import LazyMessage, gettext_lazy
 
 PARTS = ("encoder", "decoder", "cross")
-SIGNED = sentence(
+SIGNED = gettext_lazy(
     "This needs attention weights, whose rows are shares that sum to one; these maps hold numbers with signs, such as "
     "attributions."
 )
-PART_NAMES = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # as told
+PART_NAMES = {
+    "encoder": gettext_lazy("encoder"),
+    "decoder": gettext_lazy("decoder"),
+    "cross": gettext_lazy("cross"),
+}  # as told
 
 
-def without_attention(layer: int, attending: Sequence[int], base: int = 0) -> Sentence:
+def without_attention(layer: int, attending: Sequence[int], base: int = 0) -> LazyMessage:
     """Return the sentence that a layer has no attention, and which layers have some, as numbers from ``base``."""
-    return sentence(
+    return gettext_lazy(
         "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
         layer=layer + base,
         layers=", ".join(str(other + base) for other in attending),
     )
 
 
-def attention_everywhere(layers: int, attending: Sequence[int], base: int = 0) -> Sentence | None:
+def attention_everywhere(layers: int, attending: Sequence[int], base: int = 0) -> LazyMessage | None:
     """Return the sentence that something needs attention in every layer, or None if every layer has it.
 
     The numbers of layers begin with ``base``.
@@ -41,7 +45,7 @@ def attention_everywhere(layers: int, attending: Sequence[int], base: int = 0) -
     missing = [layer for layer in range(layers) if layer not in attending]
     if not missing:
         return None
-    return sentence(
+    return gettext_lazy(
         "This needs attention in every layer, and these, counted from {base}, have none: {layers}. Pick another model.",
         base=base,
         layers=", ".join(str(layer + base) for layer in missing),
@@ -87,7 +91,7 @@ class Trace:
         """How much of a cut text was read, such as "512 of 3,002 tokens"; "" if all of it was read."""
         if self.whole is None:
             return ""
-        return sentence("{read:,} of {whole:,} tokens", read=len(self.source), whole=self.whole)
+        return gettext_lazy("{read:,} of {whole:,} tokens", read=len(self.source), whole=self.whole)
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ class Trace:
         name = part or self.part
         if name not in self.parts:
             raise Unavailable(
-                sentence(
+                gettext_lazy(
                     'This trace has no part "{name}"; it has {parts}.', name=name, parts=", ".join(sorted(self.parts))
                 )
             )
@@ -136,48 +140,48 @@ class Trace:
         """Return the layers that have attention: all, but for models such as Jamba."""
         return tuple(at for at, record in enumerate(self.records(part)) if not isinstance(record, NoAttention))
 
-    def signed(self, part: str | None = None) -> bool:
+    def is_signed(self, part: str | None = None) -> bool:
         """Whether its maps are no weights but numbers with signs, such as attributions."""
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
         """The same records, for what reads each row as shares of one; raises Unavailable for numbers with signs."""
-        if self.signed(part):
+        if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)
 
-    def weights(self, layer: int, head: int, part: str | None = None) -> Array:
+    def weights(self, layer: int, head: int, part: str | None = None) -> FloatArray:
         """How much each token looks at each other, (query, key) float32; rows sum to one."""
         return self._record(layer, head, part).weights(head)
 
-    def scores(self, layer: int, head: int, part: str | None = None) -> Array:
+    def scores(self, layer: int, head: int, part: str | None = None) -> FloatArray:
         """What enters the softmax, (query, key) float32, scaled, with bias; masked pairs are -inf."""
         return self._record(layer, head, part).scores(head)
 
-    def query(self, layer: int, head: int, part: str | None = None) -> Array:
+    def query(self, layer: int, head: int, part: str | None = None) -> FloatArray:
         """Query vectors, (query, channel) float32, after rotary positions."""
-        vectors: Array = self._qkv(layer, head, part).query[head]
+        vectors: FloatArray = self._qkv(layer, head, part).query[head]
         return vectors
 
-    def key(self, layer: int, head: int, part: str | None = None) -> Array:
+    def key(self, layer: int, head: int, part: str | None = None) -> FloatArray:
         """Key vectors of the head's key-value head, (key, channel) float32, after rotary positions."""
         record = self._qkv(layer, head, part)
-        vectors: Array = record.key[record.kv_head(head)]
+        vectors: FloatArray = record.key[record.kv_head(head)]
         return vectors
 
-    def value(self, layer: int, head: int, part: str | None = None) -> Array:
+    def value(self, layer: int, head: int, part: str | None = None) -> FloatArray:
         """Value vectors of the head's key-value head, (key, channel) float32."""
         record = self._qkv(layer, head, part)
-        vectors: Array = record.value[record.kv_head(head)]
+        vectors: FloatArray = record.value[record.kv_head(head)]
         return vectors
 
-    def rows(self, query: int, part: str | None = None) -> Array:
+    def rows(self, query: int, part: str | None = None) -> FloatArray:
         """Where one token looks in every head, (layer, head, key) float32."""
         index = np.array([query])
         records = self.records(part)
         if not 0 <= query < records[0].queries:
             raise IndexError(
-                sentence(
+                gettext_lazy(
                     "Token {query} was asked for; this trace has tokens 0 to {last}.",
                     query=query,
                     last=records[0].queries - 1,
@@ -205,7 +209,7 @@ class Trace:
         records = self.records(part)
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
             raise IndexError(
-                sentence(
+                gettext_lazy(
                     "Layer {layer} · head {head} was asked for; {name} has layers 0 to {last_layer} "
                     "and heads 0 to {last_head}.",
                     layer=layer,
@@ -223,7 +227,7 @@ class Trace:
         record = self._record(layer, head, part)
         if not isinstance(record, Record):
             raise Unavailable(
-                sentence(
+                gettext_lazy(
                     "{architecture} gives its finished attention maps only; queries, keys and values are not "
                     "available for it. Use a model that has them, such as BERT or GPT-2.",
                     architecture=self.model.architecture,

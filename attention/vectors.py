@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
-from wording import sentence
+from attention.mask import FloatArray
+from i18n import gettext_lazy
 
 MIXES = ("last", "second", "sum4", "concat4", "mean", "level")
 POOLINGS = ("mean", "words", "first", "max")
 BLOCK = 8192  # vectors compared at once while the nearest ones are looked for
 
 
-def mix(levels: Array, how: str = "last", level: int = 0) -> Array:
+def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
     """One vector per token from all levels, (level, token, channel) -> (token, channel), or (token, 4 · channel).
 
     "last": after the last layer; "second": after the one before it; "sum4" and "concat4": the last four layers added
@@ -36,23 +36,23 @@ def mix(levels: Array, how: str = "last", level: int = 0) -> Array:
     if how == "level":
         if not 0 <= level < len(levels):
             raise ValueError(
-                sentence(
+                gettext_lazy(
                     "Level {level} was asked for; there are levels 0 to {last}.", level=level, last=len(levels) - 1
                 )
             )
-        one: Array = levels[level]
+        one: FloatArray = levels[level]
         return one
     if how in ("last", "second"):
-        end: Array = levels[-1 if how == "last" else -2]
+        end: FloatArray = levels[-1 if how == "last" else -2]
         return end
     four = levels[max(1, len(levels) - 4) :]
     if how == "concat4":
         return np.concatenate(list(four), axis=-1)
-    made: Array = four.sum(axis=0) if how == "sum4" else levels[1:].mean(axis=0)
+    made: FloatArray = four.sum(axis=0) if how == "sum4" else levels[1:].mean(axis=0)
     return made
 
 
-def merge(vectors: Array, groups: Sequence[tuple[int, int]]) -> Array:
+def merge(vectors: FloatArray, groups: Sequence[tuple[int, int]]) -> FloatArray:
     """The mean over each group of neighbours, (token, channel) and [start, stop) pairs -> (group, channel).
 
     >>> merge(np.array([[1.0], [3.0], [8.0]]), [(0, 2), (2, 3)]).tolist()
@@ -61,7 +61,7 @@ def merge(vectors: Array, groups: Sequence[tuple[int, int]]) -> Array:
     return np.stack([vectors[start:stop].mean(axis=0) for start, stop in groups])
 
 
-def pool(vectors: Array, special: Sequence[bool], how: str = "mean") -> Array:
+def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> FloatArray:
     """One vector for a text, (token, channel) -> (channel,).
 
     "mean": over all its tokens, special ones too, as sentence-BERT does (arXiv:1908.10084); "words": over those that
@@ -75,16 +75,16 @@ def pool(vectors: Array, special: Sequence[bool], how: str = "mean") -> Array:
     if how not in POOLINGS:
         raise ValueError(f'Tokens cannot be pooled as "{how}"; use one of {", ".join(POOLINGS)}.')
     if how in ("first", "max"):
-        taken: Array = vectors[0] if how == "first" else vectors.max(axis=0)
+        taken: FloatArray = vectors[0] if how == "first" else vectors.max(axis=0)
         return taken
     kept = vectors[~np.asarray(special, dtype=bool)] if how == "words" else vectors
     if not len(kept):
-        raise ValueError(sentence("This text has special tokens only, so there are no words to take the mean of."))
-    mean: Array = kept.mean(axis=0)
+        raise ValueError(gettext_lazy("This text has special tokens only, so there are no words to take the mean of."))
+    mean: FloatArray = kept.mean(axis=0)
     return mean
 
 
-def cosine(rows: Array, columns: Array) -> Array:
+def cosine(rows: FloatArray, columns: FloatArray) -> FloatArray:
     """How alike directions are, (row, channel) and (column, channel) -> (row, column), from -1 to 1.
 
     A vector of zeros has no direction; its cosine is given as 0.
@@ -92,13 +92,13 @@ def cosine(rows: Array, columns: Array) -> Array:
     >>> cosine(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[2.0, 0.0], [3.0, 3.0], [0.0, -1.0]])).round(2).tolist()
     [[1.0, 0.71, 0.0], [0.0, 0.0, 0.0]]
     """
-    products: Array = np.clip(_unit(rows) @ _unit(columns).T, -1.0, 1.0)
+    products: FloatArray = np.clip(_unit(rows) @ _unit(columns).T, -1.0, 1.0)
     return products
 
 
-def _unit(vectors: Array) -> Array:
+def _unit(vectors: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    unit: Array = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    unit: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return unit
 
 
@@ -106,11 +106,11 @@ def _unit(vectors: Array) -> Array:
 class Projection:
     """Points in few dimensions, and the share of the whole variance along each of them, from 0 to 1."""
 
-    points: Array  # (point, dimension)
-    shares: Array  # (dimension,), falling; all 0 where the points are one
+    points: FloatArray  # (point, dimension)
+    shares: FloatArray  # (dimension,), falling; all 0 where the points are one
 
 
-def pca(vectors: Array, dimensions: int = 2) -> Projection:
+def pca(vectors: FloatArray, dimensions: int = 2) -> Projection:
     """The directions in which the points differ most (principal components; Pearson 1901), (point, channel).
 
     A direction's sign is arbitrary; here its largest channel is positive, so that the same points give the same
@@ -140,12 +140,14 @@ def pca(vectors: Array, dimensions: int = 2) -> Projection:
     return Projection(found.astype(np.float32), shares.astype(np.float32))
 
 
-def nearest(vectors: Array, wanted: Array, count: int, block: int = BLOCK) -> tuple[npt.NDArray[np.intp], Array]:
+def nearest_neighbors(
+    vectors: FloatArray, wanted: FloatArray, count: int, block: int = BLOCK
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """The ``count`` vectors (point, channel) most alike to ``wanted`` (channel,): their places and cosines, best first.
 
     Read in blocks, so that ``vectors`` may be a file mapped into memory. Equals come in their order.
 
-    >>> places, cosines = nearest(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), np.array([1.0, 0.0]), 2)
+    >>> places, cosines = nearest_neighbors(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), np.array([1.0, 0.0]), 2)
     >>> places.tolist(), cosines.round(2).tolist()
     ([1, 2], [1.0, 0.71])
     """
@@ -156,17 +158,17 @@ def nearest(vectors: Array, wanted: Array, count: int, block: int = BLOCK) -> tu
     return best, likeness[best]
 
 
-def along_levels(one: Array, other: Array) -> Array:
+def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
     """The cosine of two tokens or words at each level, both (level, channel) -> (level,).
 
     >>> along_levels(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])).tolist()
     [1.0, 0.0]
     """
-    products: Array = np.clip((_unit(one) * _unit(other)).sum(axis=-1), -1.0, 1.0)
+    products: FloatArray = np.clip((_unit(one) * _unit(other)).sum(axis=-1), -1.0, 1.0)
     return products
 
 
-def different_words(words: Array, names: Sequence[str]) -> Array:
+def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
     """The mean cosine over all pairs of words with different names, (level, word, channel) -> (level,).
 
     What two words have in common only because they are in one model: the baseline that a word's likeness to itself in
@@ -178,5 +180,5 @@ def different_words(words: Array, names: Sequence[str]) -> Array:
     """
     unlike = np.array([[one != other for other in names] for one in names], dtype=bool)
     if not unlike.any():
-        raise ValueError(sentence("There are no two different words to compare."))
+        raise ValueError(gettext_lazy("There are no two different words to compare."))
     return np.array([cosine(level, level)[unlike].mean() for level in words], dtype=np.float32)

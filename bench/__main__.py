@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from bench.report import Row, machine, table
+from bench.report import ReportRow, machine, table
 
 # In this order: what needs no browser first.
 MEASUREMENTS = {
@@ -48,7 +48,7 @@ ON_FILES = {
 }
 
 
-def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Row]:
+def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[ReportRow]:
     """The rows of the named measurements; one that breaks off is a failed row, and the others still run."""
     for name in names:
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
@@ -62,7 +62,7 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Row]:
         except Exception as error:  # a measurement that cannot be made is a loss to publish, not an end
             broken = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             print(f"  {broken}", file=sys.stderr, flush=True)
-            yield Row(what, "measured", f"broke off: {broken}", False)
+            yield ReportRow(what, "measured", f"broke off: {broken}", False)
         print(f"  {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
 
 

@@ -52,7 +52,7 @@ def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
 
 def page_bytes(tokens: int) -> tuple[int, str]:
     """Bytes of the document for so many tokens, and how that is known."""
-    if available() > NEEDED:
+    if available_memory() > NEEDED:
         return made_apart(tokens), "made by bertviz"
     small = made_apart(SMALL)
     times = (tokens / SMALL) ** 2
@@ -67,7 +67,7 @@ def made_apart(tokens: int) -> int:
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 
 
-def available() -> int:
+def available_memory() -> int:
     """Bytes of memory that programs can still have."""
     import psutil
 
@@ -75,11 +75,11 @@ def available() -> int:
 
 
 @contextmanager
-def served(html: str) -> Iterator[str]:
+def serve_document(html: str) -> Iterator[str]:
     """The document on this machine, with its scripts from here; its address."""
     assert REQUIRE in html, "BertViz's document no longer loads require.js"
     local = "".join(f'<script src="{path}"></script>' for path in SCRIPTS) + f"<script>{SHIM}</script>"
-    answers = {path: ("text/javascript", installed(*where)) for path, where in SCRIPTS.items()}
+    answers = {path: ("text/javascript", read_installed_file(*where)) for path, where in SCRIPTS.items()}
     with serving({**answers, "/": ("text/html; charset=utf-8", html.replace(REQUIRE, local).encode())}) as url:
         yield url
 
@@ -87,7 +87,7 @@ def served(html: str) -> Iterator[str]:
 @contextmanager
 def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
     """Fixed answers on this machine, each with its kind; the address of "/"."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(answers))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), make_handler(answers))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"
@@ -95,7 +95,7 @@ def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
         server.shutdown()
 
 
-def handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
+def make_handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
     """A server of a few fixed answers."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -113,7 +113,7 @@ def handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPRequestHan
     return Handler
 
 
-def installed(distribution: str, name: str) -> bytes:
+def read_installed_file(distribution: str, name: str) -> bytes:
     """A file of an installed package, which is not imported."""
     return next(f for f in metadata.files(distribution) or [] if f.name == name).read_text(encoding="utf-8").encode()
 

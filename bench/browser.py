@@ -69,15 +69,15 @@ class Page:
         """What the probe noted: see probe.js."""
         return self.page.evaluate("(field) => globalThis.bench?.[field] ?? null", field)
 
-    def shown(self) -> str:
+    def shown_state(self) -> str:
         """What the view says that it shows: base|layer|head|focus|tab."""
         return str(self.page.evaluate("() => globalThis.bench?.shown() ?? ''"))
 
-    def painted(self, beside: str = "", patience: float = PATIENCE) -> str:
+    def wait_until_painted(self, beside: str = "", patience: float = PATIENCE) -> str:
         """Wait until the view is complete, and is another than ``beside``; what it shows: base|layer|head|focus|tab."""
         end = time.perf_counter() + patience
         while time.perf_counter() < end:
-            shown = self.shown()
+            shown = self.shown_state()
             if shown and shown != beside:
                 return shown
             self.page.wait_for_timeout(20)
@@ -98,14 +98,14 @@ class Page:
 
     def submit(self, text: str, patience: float = PATIENCE) -> float:
         """Put a text into the box and press Enter; milliseconds until all of its view was painted."""
-        before = self.shown()
+        before = self.shown_state()
         self.page.get_by_label("Text", exact=True).fill(text)
         self.page.wait_for_timeout(300)
         self.page.evaluate("() => globalThis.bench.begin()")
         self.page.get_by_label("Text", exact=True).press("Enter")
-        shown = self.painted(before, patience)
+        shown = self.wait_until_painted(before, patience)
         while shown.split("|")[0] == before.split("|")[0]:  # the old text painted once more
-            shown = self.painted(shown, patience)
+            shown = self.wait_until_painted(shown, patience)
         self.page.wait_for_timeout(100)
         return self.took(shown.split("|")[0])
 

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from bench.models import EMBEDDED
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 
 LIMIT = 5.0  # seconds
 TIRED = "The animal didn't cross the street because it was too tired."
@@ -17,9 +17,9 @@ WIDE = TIRED.replace("tired", "wide")
 ROUNDS, AT_ONCE = 5, 500  # repeats; sets of one question
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for the sentence vector of the embedded model, and one for a masked word of our own BERT."""
-    from inference.questions.effects import BlankEffects, VectorEffects
+    from inference.tasks.edit_effects import BlankEffects, VectorEffects
 
     hidden = ((0, TIRED.index("animal"), TIRED.index("animal") + len("animal")),)
     words = ("people", "street")
@@ -28,34 +28,37 @@ def measure() -> Iterator[Row]:
     yield _row("headlight-bert", "masked word", *blanks)
 
 
-def _row(model: str, what: str, here: Any, there: Any) -> Row:
+def _row(model: str, what: str, here: Any, there: Any) -> ReportRow:
     from dataclasses import replace
 
-    from attention.aligned_texts import align
-    from attention.patches import at_random, heads, states, tokens_beside
+    from attention.activation_patching import head_patches, paired_tokens, random_patches, residual_patches
+    from attention.text_alignment import align
     from attention.view import View
     from inference import LocalBackend, TraceRequest
-    from inference.answers import effects
+    from inference.runners import edit_effects
     from probing.intervals import draws
 
     backend = LocalBackend()
     left, right = (View(trace, words=True) for trace in backend.traces(
         [TraceRequest(model, text=text) for text in (TIRED, WIDE)]))  # fmt: skip
-    pairs = tokens_beside(left, right, align(left, right)[0])
-    sets = [*states(left.layers, pairs), *heads([*product(range(left.layers), range(left.heads))], pairs)]
+    pairs = paired_tokens(left, right, align(left, right)[0])
+    sets = [
+        *residual_patches(left.layers, pairs),
+        *head_patches([*product(range(left.layers), range(left.heads))], pairs),
+    ]
     places, width = len(sets), left.heads
     states_of, heads_of = sets[: -left.layers * width], sets[-left.layers * width :]
-    sets = [*sets, *at_random(states_of, draws(len(pairs))), *at_random(heads_of, draws(width))]
+    sets = [*sets, *random_patches(states_of, draws(len(pairs))), *random_patches(heads_of, draws(width))]
     loaded = backend.loaded(model, None, here.HEAD)
     wall, processor = [], []
     for _ in range(ROUNDS):
         began, used = time.perf_counter(), time.process_time()
         for at in range(0, len(sets), AT_ONCE):
             some = tuple(sets[at : at + AT_ONCE])
-            effects.answer(loaded, replace(here, edits=some, other=there))
+            edit_effects.answer(loaded, replace(here, edits=some, other=there))
         wall.append(time.perf_counter() - began)
         processor.append(time.process_time() - used)
     told = f"{median(wall):.1f} s (processor {median(processor):.1f} s)"
     note = f"median of {ROUNDS}; {len(sets)} readings, of which {len(sets) - places} are random changes"
-    return most(f"tired | wide, {what} of {model}: every vector and head taken from the other text", LIMIT,
+    return upper_limit_row(f"tired | wide, {what} of {model}: every vector and head taken from the other text", LIMIT,
                 median(wall), told, note)  # fmt: skip

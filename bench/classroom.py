@@ -18,9 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import app
-from bench.visitor import Visitor, visitor
+from bench.visitor import AppSession, visitor
 from classroom.question import Question
 from classroom.store import Store
 
@@ -29,12 +29,12 @@ JOINED, LED = 60.0, 1.0  # s that are promised: until all are in, and from a cha
 NAME = "headlight_visitor"  # of the cookie
 
 
-class Student:
+class StudentClient:
     """A browser's worth of a student: a cookie, a session, and the question for news."""
 
     def __init__(self, url: str, code: str) -> None:
         self.url, self.code, self.cookie = url, code, secrets.token_urlsafe(16)
-        self.session: Visitor
+        self.session: AppSession
 
     def news(self, since: int) -> int:
         """The room's version as soon as it is another."""
@@ -42,9 +42,9 @@ class Student:
             return int(json.loads(answer.read())["version"])
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """The figures of one class."""
-    from ui.run.teaching import known_as
+    from ui.run.fine_tuning import hash_cookie
 
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -53,39 +53,39 @@ def measure() -> Iterator[Row]:
     ):
         store = Store(Path(folder) / "classes" / "rooms.sqlite")
         code = store.open("the teacher")
-        students = [Student(server.url, code) for _ in range(STUDENTS)]
+        students = [StudentClient(server.url, code) for _ in range(STUDENTS)]
 
-        def join(student: Student) -> None:
-            store.join(code, known_as(student.cookie))
+        def join(student: StudentClient) -> None:
+            store.join(code, hash_cookie(student.cookie))
             student.session = open_.enter_context(visitor(server.url, {"Cookie": f"{NAME}={student.cookie}"}))
             student.session.see("", **{"class": code})
 
         began = time.perf_counter()
-        together(join, students)
+        run_together(join, students)
         took = time.perf_counter() - began
-        yield most(
+        yield upper_limit_row(
             f"{STUDENTS} students are in the room and see Explore",
             JOINED,
             took,
             f"{took:.1f} s",
             "sessions of the protocol",
         )
-        waits = [wait for change in range(CHANGES) for wait in led(store, code, students, change)]
+        waits = [wait for change in range(CHANGES) for wait in lead_students(store, code, students, change)]
         p95 = statistics.quantiles(waits, n=20)[-1]
         middle = statistics.median(waits)
         how = f"median {middle:.2f} s, longest {max(waits):.2f} s; {CHANGES} views, every other one a new text"
-        yield most("a teacher's view is open at 19 of 20 students", LED, p95, f"{p95:.2f} s", how)
-        kept = answered(store, code, students)
-        yield Row(f"answers kept, over {LOST} lost connections each", str(STUDENTS), str(kept), kept == STUDENTS)
+        yield upper_limit_row("a teacher's view is open at 19 of 20 students", LED, p95, f"{p95:.2f} s", how)
+        kept = count_answers(store, code, students)
+        yield ReportRow(f"answers kept, over {LOST} lost connections each", str(STUDENTS), str(kept), kept == STUDENTS)
 
 
-def led(store: Store, code: str, students: list[Student], change: int) -> list[float]:
+def lead_students(store: Store, code: str, students: list[StudentClient], change: int) -> list[float]:
     """Seconds until each student has the view that the teacher opens now."""
     since, waits, lock = store.version(code), [], threading.Lock()
     view = f"/?text=The+class+reads+sentence+{change // 2}.&layer={change % 6}&head={change % 12}"
     ready = threading.Barrier(len(students) + 1)
 
-    def follow(student: Student) -> None:
+    def follow(student: StudentClient) -> None:
         ready.wait()
         student.news(since)
         student.session.see("", **{"class": code})
@@ -103,23 +103,23 @@ def led(store: Store, code: str, students: list[Student], change: int) -> list[f
     return waits
 
 
-def answered(store: Store, code: str, students: list[Student]) -> int:
+def count_answers(store: Store, code: str, students: list[StudentClient]) -> int:
     """How many answers are there, of students whose connection breaks again and again."""
-    from ui.run.teaching import known_as
+    from ui.run.fine_tuning import hash_cookie
 
     store.ask(code, "the teacher", Question("word", "Which word?"))
 
-    def answer(student: Student) -> None:
+    def answer(student: StudentClient) -> None:
         for again in range(LOST):
             with visitor(student.url, {"Cookie": f"{NAME}={student.cookie}"}) as session:
                 session.see("", **{"class": code})
-                store.answer(code, known_as(student.cookie), 1, f"word{again}")
+                store.answer(code, hash_cookie(student.cookie), 1, f"word{again}")
 
-    together(answer, students)
-    return store.board(code, "the teacher").said(1).count(f"word{LOST - 1}")
+    run_together(answer, students)
+    return store.board(code, "the teacher").answers_to(1).count(f"word{LOST - 1}")
 
 
-def together(act: Callable[[Student], None], students: list[Student]) -> None:
+def run_together(act: Callable[[StudentClient], None], students: list[StudentClient]) -> None:
     """Everybody at once; what fails is raised."""
     with ThreadPoolExecutor(len(students)) as pool:
         list(pool.map(act, students))

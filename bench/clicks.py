@@ -21,10 +21,10 @@ from itertools import islice
 from typing import Any
 
 from bench.load import IN_LINE, Load, drive, p95
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
 from bench.texts import sentences
-from bench.visitor import PICTURE, Visitor, processor_seconds, visitor
+from bench.visitor import PICTURE, AppSession, processor_seconds, visitor
 
 CLICKS, TEXTS = 200, 60  # by which one event's cost is told
 HEAD, TEXT, SENT = 5.0, 15.0, 2000  # promised: ms of a head change and of a text beyond the model, bytes of the first
@@ -35,10 +35,10 @@ KEPT, RUN = 204, 409  # what a click is answered with
 _OWN = threading.local()
 
 
-class Reader:
+class ExploreVisitor:
     """A visitor with a picture. Its events come one after the other, as one person's do."""
 
-    def __init__(self, url: str, session: Visitor) -> None:
+    def __init__(self, url: str, session: AppSession) -> None:
         self.session, self._lock = session, threading.Lock()
         self.host = url.removeprefix("http://")
         self.quiet = 0  # clicks that were kept without a run
@@ -106,20 +106,22 @@ class Reader:
             self.tile(shown["selection"]["layer"], shown["selection"]["head"])
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """What one event costs, then many visitors at once."""
     with app() as server, ExitStack() as open_:
-        reader = Reader(server.url, open_.enter_context(visitor(server.url)))
+        reader = ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
         yield from texts_alone(server, reader)
         yield from heads_alone(server, reader)
         with ThreadPoolExecutor(IN_LINE) as pool:
             readers = list(
-                pool.map(lambda _: Reader(server.url, open_.enter_context(visitor(server.url))), range(VISITORS))
+                pool.map(
+                    lambda _: ExploreVisitor(server.url, open_.enter_context(visitor(server.url))), range(VISITORS)
+                )
             )
-        yield from together(server, readers)
+        yield from concurrent_rows(server, readers)
 
 
-def texts_alone(server: Server, reader: Reader) -> Iterator[Row]:
+def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
     """What a new text costs where nobody else is there, in turns with the model alone."""
     from inference import LocalBackend, TraceRequest
 
@@ -139,22 +141,24 @@ def texts_alone(server: Server, reader: Reader) -> Iterator[Row]:
     own, beyond = statistics.mean(model), statistics.mean(run) - statistics.mean(model)
     size = f"{statistics.mean(received) / 1000:.0f} kB, unpacked"
     note = f"{own + beyond:.1f} ms with the model's {own:.1f}; {size}"
-    yield most("a new text on Explore beyond the model's own work", TEXT, beyond, f"{beyond:.1f} ms", note)
+    yield upper_limit_row("a new text on Explore beyond the model's own work", TEXT, beyond, f"{beyond:.1f} ms", note)
     whole = statistics.mean(painted) - own
-    yield Row("the same with the maps that it is painted with", "reported", f"{whole:.1f} ms")
+    yield ReportRow("the same with the maps that it is painted with", "reported", f"{whole:.1f} ms")
 
 
-def heads_alone(server: Server, reader: Reader) -> Iterator[Row]:
+def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
     """What another head costs where nobody else is there."""
     pick, sizes = random.Random(1), list[int]()
     reader.session.see(text="The animal didn't cross the street because it was too tired.")
     spent = cost(server, [lambda: sizes.append(reader.keep(pick))] * CLICKS)
-    yield most("a head change on Explore, server's processor", HEAD, spent, f"{spent:.1f} ms", "told without a run")
+    yield upper_limit_row(
+        "a head change on Explore, server's processor", HEAD, spent, f"{spent:.1f} ms", "told without a run"
+    )
     size = statistics.mean(sizes)
     address = "and some 150 bytes of the address by the WebSocket, headers not counted"
-    yield most("bytes of a head change", SENT, size, f"{size:.0f}", address)
+    yield upper_limit_row("bytes of a head change", SENT, size, f"{size:.0f}", address)
     drawn = cost(server, [lambda: reader.tile(pick.randrange(6), pick.randrange(12))] * CLICKS)
-    yield Row("the head's map beside it", "reported", f"{drawn:.1f} ms")
+    yield ReportRow("the head's map beside it", "reported", f"{drawn:.1f} ms")
 
 
 def cost(server: Server, events: list[Callable[[], None]]) -> float:
@@ -165,7 +169,7 @@ def cost(server: Server, events: list[Callable[[], None]]) -> float:
     return (processor_seconds(server.process) - began) * 1000 / len(events)
 
 
-def together(server: Server, readers: list[Reader]) -> Iterator[Row]:
+def concurrent_rows(server: Server, readers: list[ExploreVisitor]) -> Iterator[ReportRow]:
     """What they wait."""
     load = Load(HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS)
     found = drive(server, readers, load, seed=24)
@@ -175,7 +179,7 @@ def together(server: Server, readers: list[Reader]) -> Iterator[Row]:
         (found.texts, WAIT_TEXT, "a text: painted"),
     ):
         note = f"median {statistics.median(waits):.3f}, longest {max(waits):.2f}; {how}"
-        yield most(f"{what}, 19 of 20", limit, p95(waits), f"{p95(waits):.2f} s", note)
+        yield upper_limit_row(f"{what}, 19 of 20", limit, p95(waits), f"{p95(waits):.2f} s", note)
     quiet = sum(reader.quiet for reader in readers)
-    yield Row("heads that were told without a run", "reported", f"{quiet} of {len(found.heads)}")
-    yield Row("errors", "0", found.wrong(), not found.errors)
+    yield ReportRow("heads that were told without a run", "reported", f"{quiet} of {len(found.heads)}")
+    yield ReportRow("errors", "0", found.wrong(), not found.errors)

@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from bench.report import Row
-from bench.serving import CROWD, SECONDS, crowd, served, text
+from bench.report import ReportRow
+from bench.serving import CROWD, SECONDS, run_crowd, run_service, text
 from inference.backend import LocalBackend
 from inference.request import TraceRequest
 from inference.settings import Settings
@@ -17,7 +17,7 @@ from inference.settings import Settings
 FIRST_PORT = 8951
 
 
-def alone(together: int) -> float:
+def local_throughput(together: int) -> float:
     """Traces a second in this process: each by itself, or so many at once."""
     here = LocalBackend(Settings())
     here.trace(TraceRequest(text="ready"))
@@ -34,18 +34,20 @@ def alone(together: int) -> float:
         return sum(pool.map(visitor, range(crowded))) / SECONDS
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """Rows of every kind; Ray has to be installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for together in (1, CROWD):
-        yield _row(f"in this process, {together} at once", alone(together), 0)
+        yield _row(f"in this process, {together} at once", local_throughput(together), 0)
     for number, (many, batch) in enumerate(itertools.product((1, 2), (1, CROWD))):
         options = ("--replicas", str(many), "--least", str(many), "--batch", str(batch))
-        with served("serving.cluster", FIRST_PORT + number, *options) as (_server, there):
-            done, refused = crowd(there, 10_000)
+        with run_service("serving.cluster", FIRST_PORT + number, *options) as (_server, there):
+            done, refused = run_crowd(there, 10_000)
             yield _row(f"Ray Serve, {many} replicas, {batch} at once at most", done / SECONDS, refused)
 
 
-def _row(what: str, speed: float, refused: int) -> Row:
+def _row(what: str, speed: float, refused: int) -> ReportRow:
     load = os.getloadavg()[0]
-    return Row(f"{CROWD} clients, {what}", "–", f"{speed:.0f} traces/s, {refused} refused", None, f"load {load:.0f}")
+    return ReportRow(
+        f"{CROWD} clients, {what}", "–", f"{speed:.0f} traces/s, {refused} refused", None, f"load {load:.0f}"
+    )

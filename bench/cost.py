@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import log
 
-from bench.report import Row
+from bench.report import ReportRow
 
 # Measured, in seconds of a processor: `python -m bench clicks`, `classroom` and `serving`.
 CLICK = 0.0035  # a head change: 0.5 ms, and its map
@@ -66,7 +66,7 @@ def formula(kinds: Kinds, processes: int) -> Need:
     return Need(processes, busy, max(0.0, mean / busy * log(busy / 0.05)))
 
 
-def needed(kinds: Kinds) -> Need:
+def fewest_processes(kinds: Kinds) -> Need:
     """The fewest processes whose line is short enough."""
     found = (formula(kinds, processes) for processes in count(1))
     return next(need for need in found if need.busy <= BUSY and need.wait <= WAIT)
@@ -124,17 +124,17 @@ def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 
     return app, model
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """For a thousand and a hundred thousand visitors an hour: what is needed, and how long they wait."""
     for visitors, seconds in ((1_000, 3_600.0), (100_000, 60.0)):
-        app, model = needed(app_kinds(visitors)), needed(model_kinds(visitors))
+        app, model = fewest_processes(app_kinds(visitors)), fewest_processes(model_kinds(visitors))
         apps, first = app.processes, play(visitors, app.processes, model.processes, seconds)
         played = first
         while played[0].nineteen_of_twenty > WAIT:  # the formula knows no line in which few take very long
             apps += 1
             played = play(visitors, apps, model.processes, seconds)
         for name, need, lines in (("app", app, first[0]), ("models", model, first[1])):
-            yield Row(
+            yield ReportRow(
                 f"19 of 20 wait for the {name}, {visitors:,} visitors an hour, {need.processes} processes",
                 "reported",
                 f"{1_000 * lines.nineteen_of_twenty:.0f} ms; by the formula {1_000 * need.wait:.0f}",
@@ -142,7 +142,7 @@ def measure() -> Iterator[Row]:
                 f"{len(lines.waited):,} played through in {seconds:.0f} s; busy {need.busy:.0%}",
             )
         texts, memory = visitors / 3600 * TEXTS, apps * KEPT + model.processes * REPLICA
-        yield Row(
+        yield ReportRow(
             f"{visitors:,} visitors an hour, 19 of 20 waiting {1_000 * WAIT:.0f} ms at most at each",
             "reported",
             f"{apps} processes of the app, {model.processes} with models; {texts * ANSWER:.3g} MB/s between them,"

@@ -10,20 +10,20 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from queue import Empty, SimpleQueue
 
-from bench.clicks import Reader
+from bench.clicks import ExploreVisitor
 from bench.models import count_embedded
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
 from bench.texts import text_of
-from bench.visitor import connected, visitor
-from bench.worker import Worker
+from bench.visitor import open_session, visitor
+from bench.worker import BusyVisitor
 
 VISITORS, SUBMITS, TOKENS = 200, 10, 500  # visitors; texts a second; tokens of each
 AGAIN, TRIES, REST = "try again soon", 100, 2.0  # what a page says that is busy; how often and when one tries again
 AFTERWARDS = 0.5  # s until a short text is read, once the line is gone
 
 
-class Insisting(Worker):
+class RetryingVisitor(BusyVisitor):
     """A visitor who reads a text and tries again where the page says that it is busy."""
 
     told = 0  # how often it was told so
@@ -44,15 +44,15 @@ class Insisting(Worker):
         raise RuntimeError("A text was lost.")
 
 
-def crowd(seconds: int) -> Iterator[Row]:
+def overload_rows(seconds: int) -> Iterator[ReportRow]:
     """Rows for what became of the texts, and of a short one afterwards."""
     with app() as server, ExitStack() as open_:
-        sessions = come(server, open_)
+        sessions = open_visitors(server, open_)
         began = time.perf_counter()
         submitted, errors = submit(sessions, seconds)
         took, told = time.perf_counter() - began, sum(session.told for session in sessions)
         with visitor(server.url) as session:
-            reader, began = Reader(server.url, session), time.perf_counter()
+            reader, began = ExploreVisitor(server.url, session), time.perf_counter()
             reader.read("Afterwards a short sentence is read.")
             after = time.perf_counter() - began
     read = submitted - len(errors)
@@ -60,7 +60,7 @@ def crowd(seconds: int) -> Iterator[Row]:
         f"{VISITORS} visitors, {TOKENS} tokens each, {seconds} s and {took - seconds:.0f} more until the last was read;"
         f" told {told:,} times to try again, so {(submitted + told) / took:.0f} submits a second in all"
     )
-    yield Row(
+    yield ReportRow(
         f"texts read of those that were submitted, {seconds} s at {SUBMITS} a second",
         f"{submitted:,}",
         f"{read:,}",
@@ -68,15 +68,17 @@ def crowd(seconds: int) -> Iterator[Row]:
         how,
     )
     most_errors = Counter(errors).most_common(1)
-    yield Row("of these, lost or without a word", "0", str(len(errors)), not errors, f"{most_errors}" if errors else "")
-    yield most("a short text right afterwards", AFTERWARDS, after, f"{after:.2f} s")
+    yield ReportRow(
+        "of these, lost or without a word", "0", str(len(errors)), not errors, f"{most_errors}" if errors else ""
+    )
+    yield upper_limit_row("a short text right afterwards", AFTERWARDS, after, f"{after:.2f} s")
 
 
-def come(server: Server, open_: ExitStack) -> list[Insisting]:
+def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
     """All visitors, each with a page."""
 
-    def one(_: int) -> Insisting:
-        session = open_.enter_context(connected(server.url, Insisting))
+    def one(_: int) -> RetryingVisitor:
+        session = open_.enter_context(open_session(server.url, RetryingVisitor))
         session.see()
         return session
 
@@ -84,13 +86,13 @@ def come(server: Server, open_: ExitStack) -> list[Insisting]:
         return list(pool.map(one, range(VISITORS)))
 
 
-def submit(sessions: list[Insisting], seconds: int) -> tuple[int, list[str]]:
+def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str]]:
     """How many texts were submitted, and what went wrong: one at each beat, by whoever has nothing on the way."""
-    free, errors = SimpleQueue[Insisting](), list[str]()
+    free, errors = SimpleQueue[RetryingVisitor](), list[str]()
     for session in sessions:
         free.put(session)
 
-    def one(session: Insisting, number: int) -> None:
+    def one(session: RetryingVisitor, number: int) -> None:
         try:
             session.read(text_of(TOKENS, count_embedded, seed=1000 + number))
         except Exception as error:  # each is counted, and none may end the others
@@ -106,13 +108,13 @@ def submit(sessions: list[Insisting], seconds: int) -> tuple[int, list[str]]:
             with suppress(Empty):  # all are waiting for theirs, and press the button again themselves
                 on_the_way.append(pool.submit(one, free.get_nowait(), number))
             if number % (60 * SUBMITS) == 0:
-                tell(on_the_way, errors)
+                print_progress(on_the_way, errors)
         while wait(on_the_way, 60).not_done:
-            tell(on_the_way, errors)
+            print_progress(on_the_way, errors)
     return len(on_the_way), errors
 
 
-def tell(on_the_way: list[Future[None]], errors: list[str]) -> None:
+def print_progress(on_the_way: list[Future[None]], errors: list[str]) -> None:
     """How far it is: it takes longer than one waits for without a word."""
     done = sum(one.done() for one in on_the_way)
     print(

@@ -14,7 +14,7 @@ if __name__ == "__main__":
 
     from ui.run.idle_collection import SCRIPTS
 
-    SCRIPTS.watched = nullcontext  # type: ignore[assignment, method-assign]  # app.py asks this object
+    SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py asks this object
     os.environ["STREAMLIT_RUNNER_POST_SCRIPT_GC"] = "true"
     sys.argv[0] = "streamlit"
     main()

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench.models import EMBEDDED, RECORDING, build, inputs
-from bench.report import Row, most
-from bench.timing import interleaved, ratio
+from bench.report import ReportRow, upper_limit_row
+from bench.timing import ratio, time_in_turns
 
 LIMIT = 30.0
 TOKENS = 16
 REPEATS = 30
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """One row: every head of the embedded model, the text unedited first."""
     import torch
 
     from attention.edits import Ablate
-    from inference.answers.many_sets import one_pass
-    from inference.record.edits import HEADS
+    from inference.record.edit_hooks import HEADS
+    from inference.runners.edit_batches import one_pass
     from inference.settings import Settings
 
     torch.set_num_threads(Settings().forward_threads)
@@ -30,8 +30,8 @@ def measure() -> Iterator[Row]:
     given = inputs(TOKENS)
     every = partial(one_pass, editable, given, sets)
     with torch.inference_mode():
-        times = interleaved({"plain": partial(plain, **given), "every": every}, REPEATS)
+        times = time_in_turns({"plain": partial(plain, **given), "every": every}, REPEATS)
     found = ratio(times["every"], times["plain"])
     note = f"processor time, median of {REPEATS} rounds in turns; {len(sets)} samples, one pass"
     what = f"{len(sets) - 1} single-head ablations / one plain forward pass, {EMBEDDED}, {TOKENS} tokens"
-    yield most(what, LIMIT, found.cpu, str(found), note)
+    yield upper_limit_row(what, LIMIT, found.cpu, str(found), note)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.bertviz_page import page_bytes
 from bench.browser import Page, chromium
 from bench.models import count_embedded
-from bench.report import Row
+from bench.report import ReportRow
 from bench.server import app
 from bench.texts import text_of
 
@@ -16,13 +16,13 @@ TOKENS = 512
 ROUTES = "/headlight/"
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """One row: the grid of all heads, one matrix and the lines, and all messages of the page around them."""
     text = text_of(TOKENS, count_embedded, seed=2)
     with app() as server, chromium() as browser:
         page = Page(browser)
         page.open(server.url)
-        page.painted()
+        page.wait_until_painted()
         page.settle()
         static = sum(size for address, size in page.fetched.items() if ROUTES not in address)
         opening = (sum(page.frames), sum(size for address, size in page.fetched.items() if ROUTES in address))
@@ -30,7 +30,7 @@ def measure() -> Iterator[Row]:
         page.fetched.clear()
         page.submit(text)
         page.page.get_by_role("button", name="Lines").or_(page.page.get_by_role("tab", name="Lines")).first.click()
-        page.painted()
+        page.wait_until_painted()
         page.settle()
         messages = sum(page.frames)
         routes = {a: size for a, size in page.fetched.items() if ROUTES in a}
@@ -45,4 +45,4 @@ def measure() -> Iterator[Row]:
         f" BertViz's document {size / 1e6:.0f} MB ({how}), {size / total:,.0f} times as much"
     )
     what = f"bytes to the browser for the first full view, {TOKENS} tokens, 72 heads"
-    yield Row(what, "≤ 1 MB", f"{total / 1000:.0f} kB", total <= LIMIT, note)
+    yield ReportRow(what, "≤ 1 MB", f"{total / 1000:.0f} kB", total <= LIMIT, note)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
-from bench.report import Row, most
-from bench.timing import interleaved, ratio
+from bench.report import ReportRow, upper_limit_row
+from bench.timing import ratio, time_in_turns
 
 LIMIT = 1.10
 REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 30, (BERT_BASE, 512): 14}
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each model and length."""
     import torch
 
@@ -28,9 +28,9 @@ def measure() -> Iterator[Row]:
             repeats = REPEATS[name, tokens]
             ways = {"plain": partial(plain, **given), "recorded": partial(record_parts, recording, given, [tokens])}
             with torch.inference_mode():
-                times = interleaved(ways, repeats)
+                times = time_in_turns(ways, repeats)
             found = ratio(times["recorded"], times["plain"])
             least, threads = min(times["plain"].cpu) * 1000, torch.get_num_threads()
             note = f"processor time, median of {repeats} rounds in turns; plain {least:.0f} ms, {threads} threads"
             what = f"forward pass with recording / plain SDPA, {name}, {tokens} tokens"
-            yield most(what, LIMIT, found.cpu, str(found), note)
+            yield upper_limit_row(what, LIMIT, found.cpu, str(found), note)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.reruns import EACH_RUN
 from bench.server import Server, app
 from bench.texts import sentences
@@ -27,18 +27,20 @@ REST = 15.0  # seconds without a question: more than a server waits until it col
 MOMENTS = ("after the first text", "after the texts", "at rest", "after the model changes", "at rest again", "peak")
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each moment."""
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
-        mine, theirs = (held(module, Path(name), models) for module in ("streamlit", EACH_RUN))
+        mine, theirs = (measure_resident_memory(module, Path(name), models) for module in ("streamlit", EACH_RUN))
     for moment, ours, other in zip(MOMENTS, mine, theirs, strict=True):
         figure = f"{ours / other:.2f} ({ours / 2**20:.0f} against {other / 2**20:.0f} MiB)"
         note = f"{TEXTS:,} texts of {TEXTS // A_SESSION} sessions without a pause, then {CHANGES} changes of model"
-        yield most(f"memory held {moment}: collecting while idle / after each run", MOST, ours / other, figure, note)
+        yield upper_limit_row(
+            f"memory held {moment}: collecting while idle / after each run", MOST, ours / other, figure, note
+        )
 
 
-def held(module: str, folder: Path, models: list[Path]) -> list[int]:
+def measure_resident_memory(module: str, folder: Path, models: list[Path]) -> list[int]:
     """Bytes resident at each of the MOMENTS, in the app as this module runs it."""
     with app({**LIMITS, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, module) as server:
         read(server, [{}])

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 
 from bench.browser import Page, chromium
 from bench.models import count_embedded
-from bench.report import Row
+from bench.report import ReportRow
 from bench.server import app
 from bench.texts import text_of
 from bench.wrapped import COUNT
@@ -19,14 +19,14 @@ LIMIT = 100.0  # ms
 TOKENS, REPEATS = 512, 20
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row each for pointing at a head, pointing at a token, choosing a head by click and by key."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         count = Path(folder) / "forwards"
         with app(environment={COUNT: str(count)}, module="bench.wrapped") as server:
             page = Page(browser)
             page.open(server.url)
-            page.painted()
+            page.wait_until_painted()
             page.submit(text_of(TOKENS, count_embedded, seed=3))
             page.settle()
             ways = {
@@ -39,7 +39,7 @@ def measure() -> Iterator[Row]:
                 yield row(what, way, page, count)
 
 
-def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> Row:
+def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
     """The median of some repeats of one kind."""
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
@@ -49,7 +49,9 @@ def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> Row:
     ninth = quantiles(times, n=10)[-1]
     note = f"{REPEATS} times, 9 of 10 within {ninth:.0f} ms; the model ran {ran} times; longest task {longest:.0f} ms"
     passed = median(times) <= LIMIT and ran == 0
-    return Row(f"{what} → painted, {TOKENS} tokens", "≤ 100 ms, model not run", f"{median(times):.0f} ms", passed, note)
+    return ReportRow(
+        f"{what} → painted, {TOKENS} tokens", "≤ 100 ms, model not run", f"{median(times):.0f} ms", passed, note
+    )
 
 
 def forwards(count: Path) -> int:
@@ -64,7 +66,7 @@ def point(page: Page, turn: int) -> tuple[float, float]:
     return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)
 
 
-def fresh(page: Page) -> float:
+def time_first_picture(page: Page) -> float:
     """Milliseconds from the last event to the first picture; waits for it."""
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
@@ -80,7 +82,7 @@ def hover_head(page: Page, turn: int) -> float:
     page.page.wait_for_timeout(150)
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.mouse.move(*point(page, turn))
-    return fresh(page)
+    return time_first_picture(page)
 
 
 def hover_token(page: Page, turn: int) -> float:
@@ -90,7 +92,7 @@ def hover_token(page: Page, turn: int) -> float:
     page.page.wait_for_timeout(150)
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.mouse.move(x, y)
-    return fresh(page)
+    return time_first_picture(page)
 
 
 # Middles of the tokens that are in sight: the strip scrolls.
@@ -106,18 +108,18 @@ def click_head(page: Page, turn: int) -> float:
     """A head under the pointer is chosen, one that is not chosen yet: its exact matrix is fetched."""
     page.page.mouse.move(5, 5)
     page.settle(0.4)
-    kept = page.shown()
+    kept = page.shown_state()
     for more in range(12):
         x, y = point(page, turn + more)
         for step in (0, 1):  # what is said about a head may move the grid under the pointer
             page.page.mouse.move(x + step, y)
             page.settle(0.3)
-        if page.shown() != kept:
+        if page.shown_state() != kept:
             break
     page.page.mouse.down()
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.mouse.up()
-    return fresh(page)
+    return time_first_picture(page)
 
 
 def next_head(page: Page) -> float:
@@ -127,4 +129,4 @@ def next_head(page: Page) -> float:
     page.settle(0.5)
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.keyboard.press("]")
-    return fresh(page)
+    return time_first_picture(page)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 from bench.models import EMBEDDED, build, count_embedded, tokenizer
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.texts import text_of
 
 FIRST, AFTER = 200, 60  # milliseconds of processor time
 TOKENS, TEXTS, MODELS = 24, 12, 5
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """Two rows: the first text of a model, which prepares it, and those after it."""
     import torch
 
@@ -27,15 +27,15 @@ def measure() -> Iterator[Row]:
     first, after = [], []
     for seed in range(MODELS):
         model = build(EMBEDDED, "sdpa")
-        first.append(took(lambda model=model, text=texts[seed]: explore(model, names, text)))  # type: ignore[misc]
-        after += [took(lambda model=model, text=text: explore(model, names, text)) for text in texts]  # type: ignore[misc]
+        first.append(time_call(lambda model=model, text=texts[seed]: explore(model, names, text)))  # type: ignore[misc]
+        after += [time_call(lambda model=model, text=text: explore(model, names, text)) for text in texts]  # type: ignore[misc]
     for what, limit, times in (("first text of a model", FIRST, first), ("the texts after it", AFTER, after)):
         cpu, wall = (median(values) for values in zip(*times, strict=True))
         note = f"median of {len(times)}; on the wall {wall:.0f} ms; {TOKENS} tokens, one thread, imports not counted"
-        yield most(f"headlight.explore, {what}, ms of processor time", limit, cpu, f"{cpu:.0f} ms", note)
+        yield upper_limit_row(f"headlight.explore, {what}, ms of processor time", limit, cpu, f"{cpu:.0f} ms", note)
 
 
-def took(call: Callable[[], object]) -> tuple[float, float]:
+def time_call(call: Callable[[], object]) -> tuple[float, float]:
     """Milliseconds of a call: of all processors together, and on the wall."""
     cpu, wall = time.process_time(), time.perf_counter()
     call()

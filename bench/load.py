@@ -18,7 +18,7 @@ from bench.visitor import processor_seconds
 IN_LINE = 64  # threads of the driver, each with a connection of its own
 
 
-class Reads(Protocol):
+class EventReader(Protocol):
     """A reader."""
 
     def click(self, pick: random.Random) -> None:
@@ -52,7 +52,7 @@ class Load:
 
 
 @dataclass
-class Found:
+class LoadResult:
     """Seconds from when each event was due to its answer, what went wrong, and how much processor that took."""
 
     heads: list[float] = field(default_factory=list)
@@ -77,11 +77,11 @@ def p95(waits: list[float]) -> float:
     return statistics.quantiles(waits, n=20)[-1] if len(waits) > 1 else float("inf")
 
 
-def drive(server: Server, readers: Sequence[Reads], load: Load, seed: int) -> Found:
+def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int) -> LoadResult:
     """Every event of the load by one of the readers; the texts are new, for the same seed the same."""
-    pick, source, found = random.Random(seed), different(seed), Found()
+    pick, source, found = random.Random(seed), different(seed), LoadResult()
 
-    def event(due: float, reads: bool, reader: Reads, text: str, head: int) -> None:
+    def event(due: float, reads: bool, reader: EventReader, text: str, head: int) -> None:
         try:
             if reads:
                 reader.read(text)

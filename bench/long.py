@@ -15,7 +15,7 @@ from bench.browser import Page, chromium
 from bench.hover import REPEATS, click_head, hover_head
 from bench.memory import status
 from bench.models import count_long, save_long
-from bench.report import Row
+from bench.report import ReportRow
 from bench.server import app
 from bench.texts import text_of
 
@@ -25,16 +25,16 @@ PATIENCE = 1200.0  # seconds
 FREEZE = 500.0  # ms: a main thread busy for longer is felt as a freeze
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for the trace alone and one for the app in the browser."""
     with tempfile.TemporaryDirectory() as name:
         folder = save_long(Path(name) / "long")
         text = text_of(TOKENS, count_long, seed=4)
-        yield traced(folder)
+        yield measure_trace(folder)
         with app(environment={"HEADLIGHT_MODEL_FOLDERS": name}) as server, chromium() as browser:
             page = Page(browser)
             page.open(f"{server.url}/?model={quote(str(folder))}&text=The+baker+bought+a+lantern.")
-            page.painted()
+            page.wait_until_painted()
             page.settle()
             page.frames.clear()
             page.fetched.clear()
@@ -56,10 +56,10 @@ def measure() -> Iterator[Row]:
             f"and a head pointed at in {max(hovers):.0f} ms, the slowest of {len(turns)} each"
         )
         bar = f"works in 24 GiB, no browser task over {FREEZE:.0f} ms"
-        yield Row(f"{TOKENS:,} tokens, 264 heads, text submitted → painted", bar, figure, passed, note)
+        yield ReportRow(f"{TOKENS:,} tokens, 264 heads, text submitted → painted", bar, figure, passed, note)
 
 
-def traced(folder: Path) -> Row:
+def measure_trace(folder: Path) -> ReportRow:
     """The trace alone, in a process of its own."""
     command = [sys.executable, "-m", "bench.long", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -71,7 +71,7 @@ def traced(folder: Path) -> Row:
         f"model loaded before; {found['threads']} threads; the trace holds {found['bytes'] / 2**30:.2f} GiB where all "
         f"maps would be {whole:.0f} GiB"
     )
-    return Row(f"{TOKENS:,} tokens, trace alone", "works in 24 GiB", figure, found["peak"] <= MEMORY, note)
+    return ReportRow(f"{TOKENS:,} tokens, trace alone", "works in 24 GiB", figure, found["peak"] <= MEMORY, note)
 
 
 def trace(folder: Path) -> dict[str, float]:

@@ -11,20 +11,20 @@ from itertools import product
 
 import numpy as np
 
-from attention.mask import Array
-from bench.report import Row, most
+from attention.mask import FloatArray
+from bench.report import ReportRow, upper_limit_row
 from probing.baselines import FIRST, NEAREST, SUBJECT
-from probing.changed import ahead, luck
-from probing.corpus import Corpus
+from probing.corpus import AnnotatedCorpus
+from probing.fine_tuning_changes import lead_threshold, mean_lead
+from probing.hit_counts import HALVES, HitCounts, RelationCounts
 from probing.intervals import bands, by_luck
-from probing.paired import LEVEL
-from probing.rows import chosen, of_relation
-from probing.tally import HALVES, Counts, Tally
+from probing.paired_test import LEVEL
+from probing.relation_rows import held_out_best, of_relation
 
 TIMES = 1000  # null sets
 SENTENCES = 40  # with a pronoun, as many as come with the app
 SHAPE = (2, 6, 12)  # directions, layers, heads: the embedded model's
-PRONOUNS = Corpus("csv", (), ("source to target", "target to source"), "")
+PRONOUNS = AnnotatedCorpus("csv", (), ("source to target", "target to source"), "")
 RELATION = "coref"
 POOL, DRAWS = 40, 4  # random changes of each head that sets are drawn from, and that the page makes of each
 TEXTS = (
@@ -42,21 +42,21 @@ WORLDS = {  # of taught heads: spread of a training, of its layers and of its he
 Random = np.random.Generator
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each claim and world."""
     yield from rules()
-    yield carried()
+    yield random_change_row()
     for words, spread in WORLDS.items():
         random = np.random.default_rng(0)
         wrong = np.mean([any_beyond(trainings(random, *spread)) for _ in range(TIMES)])
         yield _row(f"Teach: any of 72 heads beyond chance in a training like its twins; {words}", float(wrong))
 
 
-def rules() -> Iterator[Row]:
+def rules() -> Iterator[ReportRow]:
     """Rows for heads that guess between two candidates beside the best of three rules that do no better."""
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
-    best = [chosen(tally, PRONOUNS, RELATION) for tally in sets]
+    best = [held_out_best(tally, PRONOUNS, RELATION) for tally in sets]
     wrong = np.mean([row is not None and row.verdict != "not clearly more" for row in best])
     yield _row(
         "Measure: the best head of guessing heads is called more or less than the best of three rules", float(wrong)
@@ -65,18 +65,20 @@ def rules() -> Iterator[Row]:
     yield _row("Measure: any of 72 guessing heads is called more than the best of three rules", float(wrong))
 
 
-def pronouns(random: Random) -> Tally:
+def pronouns(random: Random) -> HitCounts:
     """Return links of which heads and rules find half by guessing; the nearest of two candidates is never the first."""
     counts = {}
     for half in range(HALVES):
         places = [(at, 0) for at in range(half, SENTENCES, HALVES)]
         near, subject = random.random((2, len(places))) < 0.5
         needed = np.where(near, NEAREST, FIRST) + np.where(subject, SUBJECT, 0)
-        counts[half, RELATION] = Counts.of(places, needed.tolist(), random.random((len(places), *SHAPE)) < 0.5)
-    return Tally(counts)
+        counts[half, RELATION] = RelationCounts.from_hits(
+            places, needed.tolist(), random.random((len(places), *SHAPE)) < 0.5
+        )
+    return HitCounts(counts)
 
 
-def carried() -> Row:
+def random_change_row() -> ReportRow:
     """Return the row for heads whose output is replaced by random changes: is their number in the stated range?"""
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
@@ -93,32 +95,32 @@ def carried() -> Row:
     )
 
 
-def _pool() -> Array:
+def _pool() -> FloatArray:
     """Return how far random changes of each head carry the sentence vector, (layer, head, draw)."""
     from dataclasses import replace
 
-    from attention.aligned_texts import align
-    from attention.patches import at_random, heads, tokens_beside
-    from attention.patches import carried as shares
+    from attention.activation_patching import head_patches, paired_tokens, random_patches
+    from attention.activation_patching import patching_effect as shares
+    from attention.text_alignment import align
     from attention.view import View
     from inference import LocalBackend, TraceRequest
-    from inference.answers import effects
-    from inference.questions.effects import VectorEffects
     from inference.request import EMBEDDED
+    from inference.runners import edit_effects
+    from inference.tasks.edit_effects import VectorEffects
 
     backend = LocalBackend()
     left, right = (View(trace) for trace in backend.traces([TraceRequest(text=text) for text in TEXTS]))
-    pairs = tokens_beside(left, right, align(left, right)[0])
-    sets = list(at_random(heads([*product(range(left.layers), range(left.heads))], pairs), POOL))
+    pairs = paired_tokens(left, right, align(left, right)[0])
+    sets = list(random_patches(head_patches([*product(range(left.layers), range(left.heads))], pairs), POOL))
     here, there = (VectorEffects(EMBEDDED, text=text) for text in TEXTS)
     loaded = backend.loaded(EMBEDDED, None, here.HEAD)
-    ends = [effects.answer(loaded, question).values[0] for question in (here, there)]
+    ends = [edit_effects.answer(loaded, question).values[0] for question in (here, there)]
     asked = [replace(here, edits=tuple(sets[at : at + 500]), other=there) for at in range(0, len(sets), 500)]
-    found = np.concatenate([effects.answer(loaded, question).values for question in asked])
+    found = np.concatenate([edit_effects.answer(loaded, question).values for question in asked])
     return shares(found, *ends).reshape(left.layers, left.heads, POOL)
 
 
-def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> Array:
+def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
     """Return how far three trainings with nothing to learn move each head, (training, layer, head) in bits."""
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
@@ -127,12 +129,12 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
     return (np.clip(distance, 0, None) ** 2).astype(np.float32)
 
 
-def any_beyond(moved: Array) -> bool:
+def any_beyond(moved: FloatArray) -> bool:
     """Whether any head of the first training is ahead of the two others by more than luck, whatever sentences say."""
     task, *twins = moved
-    return bool((ahead(task, twins) > luck(twins)).any())
+    return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 
 
-def _row(what: str, wrong: float, note: str = f"{TIMES:,} null sets") -> Row:
+def _row(what: str, wrong: float, note: str = f"{TIMES:,} null sets") -> ReportRow:
     limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5
-    return most(what, limit, wrong, f"{wrong:.3f}", note)
+    return upper_limit_row(what, limit, wrong, f"{wrong:.3f}", note)

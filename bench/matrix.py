@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
-from bench.report import Row, most
-from bench.timing import interleaved, ratio
+from bench.report import ReportRow, upper_limit_row
+from bench.timing import ratio, time_in_turns
 
 LIMIT = 1 / 50
 TOKENS, REPEATS = 512, 15
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each model: one head's 512 × 512 weights against the whole plain forward pass."""
     import torch
 
@@ -29,9 +29,9 @@ def measure() -> Iterator[Row]:
         [parts] = record_parts(build(name, RECORDING), given, [TOKENS])
         record = parts["encoder"][3]
         with torch.inference_mode():
-            times = interleaved({"forward": partial(plain, **given), "matrix": partial(record.weights, 5)}, REPEATS)
+            times = time_in_turns({"forward": partial(plain, **given), "matrix": partial(record.weights, 5)}, REPEATS)
         found = ratio(times["matrix"], times["forward"])
         milliseconds = min(times["matrix"].cpu) * 1000
         note = f"processor time, median of {REPEATS} rounds in turns; the matrix takes {milliseconds:.2f} ms"
         what = f"one head's matrix / whole forward pass, {name}, {TOKENS} tokens"
-        yield most(what, LIMIT, found.cpu, str(found), note)
+        yield upper_limit_row(what, LIMIT, found.cpu, str(found), note)

@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.models import BERT_BASE, EMBEDDED, RECORDING, build, inputs
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 
 LIMITS = {EMBEDDED: 1 / 3, BERT_BASE: 1 / 2}
 TOKENS, REPEATS = 512, 3
@@ -26,7 +26,7 @@ MALLOC = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536", 
 WAYS = ("plain", "recording", "eager")
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each model."""
     for name in (EMBEDDED, BERT_BASE):
         peaks: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -41,7 +41,7 @@ def measure() -> Iterator[Row]:
             f"medians of {REPEATS} processes each"
         )
         what = f"peak memory added by recording / by output_attentions, {name}, {TOKENS} tokens"
-        yield most(what, LIMITS[name], added / asked, figure, note)
+        yield upper_limit_row(what, LIMITS[name], added / asked, figure, note)
 
 
 def peak_apart(name: str, way: str) -> float:

@@ -11,36 +11,36 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from bench.bertviz_page import NEEDED, attention, available, head_document, painted_in, served, serving
+from bench.bertviz_page import NEEDED, attention, available_memory, head_document, painted_in, serve_document, serving
 from bench.browser import Page, chromium
-from bench.report import Row
+from bench.report import ReportRow
 
 SIZES = (16, 128, 512)
 HEADS = 12  # whose lines BertViz draws at first
 PATIENCE = 120.0  # seconds for a page
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """Two rows for each length: bytes, and time."""
     import headlight
 
     with chromium() as browser:
         for tokens in SIZES:
             maps, names = attention(tokens)
-            mine, made = timed(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]
+            mine, made = time_call(lambda maps=maps, names=names: headlight.view(maps, names)._repr_html_())  # type: ignore[misc]
             mine_all = made + cell_painted(browser, mine)
-            if available() < NEEDED:
+            if available_memory() < NEEDED:
                 lacking = f"{kilo(mine)}, {mine_all:.2f} s; BertViz not made: too little memory is free"
-                yield Row(f"a notebook's cell, {tokens} tokens: ours", "told", lacking)
+                yield ReportRow(f"a notebook's cell, {tokens} tokens: ours", "told", lacking)
                 continue
-            theirs, made = timed(lambda maps=maps, names=names: head_document(maps, names))  # type: ignore[misc]
+            theirs, made = time_call(lambda maps=maps, names=names: head_document(maps, names))  # type: ignore[misc]
             what = f"{kilo(mine)} against {kilo(theirs)}"
-            yield Row(f"a notebook's cell, {tokens} tokens, bytes: ours, BertViz's head view", "told", what)
-            what = f"{mine_all:.2f} s against {told(browser, theirs, made, HEADS * tokens * tokens)}"
-            yield Row(f"from the call to painted, {tokens} tokens: ours, BertViz's head view", "told", what)
+            yield ReportRow(f"a notebook's cell, {tokens} tokens, bytes: ours, BertViz's head view", "told", what)
+            what = f"{mine_all:.2f} s against {wait_for_bertviz(browser, theirs, made, HEADS * tokens * tokens)}"
+            yield ReportRow(f"from the call to painted, {tokens} tokens: ours, BertViz's head view", "told", what)
 
 
-def timed(call: Callable[[], str]) -> tuple[str, float]:
+def time_call(call: Callable[[], str]) -> tuple[str, float]:
     """What a call returns, and its seconds."""
     began = time.perf_counter()
     return call(), time.perf_counter() - began
@@ -59,10 +59,10 @@ def cell_painted(browser: Any, cell: str) -> float:
         page.close()
 
 
-def told(browser: Any, html: str, made: float, lines: int) -> str:
+def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
     """What BertViz's page takes in all, or how far it came."""
     try:
-        with served(html) as url:
+        with serve_document(html) as url:
             return f"{made + painted_in(browser, url, lines, PATIENCE) / 1000:.1f} s"
     except Exception as error:  # a page that is too large for the browser is a figure, too
         return f"{made:.1f} s to HTML; not painted within {PATIENCE:.0f} s ({type(error).__name__})"

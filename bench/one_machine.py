@@ -22,16 +22,16 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from bench.clicks import Reader
-from bench.crowd import crowd
-from bench.load import Found, Load, different, drive, p95
+from bench.clicks import ExploreVisitor
+from bench.crowd import overload_rows
+from bench.load import Load, LoadResult, different, drive, p95
 from bench.long import TOKENS
 from bench.models import count_embedded, count_long, save_long
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
 from bench.texts import text_of
-from bench.visitor import connected, visitor
-from bench.worker import Worker
+from bench.visitor import open_session, visitor
+from bench.worker import BusyVisitor
 
 READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
 PATIENCE = 300.0  # s that what is made ready may take
@@ -45,26 +45,26 @@ SUBMITTING = {"minute": 60, "ten-minutes": 600}  # seconds of bench/crowd.py
 LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 
 
-def measure(*parts: str) -> Iterator[Row]:
+def measure(*parts: str) -> Iterator[ReportRow]:
     """Rows for each kind of long work, then for memory and for one text of everybody's."""
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
     known = [*every, "same", "thousand", *SUBMITTING]
     if unknown := [part for part in parts if part not in known]:
         raise ValueError(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
     with tempfile.TemporaryDirectory() as name:
-        places = Places(Path(name))
+        places = LongModels(Path(name))
         for part in parts or [part for part in known if part != "ten-minutes"]:
             if part == "same":
                 yield from same_text()
             elif part == "thousand":
                 yield from thousand()
             elif part in SUBMITTING:
-                yield from crowd(SUBMITTING[part])
+                yield from overload_rows(SUBMITTING[part])
             else:
-                yield from beside([WORK[name] for name in every[part]], places)
+                yield from measure_readers([WORK[name] for name in every[part]], places)
 
 
-class Places:
+class LongModels:
     """Where the long model and the taught ones are."""
 
     def __init__(self, folder: Path) -> None:
@@ -75,18 +75,18 @@ class Places:
         }
 
 
-class Job(ABC):
-    """Long work of one visitor: ``ready`` before anybody is timed, ``work`` while they are, until ``over``."""
+class LongJob(ABC):
+    """Long work of one visitor: ``prepare`` before anybody is timed, ``work`` while they are, until ``over``."""
 
     what: str
 
-    def __init__(self, server: Server, session: Worker, places: Places) -> None:
+    def __init__(self, server: Server, session: BusyVisitor, places: LongModels) -> None:
         self.server, self.session, self.places = server, session, places
         self.over = threading.Event()
         self.said = "not begun"
 
     @abstractmethod
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """What is not to be measured."""
 
     @abstractmethod
@@ -94,12 +94,12 @@ class Job(ABC):
         """What is."""
 
 
-class Cause(Job):
+class AblationJob(LongJob):
     """Every head of one text after the other removed."""
 
     what = "Cause over all heads"
 
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """The page is there."""
         self.session.see("cause", text="The baker bought a lantern.")
 
@@ -112,12 +112,12 @@ class Cause(Job):
             self.session.see("cause", text=text_of(LENGTH, count_embedded, seed=100 + done))
 
 
-class Vectors(Job):
+class VectorsJob(LongJob):
     """Vectors of many sentences."""
 
     what = f"vectors of {SENTENCES:,} sentences"
 
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """The file is there, and the button."""
         self.session.see("vectors", show="sentences", bring="file")
         texts = "\n".join(islice(different(seed=7), SENTENCES))
@@ -134,14 +134,14 @@ class Vectors(Job):
                 raise RuntimeError(f"The vectors are not made: {self.said}")
 
 
-class Umap(Vectors):
+class UmapJobRun(VectorsJob):
     """Their picture."""
 
     what = f"UMAP of {SENTENCES:,} sentences"
 
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """The vectors are there."""
-        super().ready()
+        super().prepare()
         super().work()
 
     def work(self) -> None:
@@ -157,12 +157,12 @@ class Umap(Vectors):
             self.said = f"{axes} axes after {time.perf_counter() - began:.0f} s"
 
 
-class Teach(Job):
+class TrainingJob(LongJob):
     """A model is taught."""
 
     what = "a fine-tuning"
 
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """It has learned something: the model is open, and the steps go on."""
         self.session.see("teach", data="snips-intents", minutes=10)
         began = time.perf_counter()
@@ -181,12 +181,12 @@ class Teach(Job):
             self.said = f"from {first!r} to {self.session.progress!r}"
 
 
-class Long(Job):
+class LongTextJob(LongJob):
     """A long text is read."""
 
     what = f"a text of {TOKENS:,} tokens"
 
-    def ready(self) -> None:
+    def prepare(self) -> None:
         """The model is loaded."""
         self.session.see("", model=self.places.long, text="The baker bought a lantern.")
 
@@ -198,22 +198,22 @@ class Long(Job):
         self.said = f"read after {time.perf_counter() - began:.0f} s"
 
 
-WORK: dict[str, type[Job]] = {
-    "cause": Cause,
-    "vectors": Vectors,
-    "umap": Umap,
-    "training": Teach,
-    "tokens": Long,
+WORK: dict[str, type[LongJob]] = {
+    "cause": AblationJob,
+    "vectors": VectorsJob,
+    "umap": UmapJobRun,
+    "training": TrainingJob,
+    "tokens": LongTextJob,
 }
 
 
-def beside(kinds: list[type[Job]], places: Places) -> Iterator[Row]:
+def measure_readers(kinds: list[type[LongJob]], places: LongModels) -> Iterator[ReportRow]:
     """What readers wait while somebody asks for this."""
     with app(places.environment) as server, ExitStack() as open_:
-        jobs = [kind(server, open_.enter_context(connected(server.url, Worker)), places) for kind in kinds]
-        readers = come(server, open_)
+        jobs = [kind(server, open_.enter_context(open_session(server.url, BusyVisitor)), places) for kind in kinds]
+        readers = open_readers(server, open_)
         for job in jobs:
-            job.ready()
+            job.prepare()
         with ThreadPoolExecutor(max(1, len(jobs))) as pool:
             done = [pool.submit(job.work) for job in jobs]
             time.sleep(1)  # they are at it
@@ -227,60 +227,62 @@ def beside(kinds: list[type[Job]], places: Places) -> Iterator[Row]:
     yield from waits(" + ".join(job.what for job in jobs) or "nothing else", found, how)
 
 
-def come(server: Server, open_: ExitStack) -> list[Reader]:
+def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
     """So many readers, each with a page."""
 
-    def one(_: int) -> Reader:
-        return Reader(server.url, open_.enter_context(visitor(server.url)))
+    def one(_: int) -> ExploreVisitor:
+        return ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
 
     with ThreadPoolExecutor(8) as pool:
         return list(pool.map(one, range(READERS)))
 
 
-def waits(what: str, found: Found, how: list[str]) -> Iterator[Row]:
+def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
     """A row for heads, one for texts, one for what went wrong."""
     note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
     for name, taken in (("a head", found.heads), ("a text", found.texts)):
         figure = f"{p95(taken):.2f} s (median {median(taken):.2f}, longest {max(taken):.2f})"
-        yield most(f"{name}, 19 of 20, beside {what}", WAIT, p95(taken), figure, note)
+        yield upper_limit_row(f"{name}, 19 of 20, beside {what}", WAIT, p95(taken), figure, note)
         note = ""
-    yield Row(f"errors beside {what}", "0", found.wrong(), not found.errors)
+    yield ReportRow(f"errors beside {what}", "0", found.wrong(), not found.errors)
 
 
-def same_text() -> Iterator[Row]:
+def same_text() -> Iterator[ReportRow]:
     """Everybody reads one text at the same moment."""
     with app() as server, ExitStack() as open_:
-        readers = come(server, open_)
-        before = counted(server, 'headlight_cache_additions_total{cache="traces"}')
+        readers = open_readers(server, open_)
+        before = read_counter(server, 'headlight_cache_additions_total{cache="traces"}')
         with ThreadPoolExecutor(READERS) as pool:
             began = time.perf_counter()
             list(pool.map(lambda reader: reader.read("Everybody in the room reads this sentence now."), readers))
             took = time.perf_counter() - began
-        made = counted(server, 'headlight_cache_additions_total{cache="traces"}') - before
+        made = read_counter(server, 'headlight_cache_additions_total{cache="traces"}') - before
     what = f"traces made for one new text that {READERS} read at the same moment"
-    yield Row(what, "1", f"{made:.0f}", made == 1, f"the last had it after {took:.2f} s")
+    yield ReportRow(what, "1", f"{made:.0f}", made == 1, f"the last had it after {took:.2f} s")
 
 
-def thousand() -> Iterator[Row]:
+def thousand() -> Iterator[ReportRow]:
     """Memory, of a server that may keep little."""
     source = different(seed=5)
     with app(LIMITS) as server:
         with visitor(server.url) as first:
-            Reader(server.url, first).read(next(source))
+            ExploreVisitor(server.url, first).read(next(source))
         start = server.resident()
         for _ in range(TEXTS // A_READER):
             with visitor(server.url) as session:
-                reader = Reader(server.url, session)
+                reader = ExploreVisitor(server.url, session)
                 for text in islice(source, A_READER):
                     reader.read(text)
         grown = server.resident() - start
     most_bytes = TRACES * 9 / 8 + SURVEYS  # an eighth more is for answers
     figure = f"{grown / 2**20:.0f} MiB (from {start / 2**20:.0f})"
     what = f"memory grown by {TEXTS:,} texts, budgets of {most_bytes / 2**20:.0f} MiB"
-    yield Row(what, f"≤ {most_bytes / 2**20:.0f} MiB", figure, grown <= most_bytes, f"{TEXTS // A_READER} visitors")
+    yield ReportRow(
+        what, f"≤ {most_bytes / 2**20:.0f} MiB", figure, grown <= most_bytes, f"{TEXTS // A_READER} visitors"
+    )
 
 
-def counted(server: Server, name: str) -> float:
+def read_counter(server: Server, name: str) -> float:
     """One of the server's counters."""
     with urllib.request.urlopen(f"{server.url}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()

@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from bench.bertviz_page import attention, document, painted_in, served
+from bench.bertviz_page import attention, document, painted_in, serve_document
 from bench.browser import Page, chromium
 from bench.models import count_embedded
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import app
 from bench.texts import text_of
 
@@ -24,7 +24,7 @@ TOKENS, HEADS = 128, 72
 TEXTS, ROUNDS = 4, 2  # texts of the app for each round; rounds of BertViz
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """One row."""
     began = time.perf_counter()
     maps, names = attention(TOKENS)
@@ -32,13 +32,13 @@ def measure() -> Iterator[Row]:
     made = time.perf_counter() - began
     mine: list[float] = []
     theirs: list[float] = []
-    with app() as server, served(html) as url, chromium() as browser:
+    with app() as server, serve_document(html) as url, chromium() as browser:
         page = Page(browser)
         page.open(server.url)
-        page.painted()
+        page.wait_until_painted()
         page.settle()
         for turn in range(ROUNDS):
-            mine += [submitted(page, seed) for seed in range(turn * TEXTS, (turn + 1) * TEXTS)]
+            mine += [time_text(page, seed) for seed in range(turn * TEXTS, (turn + 1) * TEXTS)]
             theirs.append(painted_in(browser, url, HEADS * TOKENS * TOKENS))
     value = median(mine) / median(theirs)
     figure = f"{value:.4f} = 1/{1 / value:.0f} ({median(mine):.0f} ms against {median(theirs) / 1000:.1f} s)"
@@ -46,10 +46,12 @@ def measure() -> Iterator[Row]:
         f"medians of {len(mine)} texts ({min(mine):.0f}–{max(mine):.0f} ms) and {ROUNDS} documents in turns; running "
         f"the model for BertViz and making its document of {len(html) / 1e6:.0f} MB took {made:.1f} s more, not counted"
     )
-    yield most(f"text submitted → all painted, {TOKENS} tokens / BertViz model view", LIMIT, value, figure, note)
+    yield upper_limit_row(
+        f"text submitted → all painted, {TOKENS} tokens / BertViz model view", LIMIT, value, figure, note
+    )
 
 
-def submitted(page: Page, seed: int) -> float:
+def time_text(page: Page, seed: int) -> float:
     """Milliseconds for one text that was not read before."""
     took = page.submit(text_of(TOKENS, count_embedded, seed))
     page.settle()

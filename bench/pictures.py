@@ -8,15 +8,15 @@ from functools import partial
 from typing import Any
 
 from bench.models import RECORDING
-from bench.report import Row, most
-from bench.timing import interleaved, ratio
+from bench.report import ReportRow, upper_limit_row
+from bench.timing import ratio, time_in_turns
 
 LIMIT = 1.10
 REPEATS = {224: 12, 448: 6}
 SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, "image_size": 518, "patch_size": 14}
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each size, and one for getting the model ready."""
     import torch
 
@@ -25,17 +25,21 @@ def measure() -> Iterator[Row]:
 
     torch.set_num_threads(Settings().forward_threads)
     plain, (recording, ready) = _build("sdpa")[0], _build(RECORDING)
-    yield Row("first pass of a vision transformer, DINOv2-small's size", "–", f"{ready:.2f} s", None, "4 × 4 patches")
+    yield ReportRow(
+        "first pass of a vision transformer, DINOv2-small's size", "–", f"{ready:.2f} s", None, "4 × 4 patches"
+    )
     for side, repeats in REPEATS.items():
         pixels = torch.randn(1, 3, side, side, generator=torch.Generator().manual_seed(0))
         given: dict[str, Any] = {"pixel_values": pixels}
         ways = {"plain": partial(plain, **given), "recorded": partial(record_parts, recording, given)}
         with torch.inference_mode():
-            times = interleaved(ways, repeats)
+            times = time_in_turns(ways, repeats)
         found, tokens = ratio(times["recorded"], times["plain"]), (side // 14) ** 2 + 1
         least, threads = min(times["plain"].cpu) * 1000, torch.get_num_threads()
         note = f"processor time, median of {repeats} rounds in turns; plain {least:.0f} ms, {threads} threads"
-        yield most(f"picture with recording / plain SDPA, {tokens:,} tokens", LIMIT, found.cpu, str(found), note)
+        yield upper_limit_row(
+            f"picture with recording / plain SDPA, {tokens:,} tokens", LIMIT, found.cpu, str(found), note
+        )
 
 
 def _build(implementation: str) -> tuple[Any, float]:

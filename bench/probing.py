@@ -16,10 +16,10 @@ from statistics import fmean
 from typing import Any
 
 from bench.models import EMBEDDED, build
-from bench.report import Row, most
-from probing import formats, rows
-from probing.corpus import Corpus
-from probing.score import Run, State, score
+from bench.report import ReportRow, upper_limit_row
+from probing import formats, relation_rows
+from probing.corpus import AnnotatedCorpus
+from probing.score import ScoringRun, ScoringState, score
 
 EXPECTED = {  # relation: layer, head, percent, percent of the best fixed offset
     "all": (2, 1, 45.4, 34.5),
@@ -39,7 +39,7 @@ LIMIT = 1.3
 TURNS = 6
 
 
-def measure(*paths: str) -> Iterator[Row]:
+def measure(*paths: str) -> Iterator[ReportRow]:
     """A row for every expected figure, and one for what scoring costs of plain forward passes."""
     from inference.backend import LocalBackend
     from inference.settings import Settings
@@ -48,30 +48,32 @@ def measure(*paths: str) -> Iterator[Row]:
         raise ValueError(f"{len(paths)} paths came; two are needed: a CoNLL-U file and GAP's TSV.")
     backend = LocalBackend(Settings.from_env())
     trees, names = formats.load(Path(paths[0]), "conllu"), formats.load(Path(paths[1]), "gap")
-    found = _scored(backend, trees)
-    yield from _reproduced(found, trees, EXPECTED)
-    nmod = max(rows.rows(found.tally, trees), key=lambda row: (row.relation == "nmod", row.accuracy))
+    found = _score_corpus(backend, trees)
+    yield from _reproduce_scores(found, trees, EXPECTED)
+    nmod = max(relation_rows.rows(found.tally, trees), key=lambda row: (row.relation == "nmod", row.accuracy))
     figure = f"{nmod.accuracy:.1f} against {nmod.baseline:.1f}"
-    yield Row("nmod is found less often than by its baseline", "below", figure, nmod.accuracy < nmod.baseline)
-    found = _scored(backend, names)
-    yield from _reproduced(found, names, EXPECTED_GAP)
-    mean = fmean(row.accuracy for row in rows.rows(found.tally, names))
-    yield Row("GAP, mean over heads", f"{GAP_MEAN} was measured", f"{mean:.1f}", None, "told, no bar")
+    yield ReportRow("nmod is found less often than by its baseline", "below", figure, nmod.accuracy < nmod.baseline)
+    found = _score_corpus(backend, names)
+    yield from _reproduce_scores(found, names, EXPECTED_GAP)
+    mean = fmean(row.accuracy for row in relation_rows.rows(found.tally, names))
+    yield ReportRow("GAP, mean over heads", f"{GAP_MEAN} was measured", f"{mean:.1f}", None, "told, no bar")
     yield _cost(backend, trees, Path(paths[0]))
 
 
-def _scored(backend: Any, corpus: Corpus) -> State:
-    *_, last = score(backend, Run(corpus), workers=backend.settings.forwards)
+def _score_corpus(backend: Any, corpus: AnnotatedCorpus) -> ScoringState:
+    *_, last = score(backend, ScoringRun(corpus), workers=backend.settings.forwards)
     return last
 
 
-def _reproduced(state: State, corpus: Corpus, expected: dict[str, tuple[int, int, float, float]]) -> Iterator[Row]:
+def _reproduce_scores(
+    state: ScoringState, corpus: AnnotatedCorpus, expected: dict[str, tuple[int, int, float, float]]
+) -> Iterator[ReportRow]:
     """A row for each relation: the best head, its accuracy and its baseline."""
     for relation, (layer, head, accuracy, baseline) in expected.items():
-        mine = [row for row in rows.rows(state.tally, corpus) if row.relation == relation]
+        mine = [row for row in relation_rows.rows(state.tally, corpus) if row.relation == relation]
         best = max(mine, key=lambda row: row.accuracy)
         near = max(abs(best.accuracy - accuracy), abs(best.baseline - baseline)) <= TOLERANCE
-        yield Row(
+        yield ReportRow(
             f"{corpus.format} {relation}: best head, accuracy (baseline)",
             f"{layer}-{head} {accuracy:.1f} ({baseline:.1f}) ± {TOLERANCE}",
             f"{best.layer}-{best.head} {best.accuracy:.1f} ({best.baseline:.1f})",
@@ -80,7 +82,7 @@ def _reproduced(state: State, corpus: Corpus, expected: dict[str, tuple[int, int
         )
 
 
-def _cost(backend: Any, corpus: Corpus, file: Path) -> Row:
+def _cost(backend: Any, corpus: AnnotatedCorpus, file: Path) -> ReportRow:
     """Everything from the file to the counts, against plain forward passes of the same padded batches, in turns.
 
     Both make as many passes at once as the app does, each with as many threads.
@@ -91,7 +93,7 @@ def _cost(backend: Any, corpus: Corpus, file: Path) -> Row:
     plain = build(EMBEDDED, "sdpa")
     spent = {"scored": [0.0, 0.0], "plain": [0.0, 0.0]}
 
-    def timed(name: str, work: Callable[[], Any]) -> None:
+    def time_work(name: str, work: Callable[[], Any]) -> None:
         wall, cpu = time.perf_counter(), time.process_time()
         work()
         spent[name][0] += time.process_time() - cpu
@@ -106,13 +108,13 @@ def _cost(backend: Any, corpus: Corpus, file: Path) -> Row:
             list(pool.map(one, tensors))
 
     parts = [replace(corpus, items=corpus.items[start::TURNS]) for start in range(TURNS)]
-    tensors = [_tensors(backend, Run(part)) for part in parts]
+    tensors = [_tensors(backend, ScoringRun(part)) for part in parts]
     passes(tensors[0])
-    timed("scored", lambda: formats.load(file, "conllu"))
+    time_work("scored", lambda: formats.load(file, "conllu"))
     fresh = Unremembering(backend)
     for part, inputs in zip(parts, tensors, strict=True):
-        timed("scored", partial(list, score(fresh, Run(part), workers=workers)))
-        timed("plain", partial(passes, inputs))
+        time_work("scored", partial(list, score(fresh, ScoringRun(part), workers=workers)))
+        time_work("plain", partial(passes, inputs))
     cpu, wall = (spent["scored"][at] / spent["plain"][at] for at in (0, 1))
     note = (
         f"processor time, {TURNS} parts in turns, {workers} passes at once of {torch.get_num_threads()} thread each;"
@@ -120,7 +122,9 @@ def _cost(backend: Any, corpus: Corpus, file: Path) -> Row:
         f" word ask nothing; plain {spent['plain'][1]:.1f} s on the wall"
     )
     figure = f"{cpu:.3g} (on the wall {wall:.3g})"
-    return most(f"scoring {len(corpus.items):,} sentences / plain forward passes of them", LIMIT, cpu, figure, note)
+    return upper_limit_row(
+        f"scoring {len(corpus.items):,} sentences / plain forward passes of them", LIMIT, cpu, figure, note
+    )
 
 
 class Unremembering:
@@ -131,16 +135,16 @@ class Unremembering:
 
     def inspect(self, question: Any) -> Any:
         """The answer, made now."""
-        from inference.answers import links
+        from inference.runners import link_hits
 
-        return links.answer(self.loaded, question)
+        return link_hits.answer(self.loaded, question)
 
 
-def _tensors(backend: Any, run: Run) -> list[dict[str, Any]]:
+def _tensors(backend: Any, run: ScoringRun) -> list[dict[str, Any]]:
     """What every forward pass of a run is given."""
-    from inference.answers.inputs import read
     from inference.record.batching import Sample, batches, collate
     from inference.request import TraceRequest
+    from inference.runners.inputs import read
 
     loaded = backend.loaded(EMBEDDED, None)  # measured is what the app does with this very model
 

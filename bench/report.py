@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportRow:
     """One measured figure. ``passed`` is None where there is no limit to keep: the figure is only told."""
 
     what: str
@@ -27,10 +27,10 @@ class Row:
 HEADINGS = ["what", "bar", "measured", "", "how"]
 
 
-def table(rows: Iterable[Row]) -> str:
+def table(rows: Iterable[ReportRow]) -> str:
     """The rows as a Markdown table.
 
-    >>> print(table([Row("forward", "≤ 1.10", "1.02", True)]))
+    >>> print(table([ReportRow("forward", "≤ 1.10", "1.02", True)]))
     | what | bar | measured |  | how |
     |---|---|---|---|---|
     | forward | ≤ 1.10 | 1.02 | pass |  |
@@ -41,9 +41,9 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(texts)
 
 
-def most(what: str, limit: float, value: float, figure: str, note: str = "") -> Row:
+def upper_limit_row(what: str, limit: float, value: float, figure: str, note: str = "") -> ReportRow:
     """A row that passes when ``value`` is at most ``limit``."""
-    return Row(what, f"≤ {limit:.3g}", figure, value <= limit, note)
+    return ReportRow(what, f"≤ {limit:.3g}", figure, value <= limit, note)
 
 
 def machine() -> str:

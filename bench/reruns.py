@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from statistics import mean, median
 
-from bench.report import Row, most
+from bench.report import ReportRow, upper_limit_row
 from bench.server import Server, app
 from bench.texts import sentences
-from bench.visitor import Visitor, processor_seconds, visitor
+from bench.visitor import AppSession, processor_seconds, visitor
 
 EACH_RUN = "bench.each_run"  # what runs the app so that it collects after every script run
 HEADS, TEXTS = 5, 2  # asked of every page, each time it is measured
@@ -26,7 +26,7 @@ GROWN = 1.25  # what a click may cost on a server that has had visitors, beside 
 
 
 @dataclass(frozen=True)
-class Cost:
+class RerunCost:
     """Mean milliseconds of processor time and mean bytes of a rerun: of another head, and of another text."""
 
     head: float
@@ -39,11 +39,11 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Side:
+class MeasuredServer:
     """A server and the session that measures it."""
 
     server: Server
-    reader: Visitor
+    reader: AppSession
 
     def mean(self, page: str, asked: list[dict[str, object]]) -> tuple[float, float]:
         """Milliseconds and bytes of a rerun, over these."""
@@ -51,12 +51,12 @@ class Side:
         size = mean(self.reader.see(page, **query) for query in asked)
         return (processor_seconds(self.server.process) - began) * 1000 / len(asked), size
 
-    def cost(self, page: str, texts: list[str]) -> Cost:
+    def cost(self, page: str, texts: list[str]) -> RerunCost:
         """Of this page: ``texts`` are new to the server; the heads are those of the first one."""
         self.reader.see(page, text=texts[0])
         head, head_bytes = self.mean(page, [{"text": texts[0], **other_head(at)} for at in range(HEADS)])
         text, text_bytes = self.mean(page, [{"text": new} for new in texts[1:]])
-        return Cost(head, text, head_bytes, text_bytes)
+        return RerunCost(head, text, head_bytes, text_bytes)
 
 
 def other_head(at: int) -> dict[str, int]:
@@ -64,11 +64,11 @@ def other_head(at: int) -> dict[str, int]:
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for each page, then what visitors and collecting after each run make of a click, over all pages."""
     with ExitStack() as stack:
         servers = [stack.enter_context(app()), stack.enter_context(app(module=EACH_RUN))]
-        sides = [Side(server, stack.enter_context(visitor(server.url))) for server in servers]
+        sides = [MeasuredServer(server, stack.enter_context(visitor(server.url))) for server in servers]
         for side in sides:
             side.reader.see()
             for page in side.reader.pages:  # what a page loads at its first visit is not part of a rerun
@@ -84,11 +84,11 @@ def measure() -> Iterator[Row]:
             f"collecting after each run {theirs}, fresh {they_were}"
         )
         sent = f"{mine.head_bytes / 1000:.0f} / {mine.text_bytes / 1000:.0f} kB"
-        yield Row(f"rerun of {page or 'explore'}: another head / text", "reported", f"{mine}; {sent}", None, note)
-    yield from together(fresh, later)
+        yield ReportRow(f"rerun of {page or 'explore'}: another head / text", "reported", f"{mine}; {sent}", None, note)
+    yield from ratio_rows(fresh, later)
 
 
-def together(fresh: dict[str, list[Cost]], later: dict[str, list[Cost]]) -> Iterator[Row]:
+def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
     """The medians over pages of the ratios of a click: visited to fresh, and to collecting after each run."""
     grown = [median(later[page][side].head / fresh[page][side].head for page in later) for side in (0, 1)]
     click, text = (
@@ -98,14 +98,16 @@ def together(fresh: dict[str, list[Cost]], later: dict[str, list[Cost]]) -> Iter
     visited = f"{SESSIONS} sessions with {READ} texts and {READ * CLICKS} heads"
     figure = f"{grown[0]:.2f}; collecting after each run {grown[1]:.2f}"
     note = "processor time, median over pages"
-    yield most(f"another head: after {visited} / on a fresh server", GROWN, grown[0], figure, note)
+    yield upper_limit_row(f"another head: after {visited} / on a fresh server", GROWN, grown[0], figure, note)
     figure = f"{click:.2f}; another text {text:.2f}"
-    yield most("another head: collecting while idle / after each run, after visits", 1.0, click, figure, note)
+    yield upper_limit_row(
+        "another head: collecting while idle / after each run, after visits", 1.0, click, figure, note
+    )
 
 
-def costs(sides: list[Side], seed: int) -> dict[str, list[Cost]]:
+def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
     """By page, of each side; the sides take turns to be first."""
-    found: dict[str, list[Cost]] = {}
+    found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
         texts = list(islice(source, 1 + TEXTS))
@@ -115,7 +117,7 @@ def costs(sides: list[Side], seed: int) -> dict[str, list[Cost]]:
     return found
 
 
-def visits(stack: ExitStack, side: Side) -> None:
+def visits(stack: ExitStack, side: MeasuredServer) -> None:
     """Others come and stay: they read texts, look at some heads of each, and go from page to page."""
     others = [stack.enter_context(visitor(side.server.url)) for _ in range(SESSIONS)]
     pages = side.reader.pages

@@ -18,13 +18,13 @@ from statistics import median
 
 import psutil
 
-from bench.report import Row
+from bench.report import ReportRow
 from inference.backend import LocalBackend
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.request import TraceRequest
 from inference.settings import Settings
 from serving import haproxy
-from serving.remote import RemoteBackend
+from serving.remote_backend import RemoteBackend
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = "the cat sat on a mat and the dog saw it all day long while rain fell upon old stone walls near dark"
@@ -41,12 +41,14 @@ def text(number: int) -> str:
 
 
 @contextmanager
-def served(module: str, port: int, *options: str, **settings: str) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
+def run_service(
+    module: str, port: int, *options: str, **settings: str
+) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
     """A process that serves, its ``settings`` in its environment, and a backend that asks it; both are warm."""
     command = [sys.executable, "-m", module, "--port", str(port), *options]
     environment = {**os.environ, "HEADLIGHT_TRACE_MEMORY": str(KEPT), **settings}
     child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    there = RemoteBackend.at(f"http://127.0.0.1:{port}", settings=Settings(trace_memory_bytes=KEPT))
+    there = RemoteBackend.from_url(f"http://127.0.0.1:{port}", settings=Settings(trace_memory_bytes=KEPT))
     try:
         for number in range(WARM):
             there.trace(TraceRequest(text=text(number)))
@@ -73,7 +75,7 @@ class Overhead:
 def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, first: int) -> Overhead:
     """Texts there and here, in turns."""
     taken: dict[bool, list[float]] = {True: [], False: []}
-    busy, began_busy = {True: 0.0, False: 0.0}, _busy(server)
+    busy, began_busy = {True: 0.0, False: 0.0}, _processor_seconds(server)
     for number in range(first, first + PAIRS):
         request = TraceRequest(text=text(number))
         for far in (True, False) if number % 2 else (False, True):
@@ -81,19 +83,19 @@ def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, f
             (there if far else here).trace(request)
             taken[far].append(1_000 * (time.perf_counter() - began))
             busy[far] += time.process_time() - processor
-    busy[True] += _busy(server) - began_busy
+    busy[True] += _processor_seconds(server) - began_busy
     more = median(far - near for far, near in zip(taken[True], taken[False], strict=True))
     used = (1_000 * busy[far] / PAIRS for far in (True, False))
     return Overhead(median(taken[True]), median(taken[False]), more, *used)
 
 
-def _busy(server: psutil.Process) -> float:
+def _processor_seconds(server: psutil.Process) -> float:
     """Seconds of processors that a server's processes have taken."""
     times = [process.cpu_times() for process in (server, *server.children(recursive=True))]
     return float(sum(one.user + one.system for one in times))
 
 
-def crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
+def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
     """Traces that a crowd was given and refusals that it read; ``kill`` loses a replica when a third is over."""
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(first, first + 100_000):
@@ -106,7 +108,7 @@ def crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) 
             try:
                 assert there.trace(request).text == request.text
                 done[which] += 1
-            except Refusal:
+            except UserError:
                 refused[which] += 1
 
     threads = [threading.Thread(target=visitor, args=(which,)) for which in range(CROWD)]
@@ -125,39 +127,39 @@ def replicas(server: psutil.Process) -> list[psutil.Process]:
     return [child for child in server.children(recursive=True) if "ServeReplica" in " ".join(child.cmdline()[:1])]
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """Rows of the service by itself, and on Ray Serve where it is installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     here = LocalBackend(Settings(trace_memory_bytes=KEPT))
     for number in range(WARM):
         here.trace(TraceRequest(text=text(number)))
-    with served("serving.service", FIRST_PORT) as (server, there):
+    with run_service("serving.service", FIRST_PORT) as (server, there):
         yield _overhead("one process over HTTP", overhead(there, here, server, WARM))
-        done, refused = crowd(there, 10_000)
-        yield Row(
+        done, refused = run_crowd(there, 10_000)
+        yield ReportRow(
             f"{CROWD} clients, one process over HTTP", "–", f"{done / SECONDS:.0f} traces/s, {refused} refused", None
         )
     if find_spec("ray") is None:
         return
-    with served("serving.cluster", FIRST_PORT + 3, "--replicas", "1", **{haproxy.WANTED: "0"}) as (server, there):
+    with run_service("serving.cluster", FIRST_PORT + 3, "--replicas", "1", **{haproxy.WANTED: "0"}) as (server, there):
         yield _overhead("Ray Serve, its own proxy", overhead(there, here, server, WARM + PAIRS))
     for many in (1, 2):
         options = ("--replicas", str(many), "--least", str(many))
-        with served("serving.cluster", FIRST_PORT + many, *options) as (server, there):
+        with run_service("serving.cluster", FIRST_PORT + many, *options) as (server, there):
             if many == 1:
                 yield _overhead("Ray Serve", overhead(there, here, server, WARM + 2 * PAIRS))
-            done, refused = crowd(there, 20_000)
+            done, refused = run_crowd(there, 20_000)
             said = f"{done / SECONDS:.0f} traces/s, {refused} refused"
-            yield Row(f"{CROWD} clients, Ray Serve with {many} replicas at most", "–", said, None)
+            yield ReportRow(f"{CROWD} clients, Ray Serve with {many} replicas at most", "–", said, None)
             if many == 2:
-                done, refused = crowd(there, 40_000, replicas(server)[0])
+                done, refused = run_crowd(there, 40_000, replicas(server)[0])
                 said = f"{done} answered, {refused} refused"
-                yield Row("a replica killed under load", "nobody reads an error", said, refused == 0)
+                yield ReportRow("a replica killed under load", "nobody reads an error", said, refused == 0)
 
 
-def _overhead(name: str, found: Overhead) -> Row:
+def _overhead(name: str, found: Overhead) -> ReportRow:
     times = 1 + found.more / found.near
-    return Row(
+    return ReportRow(
         f"32 tokens, {name}",
         "≤ 15 ms more and ≤ 1.2 ×",
         f"{found.far:.1f} ms against {found.near:.1f} ms: {found.more:.1f} ms more, {times:.2f} ×",

@@ -3,7 +3,7 @@
 `python -m bench specific [PATH_GAP]`: the sets that come with the app, and GAP's validation split where it is named. A
 head is chosen on one half of the sentences and told on the other, and the other way round; among a pronoun's candidates
 or all words of a sentence the largest excess wins (attention/excess.py) where the largest weight did. Beside the best
-head stands the mean over all heads, and a paired test, sentence by sentence (probing/paired.py), of what was told.
+head stands the mean over all heads, and a paired test, sentence by sentence (probing/paired_test.py), of what was told.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from attention.excess import excess_map, heard
-from attention.links import Item, Layout
-from attention.mask import Array, Bools
+from attention.annotations import AnnotatedText, Layout
+from attention.excess import excess_map, visible_word_pairs
+from attention.mask import BoolArray, FloatArray
 from attention.trace import Trace
 from attention.view import View
-from bench.report import Row
+from bench.report import ReportRow
 from probing import formats
-from probing.corpus import ALL, UNCOUNTED, Corpus
-from probing.paired import by_sentence, sign_flips
+from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
+from probing.paired_test import by_sentence, sign_flips
 
 MODELS = ("all-MiniLM-L6-v2", "headlight-bert")
 PROBES = Path(__file__).resolve().parent.parent / "assets" / "probes"
@@ -33,7 +33,7 @@ BATCH = 16
 WAYS = ("weight", "excess")
 
 
-def measure(*paths: str) -> Iterator[Row]:
+def measure(*paths: str) -> Iterator[ReportRow]:
     """A row for each model, set and relation."""
     from inference.backend import LocalBackend
     from inference.settings import Settings
@@ -47,10 +47,10 @@ def measure(*paths: str) -> Iterator[Row]:
                 yield _row(f"{model}, {name}, {relation}", hits, sentences)
 
 
-def _by_relation(backend: Any, model: str, corpus: Corpus) -> Iterator[tuple[str, Bools, Array]]:
+def _by_relation(backend: Any, model: str, corpus: AnnotatedCorpus) -> Iterator[tuple[str, BoolArray, FloatArray]]:
     """Hits (link, way, test) of each relation that is shown, and the sentence of each link."""
     hits, sentences, names = [], [], []
-    for at, item, found in _found(backend, model, corpus.items):
+    for at, item, found in _iterate_hits(backend, model, corpus.items):
         hits.append(found)
         sentences += [at] * len(item.links)
         names += [link.relation for link in item.links]
@@ -61,35 +61,37 @@ def _by_relation(backend: Any, model: str, corpus: Corpus) -> Iterator[tuple[str
             yield relation, whole[mine], of[mine]
 
 
-def _found(backend: Any, model: str, items: Sequence[Item]) -> Iterator[tuple[int, Item, Bools]]:
+def _iterate_hits(
+    backend: Any, model: str, items: Sequence[AnnotatedText]
+) -> Iterator[tuple[int, AnnotatedText, BoolArray]]:
     """For each text that is short enough: its links' hits, (link, way, test)."""
-    from inference.errors import Refusal
+    from inference.errors import UserError
     from inference.request import TraceRequest
 
     for at, item in enumerate(items):
         try:
             trace = backend.trace(TraceRequest(model, item.text))
-        except Refusal:
+        except UserError:
             continue
         if len(trace.source) <= LONGEST:
             yield at, item, _hits(trace, item)
 
 
-def _hits(trace: Trace, item: Item) -> Bools:
+def _hits(trace: Trace, item: AnnotatedText) -> BoolArray:
     """Which links each head finds either way, (link, way, test); a test is a direction, a layer and a head."""
-    layout, view = Layout.of([item], [trace.source]), View(trace)
+    layout, view = Layout.from_items([item], [trace.source]), View(trace)
     found = []
     for layer in range(view.layers):
-        counted = heard(view, layer, np.arange(len(trace.source)))
+        counted = visible_word_pairs(view, layer, np.arange(len(trace.source)))
         weights = np.array([trace.weights(layer, head) for head in range(view.heads)])
         beyond = np.array([np.nan_to_num(excess_map(each, counted)) for each in weights])
-        found.append(np.stack([layout.found(maps[None]) for maps in (weights, beyond)], axis=1))
+        found.append(np.stack([layout.find_hits(maps[None]) for maps in (weights, beyond)], axis=1))
     whole = np.stack(found, axis=3)  # (link, way, direction, layer, head)
-    result: Bools = whole.reshape(*whole.shape[:2], -1)
+    result: BoolArray = whole.reshape(*whole.shape[:2], -1)
     return result
 
 
-def _row(what: str, hits: Bools, sentences: Array) -> Row:
+def _row(what: str, hits: BoolArray, sentences: FloatArray) -> ReportRow:
     """The best head by either way, chosen on one half of the sentences and told on the other, both ways round."""
     ranks = np.unique(sentences, return_inverse=True)[1]
     told = np.zeros((len(hits), len(WAYS)), dtype=np.int64)
@@ -107,4 +109,4 @@ def _row(what: str, hits: Bools, sentences: Array) -> Row:
     note = (
         f"{len(hits)} links; p = {chance:.2g} for more by excess; mean of all heads {means[0]:.1f} and {means[1]:.1f}"
     )
-    return Row(f"{what}: held-out links found by the head chosen", "told, no bar", figure, None, note)
+    return ReportRow(f"{what}: held-out links found by the head chosen", "told, no bar", figure, None, note)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from bench.browser import Page, chromium
-from bench.report import Row
+from bench.report import ReportRow
 from bench.server import app
 from bench.stream import first_frame
 from bench.wrapped import QUIET
@@ -15,7 +15,7 @@ STARTS, LOADS = 4, 5
 LIMIT = 1.25  # frame with the warm-up / frame without it
 
 
-def measure() -> Iterator[Row]:
+def measure() -> Iterator[ReportRow]:
     """A row for the first frame, with and without the warm-up beside it, and one for the first map."""
     kinds: dict[str, tuple[list[float], ...]] = {"": ([], [], []), "1": ([], [], [])}
     for _ in range(STARTS):
@@ -32,11 +32,11 @@ def measure() -> Iterator[Row]:
         f"and {bare[0]:.2f} s; whole script run done after {mine[2]:.1f} and {bare[2]:.1f} s"
     )
     what = "process start → first frame; heavy imports must not delay it"
-    yield Row(what, f"reported; ratio ≤ {LIMIT}", figure, mine[1] / bare[1] <= LIMIT, note)
+    yield ReportRow(what, f"reported; ratio ≤ {LIMIT}", figure, mine[1] / bare[1] <= LIMIT, note)
     yield first_map()
 
 
-def first_map() -> Row:
+def first_map() -> ReportRow:
     """From the page's load to its first map: the first page ever after the start, and later ones."""
     with chromium() as browser:
         cold, since_start = [], []
@@ -50,7 +50,7 @@ def first_map() -> Row:
         f"a fresh browser profile each time; cold: the first page ever, opened as soon as the process answered "
         f"({median(since_start):.1f} s after its start all is painted); warm: median of {LOADS} later loads"
     )
-    return Row("page load → first map painted", "reported", figure, None, note)
+    return ReportRow("page load → first map painted", "reported", figure, None, note)
 
 
 def load(browser: object, url: str) -> float:
@@ -58,7 +58,7 @@ def load(browser: object, url: str) -> float:
     page = Page(browser)
     try:
         page.open(url)
-        page.painted()
+        page.wait_until_painted()
         page.page.wait_for_timeout(100)
         return float(page.note("painted")[0]["time"]) / 1000
     finally:

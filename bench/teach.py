@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.report import Row
+from bench.report import ReportRow
 from inference.files import extras, sources
 from inference.files.e5 import E5
 from inference.request import EMBEDDED
@@ -29,7 +29,7 @@ LATE = 1.05  # times the minutes that training may take, since a step that has b
 
 
 @dataclass(frozen=True)
-class Task:
+class BenchTask:
     """A ready set, the model that learns it, and what is to be reached in how many minutes."""
 
     set: str
@@ -41,36 +41,44 @@ class Task:
 
 
 TASKS = {
-    "snips": Task("snips-intents", "classify", "accuracy", 0.97, 1),
-    "polarity": Task("sentence-polarity", "classify", "accuracy", 0.81, 3),
-    "sib-en": Task("sib-200-en", "classify", "accuracy", 0.87, 2),
-    "sib-zh": Task("sib-200-zh", "classify", "accuracy", 0.85, 4, E5.name),
-    "wnut": Task("wnut-17", "tag", "f1", 0.45, 4),
-    "uner-zh": Task("uner-zh", "tag", "f1", 0.60, 10, E5.name),
+    "snips": BenchTask("snips-intents", "classify", "accuracy", 0.97, 1),
+    "polarity": BenchTask("sentence-polarity", "classify", "accuracy", 0.81, 3),
+    "sib-en": BenchTask("sib-200-en", "classify", "accuracy", 0.87, 2),
+    "sib-zh": BenchTask("sib-200-zh", "classify", "accuracy", 0.85, 4, E5.name),
+    "wnut": BenchTask("wnut-17", "tag", "f1", 0.45, 4),
+    "uner-zh": BenchTask("uner-zh", "tag", "f1", 0.60, 10, E5.name),
 }
 NAMED = {"accuracy": "accuracy", "f1": "F1 of names"}
 
 
-def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[Row]:
+def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
     """A row for each task and seed."""
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise ValueError(f"There is no row {unknown[0]!r}; there are {', '.join(TASKS)}.")
     for name in names or TASKS:
         task = TASKS[name]
-        if not sources.here(task.model, None, Settings.from_env()):
-            yield Row(_what(task), _bar(task), "skipped", None, f"{task.model} is not installed here: make extra")
+        if not sources.is_local(task.model, None, Settings.from_env()):
+            yield ReportRow(
+                _describe_task(task), _bar(task), "skipped", None, f"{task.model} is not installed here: make extra"
+            )
             continue
-        if (extra := extras.named(task.model)) is not None:
+        if (extra := extras.find_extra(task.model)) is not None:
             extra.folder(Settings.from_env())  # unpacked once, outside the minutes
         for seed in seeds:
             try:
-                yield _row(task, seed, *_taught(task, seed))
+                yield _row(task, seed, *_run_training(task, seed))
             except subprocess.CalledProcessError:  # the other rows still run
-                yield Row(_what(task), _bar(task), f"broke off with seed {seed}", False, "it said why on the terminal")
+                yield ReportRow(
+                    _describe_task(task),
+                    _bar(task),
+                    f"broke off with seed {seed}",
+                    False,
+                    "it said why on the terminal",
+                )
 
 
-def _taught(task: Task, seed: int) -> tuple[dict[str, Any], float, float]:
+def _run_training(task: BenchTask, seed: int) -> tuple[dict[str, Any], float, float]:
     """What the command says of its model; processor seconds and seconds on the wall of the whole command."""
     with tempfile.TemporaryDirectory() as name:
         scores = Path(name) / "scores.json"
@@ -85,7 +93,7 @@ def _taught(task: Task, seed: int) -> tuple[dict[str, Any], float, float]:
         return json.loads(scores.read_text(encoding="utf-8")), spent, wall
 
 
-def _row(task: Task, seed: int, found: dict[str, Any], spent: float, wall: float) -> Row:
+def _row(task: BenchTask, seed: int, found: dict[str, Any], spent: float, wall: float) -> ReportRow:
     """The row of a run.
 
     >>> found = {"test": {"accuracy": 0.9749, "baseline_accuracy": 0.983}, "seconds": 59.8, "steps": 240}
@@ -94,20 +102,26 @@ def _row(task: Task, seed: int, found: dict[str, Any], spent: float, wall: float
     """
     score, seconds = found["test"][task.measure], found["seconds"]
     baseline = found["test"].get(f"baseline_{task.measure}")
-    counted = "no baseline" if baseline is None else f"counting words {_shown(task, baseline)}"
+    counted = "no baseline" if baseline is None else f"counting words {_format_score(task, baseline)}"
     note = f"{counted}; {found['steps']} steps; the whole command {wall:.0f} s, processor {spent:.0f} s"
     reached = score >= task.bar and seconds <= 60 * task.minutes * LATE
-    return Row(f"{_what(task)}, seed {seed}", _bar(task), f"{_shown(task, score)} in {seconds:.0f} s", reached, note)
+    return ReportRow(
+        f"{_describe_task(task)}, seed {seed}",
+        _bar(task),
+        f"{_format_score(task, score)} in {seconds:.0f} s",
+        reached,
+        note,
+    )
 
 
-def _what(task: Task) -> str:
+def _describe_task(task: BenchTask) -> str:
     return f"{task.set}, {task.model}: {NAMED[task.measure]} on test"
 
 
-def _bar(task: Task) -> str:
+def _bar(task: BenchTask) -> str:
     wanted = f"{task.bar:.0%}".replace("%", " %") if task.measure == "accuracy" else f"{task.bar:.2f}"
     return f"≥ {wanted} in {task.minutes:g} min"
 
 
-def _shown(task: Task, score: float) -> str:
+def _format_score(task: BenchTask, score: float) -> str:
     return f"{100 * score:.1f} %" if task.measure == "accuracy" else f"{score:.3f}"

@@ -18,7 +18,7 @@ class Times:
     wall: tuple[float, ...]
 
 
-def interleaved(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
+def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
     """Every way ``repeats`` times in turns, after ``warm`` rounds that do not count.
 
     The order alternates from round to round, so that none always follows the same other one.

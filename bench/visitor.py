@@ -14,7 +14,7 @@ INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # before the name of a component's trigge
 PATIENCE = 600.0  # seconds for one run of a script
 
 
-class Visitor:
+class AppSession:
     """A session. ``pages`` are the addresses of the app's pages, known after the first run."""
 
     def __init__(self, socket: Any) -> None:
@@ -108,18 +108,18 @@ class Visitor:
                 self.picture = json.loads(part.json)
 
 
-Visits = TypeVar("Visits", bound=Visitor)
+Visits = TypeVar("Visits", bound=AppSession)
 
 
 @contextmanager
-def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[Visitor]:
+def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[AppSession]:
     """A session that ends with the block; ``headers`` are sent with its first question, such as a cookie."""
-    with connected(url, Visitor, headers) as session:
+    with open_session(url, AppSession, headers) as session:
         yield session
 
 
 @contextmanager
-def connected(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
+def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
     """The same with another kind of visitor."""
     from websockets.sync.client import connect
 

@@ -7,13 +7,13 @@ import urllib.request
 from http.cookies import SimpleCookie
 from typing import Any
 
-from bench.visitor import Visitor
+from bench.visitor import AppSession
 
 REFUSAL = "headlight-refusal"  # class of a sentence that says why something is not done
 XSRF = "_streamlit_xsrf"  # Streamlit's cookie, which what is uploaded carries
 
 
-class Worker(Visitor):
+class BusyVisitor(AppSession):
     """A visitor with hands. ``progress`` is what the last bar of the page said, ``refusal`` its last refusal."""
 
     def __init__(self, socket: Any) -> None:
@@ -37,7 +37,7 @@ class Worker(Visitor):
         ask.rerun_script.widget_states.widgets.add(id=widget, trigger_value=True)
         self._run(ask)
 
-    def offered(self, label: str) -> bool:
+    def has_button(self, label: str) -> bool:
         """Whether the page has had a button that is called so."""
         return label in self._buttons
 

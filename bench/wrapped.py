@@ -22,11 +22,11 @@ def count(path: str) -> None:
     register_module_forward_pre_hook(note)
 
 
-def quieten() -> None:
+def disable_warm_up() -> None:
     """Leave the warm-up out. app.py imports the function by its name, so it is replaced before that."""
-    import ui.server.start
+    import ui.server.warm_up
 
-    ui.server.start.warm = lambda: None
+    ui.server.warm_up.warm_up = lambda: None
 
 
 if __name__ == "__main__":
@@ -35,6 +35,6 @@ if __name__ == "__main__":
     if path := os.environ.get(COUNT):
         count(path)
     if os.environ.get(QUIET):
-        quieten()
+        disable_warm_up()
     sys.argv[0] = "streamlit"
     main()

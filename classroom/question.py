@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from attention.head_names import parse_head
 from classroom.errors import NotInClass
-from wording import sentence
+from i18n import gettext_lazy
 
 Kind = Literal["choice", "number", "word", "head", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -34,24 +34,24 @@ class Question:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise NotInClass(
-                sentence("A question is one of {kinds}; “{kind}” came.", kinds=", ".join(KINDS), kind=self.kind)
+                gettext_lazy("A question is one of {kinds}; “{kind}” came.", kinds=", ".join(KINDS), kind=self.kind)
             )
         if not self.prompt.strip() or len(self.prompt) > LONGEST_PROMPT:
             raise NotInClass(
-                sentence(
+                gettext_lazy(
                     "A question has 1 to {most:,} characters; {n:,} came.", most=LONGEST_PROMPT, n=len(self.prompt)
                 )
             )
         if self.kind == "choice" and not 2 <= len(self.options) <= MOST_OPTIONS:
             raise NotInClass(
-                sentence(
+                gettext_lazy(
                     "A choice has 2 to {most} answers; {n} came. One on each line.",
                     most=MOST_OPTIONS,
                     n=len(self.options),
                 )
             )
 
-    def written(self) -> str:
+    def to_json(self) -> str:
         """As the store keeps it.
 
         >>> read(Question("word", "Which word?").written())
@@ -68,12 +68,12 @@ class Question:
         said = " ".join(answer.split())
         if not said or len(said) > LONGEST_ANSWER:
             raise NotInClass(
-                sentence(
+                gettext_lazy(
                     "An answer has 1 to {most} characters; {n:,} came.", most=LONGEST_ANSWER, n=len(answer.strip())
                 )
             )
         if self.kind == "choice" and said not in self.options:
-            raise NotInClass(sentence("“{said}” is none of the answers. Pick one.", said=said[:80]))
+            raise NotInClass(gettext_lazy("“{said}” is none of the answers. Pick one.", said=said[:80]))
         if self.kind == "number":
             return _number(said)
         return _head(said) if self.kind == "head" else said
@@ -85,14 +85,14 @@ def read(written: str) -> Question:
     return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"], said["tolerance"])
 
 
-def counted(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
+def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
     """How often each answer was given, the most frequent first; of a choice every option in its order.
 
     Words are one whatever their case; they are shown as the first of them was written.
 
-    >>> counted(Question("word", "Which?"), ["it", "It", "animal"])
+    >>> count_answers(Question("word", "Which?"), ["it", "It", "animal"])
     [('it', 2), ('animal', 1)]
-    >>> counted(Question("choice", "Which?", ("yes", "no")), ["no"])
+    >>> count_answers(Question("choice", "Which?", ("yes", "no")), ["no"])
     [('yes', 0), ('no', 1)]
     """
     said = list(answers)
@@ -115,21 +115,21 @@ def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
     return {(int(layer), int(head)): n for answer, n in counts.items() for layer, _, head in [answer.partition(".")]}
 
 
-def right(question: Question, answers: Sequence[str]) -> int | None:
+def count_correct(question: Question, answers: Sequence[str]) -> int | None:
     """How many said the truth; None where none is known.
 
-    >>> right(Question("word", "Which?", truth="animal"), ["Animal", "street"])
+    >>> count_correct(Question("word", "Which?", truth="animal"), ["Animal", "street"])
     1
     """
     if not question.truth:
         return None
-    return sum(holds(question, answer) for answer in answers)
+    return sum(is_correct(question, answer) for answer in answers)
 
 
-def holds(question: Question, answer: str) -> bool:
+def is_correct(question: Question, answer: str) -> bool:
     """Whether an answer is the truth: a number near enough, any other text whatever its case.
 
-    >>> holds(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
+    >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True
     """
     if question.kind == "number":
@@ -141,13 +141,13 @@ def _number(said: str) -> str:
     try:
         return f"{float(said.replace(',', '.')):g}"
     except ValueError:
-        raise NotInClass(sentence("“{said}” is no number. Type one such as 0.25.", said=said[:80])) from None
+        raise NotInClass(gettext_lazy("“{said}” is no number. Type one such as 0.25.", said=said[:80])) from None
 
 
-def shown(question: Question, answer: str) -> str:
+def format_answer(question: Question, answer: str) -> str:
     """Return an answer as the screen shows it: a head as 3-7, the notation of the app.
 
-    >>> shown(Question("head", "Which?"), "3.7"), shown(Question("number", "How much?"), "3.7")
+    >>> format_answer(Question("head", "Which?"), "3.7"), format_answer(Question("number", "How much?"), "3.7")
     ('3-7', '3.7')
     """
     return answer.replace(".", "-") if question.kind == "head" else answer
@@ -157,6 +157,8 @@ def _head(said: str) -> str:
     found = parse_head(said)
     if found is None:
         raise NotInClass(
-            sentence("“{said}” is not a head. Type its layer and its head, both from 0, such as 3-7.", said=said[:80])
+            gettext_lazy(
+                "“{said}” is not a head. Type its layer and its head, both from 0, such as 3-7.", said=said[:80]
+            )
         )
     return "{}.{}".format(*found)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from classroom.errors import NotInClass
 from classroom.question import Question, read
-from classroom.seen import Answer, Board, Seen, Student
-from wording import sentence
+from classroom.views import Answer, Student, StudentView, TeacherView
+from i18n import gettext_lazy
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is taken for another: no I, L, O, 0, 1
 LENGTH = 6
@@ -71,11 +71,13 @@ class Store:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
                 raise NotInClass(
-                    sentence("This server has {most} rooms already. Close one, or come back later.", most=MOST_ROOMS)
+                    gettext_lazy(
+                        "This server has {most} rooms already. Close one, or come back later.", most=MOST_ROOMS
+                    )
                 )
             code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
             base.execute(
-                "INSERT INTO room VALUES (?, ?, 1, ?, 0, '', NULL, 0)", (code, _hashed(code, who), self._clock())
+                "INSERT INTO room VALUES (?, ?, 1, ?, 0, '', NULL, 0)", (code, _hash_member(code, who), self._clock())
             )
         return code
 
@@ -84,22 +86,22 @@ class Store:
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise NotInClass(
-                sentence("A name has at most {most} characters; {n} came.", most=LONGEST_NAME, n=len(name))
+                gettext_lazy("A name has at most {most} characters; {n} came.", most=LONGEST_NAME, n=len(name))
             )
         code = code.strip().upper()
-        with self._changed(code) as base:
-            secret = _hashed(code, who)
+        with self._change_room(code) as base:
+            secret = _hash_member(code, who)
             if base.execute("UPDATE student SET name=? WHERE room=? AND secret=?", (name, code, secret)).rowcount:
                 return
             (count,) = base.execute("SELECT coalesce(max(number), 0) FROM student WHERE room=?", (code,)).fetchone()
             if count >= MOST_STUDENTS:
-                raise NotInClass(sentence("This room is full: it has {most} seats.", most=MOST_STUDENTS))
+                raise NotInClass(gettext_lazy("This room is full: it has {most} seats.", most=MOST_STUDENTS))
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
     def present(self, code: str, who: str, view: str | None) -> None:
         """Leads everybody who follows to this view, an address of the app; None lets them go."""
         if view is not None and (len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//")):
-            raise NotInClass(sentence("This view is too long to be shared. Shorten the text."))
+            raise NotInClass(gettext_lazy("This view is too long to be shared. Shorten the text."))
         with self._teaching(code, who) as base:
             base.execute(
                 "UPDATE room SET presents=?, view=coalesce(?, view) WHERE code=?", (view is not None, view, code)
@@ -110,8 +112,8 @@ class Store:
         with self._teaching(code, who) as base:
             (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
             if number > MOST_QUESTIONS:
-                raise NotInClass(sentence("A room takes {most} questions. Open another one.", most=MOST_QUESTIONS))
-            base.execute("INSERT INTO question VALUES (?, ?, ?)", (code, number, question.written()))
+                raise NotInClass(gettext_lazy("A room takes {most} questions. Open another one.", most=MOST_QUESTIONS))
+            base.execute("INSERT INTO question VALUES (?, ?, ?)", (code, number, question.to_json()))
             base.execute("UPDATE room SET question=?, revealed=0 WHERE code=?", (number, code))
         return int(number)
 
@@ -135,7 +137,7 @@ class Store:
 
     def withdraw(self, code: str, who: str) -> None:
         """Delete a student's name and answers, and their seat."""
-        with self._changed(code) as base:
+        with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
             base.execute("DELETE FROM student WHERE room=? AND number=?", (code, student))
@@ -150,11 +152,11 @@ class Store:
 
     def answer(self, code: str, who: str, number: int, said: str) -> None:
         """Answers the question that is asked; the last answer before the reveal counts."""
-        with self._changed(code) as base:
+        with self._change_room(code) as base:
             student = self._student(base, code, who)
             asked, revealed = base.execute("SELECT question, revealed FROM room WHERE code=?", (code,)).fetchone()
             if asked != number or revealed:
-                raise NotInClass(sentence("This question is closed. The next one comes from your teacher."))
+                raise NotInClass(gettext_lazy("This question is closed. The next one comes from your teacher."))
             (written,) = base.execute(
                 "SELECT written FROM question WHERE room=? AND number=?", (code, number)
             ).fetchone()
@@ -162,9 +164,9 @@ class Store:
                 "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?)", (code, number, student, read(written).normal(said))
             )
 
-    def lost(self, code: str, who: str, lost: bool) -> None:
+    def set_hand(self, code: str, who: str, lost: bool) -> None:
         """Raises a hand, or takes it down."""
-        with self._changed(code) as base:
+        with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
             )
@@ -182,22 +184,22 @@ class Store:
         """Whether this is the room's teacher."""
         with self._lock:
             found = self._base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
-        return found is not None and secrets.compare_digest(found[0], _hashed(code, who))
+        return found is not None and secrets.compare_digest(found[0], _hash_member(code, who))
 
     def taught_by(self, who: str) -> str | None:
         """Return the code of the newest room that this person teaches, or None."""
         with self._lock:
             rooms = self._base.execute("SELECT code, teacher FROM room ORDER BY rowid DESC").fetchall()
-        return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hashed(code, who))), None)
+        return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hash_member(code, who))), None)
 
     def attends(self, who: str) -> bool:
         """Return whether this person has a seat in any room."""
         with self._lock:
             rooms = [code for (code,) in self._base.execute("SELECT code FROM room")]
             seat = "SELECT 1 FROM student WHERE room=? AND secret=?"
-            return any(self._base.execute(seat, (code, _hashed(code, who))).fetchone() for code in rooms)
+            return any(self._base.execute(seat, (code, _hash_member(code, who))).fetchone() for code in rooms)
 
-    def seen(self, code: str, who: str) -> Seen:
+    def student_view(self, code: str, who: str) -> StudentView:
         """The room as a student sees it: nobody else's answer before the reveal, and no names ever."""
         with self._reading(code) as base:
             number = self._student(base, code, who)
@@ -208,15 +210,15 @@ class Store:
             own = base.execute(
                 "SELECT said FROM answer WHERE room=? AND question=? AND student=?", (code, asked, number)
             ).fetchone()
-            said = self._said(base, code, asked) if revealed else ()
+            said = self._answers_to(base, code, asked) if revealed else ()
             question = self._question(base, code, asked)
         if question is not None and not revealed:
             question = Question(question.kind, question.prompt, question.options)
-        return Seen(
+        return StudentView(
             version, name, bool(lost), view if presents else None, asked, question, own and own[0], bool(revealed), said
         )
 
-    def board(self, code: str, who: str) -> Board:
+    def board(self, code: str, who: str) -> TeacherView:
         """The room as its teacher sees it."""
         with self._reading(code) as base:
             self._refuse_others(base, code, who)
@@ -237,7 +239,7 @@ class Store:
                     "SELECT question, student, said FROM answer WHERE room=? ORDER BY question, student", (code,)
                 )
             )
-        return Board(version, students, view if presents else None, questions, asked, bool(revealed), answers)
+        return TeacherView(version, students, view if presents else None, questions, asked, bool(revealed), answers)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -264,7 +266,7 @@ class Store:
                 self._base.execute("COMMIT")
 
     @contextmanager
-    def _changed(self, code: str) -> Iterator[sqlite3.Connection]:
+    def _change_room(self, code: str) -> Iterator[sqlite3.Connection]:
         """A change of a room that exists."""
         with self._writing() as base:
             _refuse_unknown(base, code)
@@ -274,22 +276,22 @@ class Store:
     @contextmanager
     def _teaching(self, code: str, who: str) -> Iterator[sqlite3.Connection]:
         """A change by the teacher, which everybody in the room is told of."""
-        with self._changed(code) as base:
+        with self._change_room(code) as base:
             self._refuse_others(base, code, who)
             yield base
             base.execute("UPDATE room SET version=version+1 WHERE code=?", (code,))
 
     def _refuse_others(self, base: sqlite3.Connection, code: str, who: str) -> None:
         (teacher,) = base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
-        if not secrets.compare_digest(teacher, _hashed(code, who)):
-            raise NotInClass(sentence("Only the teacher who opened this room can do that."))
+        if not secrets.compare_digest(teacher, _hash_member(code, who)):
+            raise NotInClass(gettext_lazy("Only the teacher who opened this room can do that."))
 
     def _student(self, base: sqlite3.Connection, code: str, who: str) -> int:
         found = base.execute(
-            "SELECT number FROM student WHERE room=? AND secret=?", (code, _hashed(code, who))
+            "SELECT number FROM student WHERE room=? AND secret=?", (code, _hash_member(code, who))
         ).fetchone()
         if found is None:
-            raise NotInClass(sentence("You are not in this room. Join it with its code first."))
+            raise NotInClass(gettext_lazy("You are not in this room. Join it with its code first."))
         return int(found[0])
 
     def _room(self, base: sqlite3.Connection, code: str) -> tuple[int, bool, str, int | None, bool]:
@@ -302,7 +304,7 @@ class Store:
         found = base.execute("SELECT written FROM question WHERE room=? AND number=?", (code, number)).fetchone()
         return read(found[0]) if found else None
 
-    def _said(self, base: sqlite3.Connection, code: str, number: int | None) -> tuple[str, ...]:
+    def _answers_to(self, base: sqlite3.Connection, code: str, number: int | None) -> tuple[str, ...]:
         rows = base.execute("SELECT said FROM answer WHERE room=? AND question=? ORDER BY student", (code, number))
         return tuple(said for (said,) in rows)
 
@@ -328,10 +330,10 @@ class Store:
 def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
     if base.execute("SELECT 1 FROM room WHERE code=?", (code,)).fetchone() is None:
         raise NotInClass(
-            sentence("There is no room “{code}” here: it is closed, or the code is another.", code=code[:20])
+            gettext_lazy("There is no room “{code}” here: it is closed, or the code is another.", code=code[:20])
         )
 
 
-def _hashed(code: str, who: str) -> str:
+def _hash_member(code: str, who: str) -> str:
     """Who somebody is in a room: the file tells nobody's secret, and not that two rooms know the same person."""
     return hashlib.sha256(f"{code}\0{who}".encode()).hexdigest()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
-from attention import given
+from attention import external_maps
 from attention.trace import Trace
-from headlight.naming import row
 from headlight.shown import Shown
+from headlight.token_rows import row
+from i18n import _, join_sentences
 from inference.catalogue.cards import find_reader
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.hub_cards import HUB_CARDS
-from inference.text.accepted import check_known
+from inference.text.validation import check_known
 from viz.components.standalone.standalone import Theme
-from wording import _, together
 
 
 def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
@@ -38,11 +38,13 @@ def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
     """
     looking, texts = row(tokens, second, special)
     if keys is None:
-        return Shown(given.trace(attentions, looking, texts=texts, signed=signed), theme=theme)
+        return Shown(external_maps.trace(attentions, looking, texts=texts, signed=signed), theme=theme)
     if second is not None:
-        raise given.NotMaps(_("Tokens that look at keys are one text; leave second out."))
+        raise external_maps.InvalidAttention(_("Tokens that look at keys are one text; leave second out."))
     looked, theirs = row(keys, None, special if _names(special) else None, "keys")
-    return Shown(given.trace(attentions, looked, looking, (theirs[0], None), texts[0], signed=signed), theme=theme)
+    return Shown(
+        external_maps.trace(attentions, looked, looking, (theirs[0], None), texts[0], signed=signed), theme=theme
+    )
 
 
 def explore(  # noqa: PLR0913  # what is read, and how it is shown
@@ -70,15 +72,17 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
     if hasattr(text, "convert") or hasattr(text, "shape"):
         if pair is not None or target_text is not None or truncate:
-            raise given.NotMaps(_("A picture is read alone; leave pair, target_text and truncate out."))
+            raise external_maps.InvalidAttention(
+                _("A picture is read alone; leave pair, target_text and truncate out.")
+            )
         return Shown(trace_picture(model, tokenizer, text), focus, theme=theme)
     try:
         read = trace(model, tokenizer, text, pair, target_text, truncate=truncate)
-    except Refusal as refusal:
+    except UserError as refusal:
         if refusal.way_out != "cut":
             raise
         said = _("{refusal} To read the beginning, pass truncate=True.", refusal=refusal.message)
-        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
+        raise UserError(said, way_out=refusal.way_out, details=refusal.details) from refusal
     _refuse_unknown(read)
     return Shown(read, focus, theme=theme)
 
@@ -87,12 +91,12 @@ def _refuse_unknown(read: Trace) -> None:
     """Raise Refusal if the model does not know the words of a text; its message names a hub model that knows them."""
     try:
         check_known(read.model.name, read.source, read.target)
-    except Refusal as refusal:
+    except UserError as refusal:
         better = find_reader(HUB_CARDS, refusal.details["unknown"], read.model.kind)
         if better is None:
             raise
-        said = together(refusal.message, _("For example, {model} knows them.", model=better.id))
-        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
+        said = join_sentences(refusal.message, _("For example, {model} knows them.", model=better.id))
+        raise UserError(said, way_out=refusal.way_out, details=refusal.details) from refusal
 
 
 def _names(special: Any) -> bool:

@@ -12,23 +12,23 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from attention.given import NotMaps
-from attention.habits import Habits
+from attention.external_maps import InvalidAttention
 from attention.head_names import parse_head
+from attention.positional_prior import PositionalPrior
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import exports, fetching, opening_app
+from headlight import app_process, exports, fetching
 from headlight.shown import Shown
 from inference.backend import LocalBackend
 from inference.catalogue.cards import find_reader
-from inference.errors import Parser, Refusal, report
+from inference.errors import Parser, UserError, report
 from inference.files import folders
 from inference.request import EMBEDDED, TraceRequest
-from inference.text.accepted import check_known
-from probing.command import fetched, opener
-from probing.reference import measured, stored
+from inference.text.validation import check_known
+from probing.command import ensure_downloaded, open_backend
+from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
-from viz.stills.png import CannotPaint
+from viz.static.png import PaintError
 
 COMMANDS = ("open", "serve", "export", "score", "fetch")
 HELP = """usage: headlight [TEXT]                 the app, opened at a text
@@ -52,18 +52,18 @@ A text that is called like a command: headlight open serve.
 Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped."""
 
 
-class Wrong(ValueError):
+class CommandError(ValueError):
     """One sentence: what was asked for and cannot be."""
 
 
 SENTENCES = (
-    Wrong,
-    Refusal,
-    NotMaps,
+    CommandError,
+    UserError,
+    InvalidAttention,
     TooLong,
-    CannotPaint,
-    opening_app.CannotServe,
-    fetching.CannotFetch,
+    PaintError,
+    app_process.ServeError,
+    fetching.FetchError,
 )  # errors that are for the reader
 
 
@@ -98,24 +98,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def open_at(asked: argparse.Namespace) -> int:
     """The app until it ends; a browser is opened at the text."""
-    port = opening_app.port_for(asked.port)
+    port = app_process.port_for(asked.port)
     if asked.address is not None:
-        opening_app.refuse_foreign(asked.address)
+        app_process.refuse_foreign(asked.address)
     model, folder = asked.model, None
     if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
         model = folder = os.path.abspath(os.path.expanduser(model))
         if not os.path.isdir(folder):
-            raise Wrong(f"{asked.model} is not a folder. Give one that holds a model, or the id of a model of the hub.")
-    place = opening_app.address(port, text_of(asked.text), model, text_of(asked.pair))
+            raise CommandError(
+                f"{asked.model} is not a folder. Give one that holds a model, or the id of a model of the hub."
+            )
+    place = app_process.address(port, text_of(asked.text), model, text_of(asked.pair))
 
     def ready() -> None:
-        shown = not asked.no_browser and opening_app.show(place)
+        shown = not asked.no_browser and app_process.show(place)
         if asked.json:
             print(json.dumps({"address": place, "port": port}), flush=True)
         else:
             print(f"  {'Opened' if shown else 'Open'}  {place}\n  Ctrl-C ends it.", flush=True)
 
-    return opening_app.serve(port, asked.address, ready, folder, quiet=asked.json)
+    return app_process.serve(port, asked.address, ready, folder, quiet=asked.json)
 
 
 def export(asked: argparse.Namespace) -> int:
@@ -123,11 +125,11 @@ def export(asked: argparse.Namespace) -> int:
     kind = asked.format or asked.file.suffix[1:].lower()
     if kind not in exports.FORMATS:
         known = ", ".join(f".{name}" for name in exports.FORMATS)
-        raise Wrong(f"{asked.file} ends in none of {known}; say which is meant: --format.")
+        raise CommandError(f"{asked.file} ends in none of {known}; say which is meant: --format.")
     layer, head = head_of(asked.layer, asked.head)
     _refuse_unwritable(asked.file)
-    backend, model = opener(asked.model or EMBEDDED)
-    fetched(backend, model, asked.revision, asked.download)
+    backend, model = open_backend(asked.model or EMBEDDED)
+    ensure_downloaded(backend, model, asked.revision, asked.download)
     request = TraceRequest(
         model=model,
         revision=asked.revision,
@@ -136,15 +138,15 @@ def export(asked: argparse.Namespace) -> int:
         target=text_of(asked.target_text),
     )
     trace = _read(backend, request, asked.truncate)
-    made = Shown(trace, _focus(asked.focus), _habits(backend, request, trace))
+    made = Shown(trace, _focus(asked.focus), _positional_prior(backend, request, trace))
     chosen = dict(made.selection)
     for what, number, of in (("layer", layer, made.view.layers), ("head", head, made.view.heads)):
         if number is not None:
             if not 0 <= number < of:
-                raise Wrong(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
+                raise CommandError(f"There is no {what} {number}: this model's are 0 to {of - 1}.")
             chosen[what] = number
     if chosen["layer"] not in made.view.attending:
-        raise Wrong(str(without_attention(chosen["layer"], made.view.attending)))
+        raise CommandError(str(without_attention(chosen["layer"], made.view.attending)))
     content = exports.FORMATS[kind](made.view, chosen)
     files = {asked.file: content}
     if kind == "csv":
@@ -154,7 +156,7 @@ def export(asked: argparse.Namespace) -> int:
         try:
             file.write_bytes(written)
         except OSError as error:
-            raise Wrong(f"{file} cannot be written: {error.strerror}.") from error
+            raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
     done = {
         "file": str(asked.file), "format": kind, "bytes": len(content), "model": model,
         **({"meta": str(exports.meta_file(asked.file))} if kind == "csv" else {}),
@@ -176,27 +178,27 @@ def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace
     """
     try:
         trace = backend.trace(request)
-    except Refusal as refusal:
+    except UserError as refusal:
         if refusal.way_out != "cut":
             raise
         if not truncate:
-            raise Wrong(f"{refusal.message} To read the beginning, add --truncate.") from refusal
+            raise CommandError(f"{refusal.message} To read the beginning, add --truncate.") from refusal
         trace = backend.trace(replace(request, cut=int(refusal.details["limit"])))
     try:
         check_known(request.model, trace.source, trace.target)
-    except Refusal as refusal:
+    except UserError as refusal:
         better = find_reader(backend.models(), refusal.details["unknown"], trace.model.kind)
         if better is None:
             raise
         option = f"--model {better.id}{'' if better.downloaded else ' --download'}"
-        raise Wrong(f"{refusal.message} For example, add {option}.") from refusal
+        raise CommandError(f"{refusal.message} For example, add {option}.") from refusal
     return trace
 
 
 def fetch(asked: argparse.Namespace) -> int:
     """Models that the hub need not bring."""
     if unknown := [name for name in asked.names if name not in fetching.PACKAGES]:
-        raise Wrong(f"There is no {unknown[0]} to fetch; there are {', '.join(fetching.PACKAGES)}.")
+        raise CommandError(f"There is no {unknown[0]} to fetch; there are {', '.join(fetching.PACKAGES)}.")
     return fetching.fetch(asked.names)
 
 
@@ -254,13 +256,13 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
     if both is not None and layer in (None, both[0]):
         return both
     if both is not None:
-        raise Wrong(f"--layer {layer} and --head {head} name two layers. Leave --layer out.")
+        raise CommandError(f"--layer {layer} and --head {head} name two layers. Leave --layer out.")
     if layer is None or head is None:
-        raise Wrong("A head has two numbers: give --layer 3 --head 1, or --head 3-1.")
+        raise CommandError("A head has two numbers: give --layer 3 --head 1, or --head 3-1.")
     try:
         return layer, int(head)
     except ValueError as error:
-        raise Wrong(f"--head {head} is not a head. Give its number, or layer and head: 3-1.") from error
+        raise CommandError(f"--head {head} is not a head. Give its number, or layer and head: 3-1.") from error
 
 
 def text_of(given: str | None) -> str | None:
@@ -274,20 +276,20 @@ def text_of(given: str | None) -> str | None:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Wrong(
+        raise CommandError(
             f"{source} is not UTF-8: byte {error.start + 1:,} is 0x{raw[error.start]:02X}."
             " Convert it first, for example with: iconv -f latin1 -t utf-8"
         ) from error
     return text.strip() if given == "-" else text
 
 
-def _habits(backend: LocalBackend, request: TraceRequest, trace: Trace) -> Habits | None:
+def _positional_prior(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
     """What the model's heads do whatever the text says, so that a head is chosen as the app chooses."""
-    parts = stored().get(request.model) if request.revision is None else None
+    parts = stored_priors().get(request.model) if request.revision is None else None
     if parts is None:
         try:
-            parts = measured(backend, request.model, request.revision, trace.model.kind)
-        except Refusal:
+            parts = measure_priors(backend, request.model, request.revision, trace.model.kind)
+        except UserError:
             return None
     return parts.get(trace.part)
 
@@ -299,7 +301,7 @@ def _focus(given: str | None) -> Any:
 def _refuse_unwritable(file: Path) -> None:
     folder = file.absolute().parent
     if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
-        raise Wrong(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
+        raise CommandError(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
 
 
 def _how_to_have(missing: ModuleNotFoundError) -> str:

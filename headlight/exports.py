@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attention.survey import survey
+from attention.head_summary import summarize_heads
 from attention.view import View
 from headlight import page
 from headlight.shown import SMALL_MAP
 from viz.export import weights_csv, weights_json
-from viz.stills.head import picture
-from viz.stills.png import png
-from viz.stills.svg import svg
+from viz.static.head import picture
+from viz.static.png import png
+from viz.static.svg import svg
 
 Selection = Mapping[str, Any]  # what is chosen, by the names of the app's addresses
 
 
 def _page(view: View, chosen: Selection) -> bytes:
-    return page.file(view, survey(view, SMALL_MAP), chosen).encode()
+    return page.standalone_page(view, summarize_heads(view, SMALL_MAP), chosen).encode()
 
 
 def _svg(view: View, chosen: Selection) -> bytes:
@@ -44,7 +44,7 @@ def _json(view: View, chosen: Selection) -> bytes:
     return weights_json(view, chosen["layer"], chosen["head"])
 
 
-# Each raises viz.export.TooLong or viz.stills.png.CannotPaint in one sentence.
+# Each raises viz.export.TooLong or viz.static.png.PaintError in one sentence.
 FORMATS: dict[str, Callable[[View, Selection], bytes]] = {
     "html": _page,
     "svg": _svg,

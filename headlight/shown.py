@@ -7,18 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
 
-from attention.given import NotMaps
-from attention.habits import Habits, habits
-from attention.mask import Bools
-from attention.opening import head_of_link
-from attention.survey import Survey, survey
+from attention.default_head import head_of_link
+from attention.external_maps import InvalidAttention
+from attention.head_summary import HeadSummary, summarize_heads
+from attention.mask import BoolArray
+from attention.positional_prior import PositionalPrior, positional_prior
 from attention.trace import Trace
 from attention.view import View
 from headlight import page
-from headlight.naming import whole_number
+from headlight.token_rows import whole_number
+from i18n import _
 from viz.components.explore.contract import choices
 from viz.components.standalone.standalone import Theme
-from wording import _
 
 if TYPE_CHECKING:
     from headlight.widget import Widget
@@ -37,19 +37,19 @@ class Shown:
 
     trace: Trace
     focus: str | SupportsIndex | None = None
-    known: Habits | None = None
+    known: PositionalPrior | None = None
     theme: Theme = "auto"
 
     def __post_init__(self) -> None:
         if self.theme not in get_args(Theme):
-            raise NotMaps(
+            raise InvalidAttention(
                 _("theme={theme!r}: it is one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
             )
         self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
 
     def _repr_html_(self) -> str:
         """A sandboxed page of at most a megabyte, which asks no network."""
-        return page.frame(self.view, self._survey, self.selection, self.theme)
+        return page.notebook_frame(self.view, self._survey, self.selection, self.theme)
 
     def widget(self) -> Widget:
         """The same for a text of any length: the kernel answers what is looked at, `.selection` says what is chosen.
@@ -67,7 +67,7 @@ class Shown:
     @property
     def html(self) -> str:
         """The page as a string, with as much room for maps as the file that ``save`` writes."""
-        return page.file(self.view, self._survey, self.selection, self.theme)
+        return page.standalone_page(self.view, self._survey, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
         """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
@@ -105,15 +105,15 @@ class Shown:
         return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
 
     @cached_property
-    def _survey(self) -> Survey:
-        return survey(self.view, SMALL_MAP)
+    def _survey(self) -> HeadSummary:
+        return summarize_heads(self.view, SMALL_MAP)
 
     @cached_property
-    def _free(self) -> Bools | None:
+    def _free(self) -> BoolArray | None:
         """The heads that do more in this text than look at a place, (layer, head); None: all."""
-        if self.known is not None or self.view.signed or all(cell.special for cell in self.view.queries):
+        if self.known is not None or self.view.is_signed or all(cell.special for cell in self.view.queries):
             return None
-        free = ~habits([self.trace], self.trace.part).positional
+        free = ~positional_prior([self.trace], self.trace.part).positional
         return free if free.any() else None
 
     @cached_property
@@ -127,12 +127,12 @@ class Shown:
             number = whole_number(self.focus)
             found = number if number is not None and 0 <= number < len(cells) else None
         if found is None:
-            raise NotMaps(
+            raise InvalidAttention(
                 _(
                     "focus={focus!r} is no token of this text, which has {cells}. Give a word of it, or a "
                     "number from 0 to {last}.",
                     focus=self.focus,
-                    cells=_some(cells),
+                    cells=_name_some(cells),
                     last=len(cells) - 1,
                 )
             )
@@ -145,6 +145,6 @@ class Shown:
         return next((at for name, at in (*words, *tokens) if name.strip().casefold() == asked), None)
 
 
-def _some(cells: Any, most: int = 12) -> str:
+def _name_some(cells: Any, most: int = 12) -> str:
     names = [cell.label for cell in cells[:most]]
     return ", ".join(names) + (_(" and {many} more", many=len(cells) - most) if len(cells) > most else "")

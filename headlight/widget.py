@@ -13,16 +13,16 @@ import anywidget
 import numpy as np
 import traitlets
 
-from attention.given import NotMaps
+from attention.external_maps import InvalidAttention
+from attention.head_summary import HeadSummary
 from attention.record import Unavailable
-from attention.survey import Survey
 from attention.trace import without_attention
 from attention.view import View
-from headlight.naming import whole_number
+from headlight.token_rows import whole_number
+from i18n import _, active_language, error_message, translate, use_language
 from viz.components.explore import answers
 from viz.components.explore.content import payload, script, style
 from viz.components.explore.contract import choices
-from wording import _, language, said_by, speaking, told
 
 MOST_PINNED = 8
 
@@ -40,11 +40,11 @@ class Widget(anywidget.AnyWidget):
     _payload = traitlets.Dict().tag(sync=True)
     selection = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, view: View, survey: Survey, selection: Mapping[str, Any], said: str) -> None:
+    def __init__(self, view: View, survey: HeadSummary, selection: Mapping[str, Any], said: str) -> None:
         self._view, self._survey, self._said = view, survey, said
         drawn = payload(view, survey, {}, "", "", 0)
         del drawn["selection"]
-        super().__init__(_esm=_script(language()), _css=_style(), _payload=drawn, selection=dict(selection))
+        super().__init__(_esm=_script(active_language()), _css=_style(), _payload=drawn, selection=dict(selection))
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
@@ -72,14 +72,14 @@ class Widget(anywidget.AnyWidget):
                 number = whole_number(value)
                 found = answers.number({name: str(value if number is None else number)}, name, ends[name])
                 if name == "layer" and found not in view.attending:
-                    raise NotMaps(told(without_attention(found, view.attending)))
+                    raise InvalidAttention(translate(without_attention(found, view.attending)))
                 return found
         except answers.BadRequest as error:
-            raise NotMaps(told(said_by(error))) from error
+            raise InvalidAttention(translate(error_message(error))) from error
         names = choices(view)
         if value not in names.get(name, ()):
             known = ", ".join(names[name]) if name in names else ", ".join((*ends, *names, "pinned"))
-            raise NotMaps(
+            raise InvalidAttention(
                 _("{name}={value!r} is no part of a selection; there is {known}.", name=name, value=value, known=known)
             )
         return value
@@ -90,11 +90,11 @@ class Widget(anywidget.AnyWidget):
         try:
             frame = self._frame(content["what"], asked)
         except (answers.BadRequest, Unavailable) as error:
-            self.send({"id": content["id"], "refused": told(said_by(error))})
+            self.send({"id": content["id"], "refused": translate(error_message(error))})
         else:
             self.send({"id": content["id"]}, [frame])
 
-    def _frame(self, what: str, asked: answers.Asked) -> bytes:
+    def _frame(self, what: str, asked: answers.QueryFields) -> bytes:
         if what == "grid":
             return answers.grid(self._survey, None)
         return answers.OF_A_VIEW[what](self._view, asked)
@@ -102,7 +102,7 @@ class Widget(anywidget.AnyWidget):
 
 @cache
 def _script(code: str) -> str:
-    with speaking(code):
+    with use_language(code):
         return script("notebook/notebook")
 
 

@@ -5,7 +5,7 @@
 """
 
 from inference.backend import Backend, LocalBackend
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.request import EMBEDDED, TraceRequest
 
-__all__ = ["EMBEDDED", "Backend", "LocalBackend", "Refusal", "TraceRequest"]
+__all__ = ["EMBEDDED", "Backend", "LocalBackend", "TraceRequest", "UserError"]

@@ -11,31 +11,31 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from attention.trace import ModelId, Trace
-from inference import stops
+from i18n import gettext_lazy
+from inference import cancellation
 from inference.building import BUILDING
-from inference.catalogue.listing import ModelCard, catalogue, seeing
-from inference.catalogue.without_head import refusal
-from inference.errors import Refusal
-from inference.files import taught
+from inference.byte_cache import ByteLru
+from inference.catalogue.listing import ModelCard, catalogue, list_vision_models
+from inference.catalogue.missing_head import refusal
+from inference.errors import UserError
+from inference.files import fine_tuned
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
-from inference.keys import size_of
-from inference.lanes import Lanes
-from inference.memory import ByteLru
-from inference.pictures.families import PICTURES, reads
-from inference.questions.question import Answer, InspectRequest, PredictRequest, Question
+from inference.pictures.vision_families import PICTURES, reads
 from inference.request import TraceRequest
+from inference.request_keys import size_of
+from inference.scheduler import Scheduler
 from inference.settings import Settings
-from inference.text import no_text
-from inference.text.accepted import check_text
+from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
+from inference.tasks.model_request import Answer, InspectRequest, ModelRequest, PredictRequest
+from inference.text import no_tokenizer
+from inference.text.validation import check_text
 from inference.threads import calm_blas
-from wording import sentence
 
 if TYPE_CHECKING:
-    from inference.loaded import Loaded
+    from inference.loaded_model import LoadedModel
 
-Asked = TypeVar("Asked", bound="TraceRequest | Question[Any]")
+Asked = TypeVar("Asked", bound="TraceRequest | ModelRequest[Any]")
 _REMEMBERED_BYTES = 64_000_000  # of requests: thousands of texts, a few pictures
 
 
@@ -73,7 +73,7 @@ class LocalBackend:
     Models and traces are kept within byte budgets, least recently used evicted first. No model is loaded and no single
     trace computed twice at the same time; ``traces`` computes in a batch of its own what is not kept yet. Loading or
     downloading one model never holds up traces of another. What a visitor asks for ends with them, and after
-    ``answer_seconds`` (inference.stops).
+    ``answer_seconds`` (inference.cancellation).
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
@@ -82,11 +82,11 @@ class LocalBackend:
     def __init__(self, settings: Settings | None = None) -> None:
         calm_blas()
         self.settings = settings or Settings.from_env()
-        self.kept_models: ByteLru[Loaded] = ByteLru(self.settings.model_memory_bytes)
+        self.kept_models: ByteLru[LoadedModel] = ByteLru(self.settings.model_memory_bytes)
         self.kept_traces: ByteLru[Trace] = ByteLru(self.settings.trace_memory_bytes)
         self.kept_answers: ByteLru[Any] = ByteLru(self.settings.trace_memory_bytes // 8)
         self._requests: ByteLru[TraceRequest] = ByteLru(_REMEMBERED_BYTES)
-        self.forwards = Lanes(self.settings.forwards)
+        self.forwards = Scheduler(self.settings.forwards)
         self._downloads: dict[tuple[str, str], Download] = {}
         self._lock = threading.Lock()
 
@@ -96,7 +96,7 @@ class LocalBackend:
 
     def seeing(self) -> Sequence[ModelCard]:
         """Models that read pictures: local folders, good first choices on the hub. Asks no network."""
-        return seeing(self.settings)
+        return list_vision_models(self.settings)
 
     def trace(self, request: TraceRequest) -> Trace:
         """The trace of one text or picture; raises Refusal with the reason and what helps."""
@@ -153,7 +153,7 @@ class LocalBackend:
         """What the model holds or computes on the way; raises Refusal for a model that has no such thing."""
         return self._answer(request)
 
-    def _answer(self, question: Question[Answer]) -> Answer:
+    def _answer(self, question: ModelRequest[Answer]) -> Answer:
         """The kept answer, or a new one from the module of inference/answers/ that the question names."""
         question = self._now(question)
         with self._in_time():
@@ -162,31 +162,31 @@ class LocalBackend:
 
     def _in_time(self) -> AbstractContextManager[None]:
         """What a visitor asks for inside the block ends with them, or when its time is over: raises Stopped."""
-        return stops.asked(self.settings.answer_seconds)
+        return cancellation.limit_request(self.settings.answer_seconds)
 
-    def made(self, question: Question[Answer]) -> Answer:
+    def made(self, question: ModelRequest[Answer]) -> Answer:
         """The answer, made now and not kept; raises Refusal."""
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
-            raise no_text.refusal(loaded.id.name)
-        module = importlib.import_module(f"inference.answers.{question.ANSWERED_BY}")
+            raise no_tokenizer.refusal(loaded.id.name)
+        module = importlib.import_module(f"inference.runners.{question.ANSWERED_BY}")
         made: Answer = self.forwards.run(lambda: module.answer(loaded, question))
         return made
 
     def status(self, model: str, revision: str | None = None) -> str:
         """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
-        from inference.files.sources import here
+        from inference.files.sources import is_local
 
         revision = self.revision_now(model, revision)
         if (model, revision, BARE) in self.kept_models:
             return "loaded"
-        if self.kept_models.making((model, revision, BARE)):
+        if self.kept_models.is_pending((model, revision, BARE)):
             return "loading"
         with self._lock:
             running = [d for d in self._downloads.values() if d.offer.id == model and d.offer.revision == revision]
         if any(download.state == "running" for download in running):
             return "downloading"
-        return "here" if here(model, revision, self.settings) else "absent"
+        return "here" if is_local(model, revision, self.settings) else "absent"
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
         """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
@@ -197,7 +197,7 @@ class LocalBackend:
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
         """The revision to ask for: of a taught model, which may have gone on learning, the state that is saved now."""
-        return taught.stamp(model, self.settings) if taught.is_taught(model) else revision
+        return fine_tuned.state_stamp(model, self.settings) if fine_tuned.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:
         """The same question of a model as it is now."""
@@ -208,7 +208,7 @@ class LocalBackend:
         """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""
         from inference.files import hub
 
-        return hub.look(model, revision, self.settings)
+        return hub.fetch_offer(model, revision, self.settings)
 
     def download(self, offer: Offer) -> Download:
         """The download of that offer, started or resumed; every session that asks gets the same one."""
@@ -219,28 +219,30 @@ class LocalBackend:
         return download.start()
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """What a model reads: text, pictures or both (inference.pictures.families). Loads nothing; raises Refusal."""
+        """What a model reads: text, pictures or both (inference.pictures.vision_families). Loads nothing; raises
+        Refusal."""
         from inference.files import checkpoint, sources
 
         source = sources.find(model, self.revision_now(model, revision), self.settings)
         config = checkpoint.inspect(source.folder, source.name).config
         return reads(str((config or {}).get("model_type")))
 
-    def _with_head(self, name: str, revision: str | None, head: str) -> Loaded:
+    def _with_head(self, name: str, revision: str | None, head: str) -> LoadedModel:
         """A model with a head; what writes from a source is the very model that is traced."""
         loaded = self.loaded(name, revision, BARE if head == WRITES else head)
         if head == WRITES and not loaded.writes:
             raise refusal(WRITES, loaded.id.name, self.settings)
         return loaded
 
-    def loaded(self, name: str, revision: str | None, head: str = BARE) -> Loaded:
-        """A model with a head of inference.heads, kept or loaded now; for benches and tests: pages ask questions."""
+    def loaded(self, name: str, revision: str | None, head: str = BARE) -> LoadedModel:
+        """A model with a head of inference.task_heads, kept or loaded now; for benches and tests: pages ask
+        questions."""
         from inference.files import sources
         from inference.load import loading
 
         revision = self.revision_now(name, revision)
 
-        def make() -> Loaded:
+        def make() -> LoadedModel:
             source = sources.find(name, revision, self.settings)
             with BUILDING:  # until it is kept: the next one then sees how much room is left
                 loaded = loading.load(source, self.settings, self.kept_models.make_room, head)
@@ -255,7 +257,7 @@ class LocalBackend:
         from inference.write import samples
 
         longest = self.settings.text_characters
-        checked = [_checked(request, longest) for request in requests]
+        checked = [_validate_request(request, longest) for request in requests]
         loaded = self.loaded(requests[0].model, requests[0].revision)
         traces: dict[str, Trace] = {}
         with_keys = zip(checked, requests, strict=True)
@@ -266,18 +268,21 @@ class LocalBackend:
         return [traces[request.key] for request in requests]
 
 
-def _checked(request: TraceRequest, longest: int) -> TraceRequest:
+def _validate_request(request: TraceRequest, longest: int) -> TraceRequest:
     """The request with its texts made sound; raises Refusal for a text that no model can read."""
     if request.cut is not None and request.cut < 1:
-        raise Refusal(
-            sentence("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut), way_out="text"
+        raise UserError(
+            gettext_lazy("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut),
+            way_out="text",
         )
     alone = request.picture is not None and not request.text.strip()
     return replace(
         request,
         text="" if alone else check_text(request.text, longest=longest),
-        pair=check_text(request.pair, sentence("second text"), longest=longest) if request.pair is not None else None,
-        target=check_text(request.target, sentence("target text"), longest=longest)
+        pair=check_text(request.pair, gettext_lazy("second text"), longest=longest)
+        if request.pair is not None
+        else None,
+        target=check_text(request.target, gettext_lazy("target text"), longest=longest)
         if request.target is not None
         else None,
     )

@@ -9,7 +9,7 @@ import threading
 BUILDING = threading.RLock()
 
 
-def quiet() -> None:
+def silence_transformers() -> None:
     """Silences transformers' progress bars and remarks, which would fill the server's log; faults become refusals."""
     import transformers
 

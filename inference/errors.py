@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from wording import sentence
+from i18n import gettext_lazy
 
 log = logging.getLogger(__name__)
 
 PANIC = "PanicException"
 NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory")  # as torch says it, of whatever device
-OUT_OF_MEMORY = sentence("This machine ran out of memory. Pick a smaller model or a shorter text.")
+OUT_OF_MEMORY = gettext_lazy("This machine ran out of memory. Pick a smaller model or a shorter text.")
 
 
-class Refusal(ValueError):
+class UserError(ValueError):
     """A request that cannot be served, in one sentence meant for the person who asked.
 
     ``way_out`` names what helps, for a button: "cut" (read the first tokens only), "download" (fetch the model
@@ -30,7 +30,7 @@ class Refusal(ValueError):
     the ``models`` in ``details``, which have the head that was asked for) or None. ``details`` holds what the sentence
     names, such as ``tokens`` and ``limit``.
 
-    >>> Refusal("The text is empty. Type a sentence.", way_out="text").way_out
+    >>> UserError("The text is empty. Type a gettext_lazy.", way_out="text").way_out
     'text'
     """
 
@@ -40,15 +40,15 @@ class Refusal(ValueError):
         self.way_out = way_out
         self.details: dict[str, Any] = dict(details or {})
 
-    def again(self) -> Refusal:
+    def copy(self) -> UserError:
         """A fresh copy, so that one refusal can be raised in several threads without sharing a traceback."""
-        return Refusal(self.message, way_out=self.way_out, details=self.details)
+        return UserError(self.message, way_out=self.way_out, details=self.details)
 
 
-def unusable(error: OSError) -> str:
+def format_os_error(error: OSError) -> str:
     """Return the line that a command prints for an error of the operating system.
 
-    >>> unusable(PermissionError(13, "Permission denied", "scores.json"))
+    >>> format_os_error(PermissionError(13, "Permission denied", "scores.json"))
     'scores.json cannot be used: Permission denied. Check the path and its permissions.'
     """
     if isinstance(error, BrokenPipeError):
@@ -59,7 +59,7 @@ def unusable(error: OSError) -> str:
 
 def report(error: OSError) -> int:
     """Print the line about an error of the operating system and return the exit status of the command."""
-    print(unusable(error), file=sys.stderr)
+    print(format_os_error(error), file=sys.stderr)
     if isinstance(error, BrokenPipeError):  # Python would try to write the rest when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 2
@@ -79,7 +79,7 @@ class Parser(argparse.ArgumentParser):
 
 
 @contextmanager
-def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
+def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
     """Turns everything that loading foreign files is known to raise into a Refusal with that sentence.
 
     The list is measured, not guessed: transformers, safetensors and tokenizers raise all of these on hostile or
@@ -92,7 +92,7 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
 
     try:
         yield
-    except Refusal:
+    except UserError:
         raise
     except (
         MemoryError,
@@ -110,14 +110,14 @@ def refusing(sentence: str, *, way_out: str | None = "embedded") -> Iterator[Non
         UnpicklingError,
     ) as error:
         log.warning("%s", sentence, exc_info=error)
-        raise Refusal(OUT_OF_MEMORY if _memory_ran_out(error) else sentence, way_out=way_out) from error
+        raise UserError(OUT_OF_MEMORY if _memory_ran_out(error) else sentence, way_out=way_out) from error
     except BaseException as error:
         # The tokenizers library raises bare Exception on a tokenizer.json it cannot read, and where its Rust code
         # panics over one a class that no module gives away, and that no `except Exception` sees.
         if type(error) is not Exception and type(error).__name__ != PANIC:
             raise
         log.warning("%s", sentence, exc_info=error)
-        raise Refusal(sentence, way_out=way_out) from error
+        raise UserError(sentence, way_out=way_out) from error
 
 
 def _memory_ran_out(error: BaseException | None) -> bool:

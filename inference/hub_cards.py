@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from inference.heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
-from inference.pictures.families import BOTH, PICTURES, TEXT
-from wording import sentence
+from i18n import gettext_lazy
+from inference.pictures.vision_families import BOTH, PICTURES, TEXT
+from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
-    reads: str = TEXT  # or pictures, or both (inference.pictures.families)
+    reads: str = TEXT  # or pictures, or both (inference.pictures.vision_families)
     spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The heads that it has beside the bare model (inference.heads), as far as this list knows."""
+        """The heads that it has beside the bare model (inference.task_heads), as far as this list knows."""
         return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 
@@ -52,19 +52,21 @@ PICTURE_CARDS = (
         "DINOv2 small",
         "encoder",
         "",
-        sentence("pictures"),
+        gettext_lazy("pictures"),
         88_000_000,
-        sentence("Trained on pictures without labels; heads of its last layers outline what is shown. 12 × 6 heads."),
+        gettext_lazy(
+            "Trained on pictures without labels; heads of its last layers outline what is shown. 12 × 6 heads."
+        ),
         reads=PICTURES,
     ),
     ModelCard(
         "facebook/dinov2-with-registers-small",
-        sentence("DINOv2 small, with registers"),
+        gettext_lazy("DINOv2 small, with registers"),
         "encoder",
         "",
-        sentence("pictures"),
+        gettext_lazy("pictures"),
         89_000_000,
-        sentence("The same with four tokens more, which take up what else ends in patches of the background."),
+        gettext_lazy("The same with four tokens more, which take up what else ends in patches of the background."),
         reads=PICTURES,
     ),
     ModelCard(
@@ -72,19 +74,21 @@ PICTURE_CARDS = (
         "ViT base",
         "encoder",
         "",
-        sentence("classes of pictures"),
+        gettext_lazy("classes of pictures"),
         346_000_000,
-        sentence("The first of its kind: a picture cut into 14 × 14 patches; tells 1,000 classes. 12 × 12 heads."),
+        gettext_lazy("The first of its kind: a picture cut into 14 × 14 patches; tells 1,000 classes. 12 × 12 heads."),
         reads=PICTURES,
     ),
     ModelCard(
         "openai/clip-vit-base-patch32",
         "CLIP base",
         "encoder",
-        sentence("English"),
-        sentence("pictures and texts"),
+        gettext_lazy("English"),
+        gettext_lazy("pictures and texts"),
         605_000_000,
-        sentence("Trained to tell which text belongs to a picture: a tower for each, 7 × 7 patches. 12 × 12 heads."),
+        gettext_lazy(
+            "Trained to tell which text belongs to a picture: a tower for each, 7 × 7 patches. 12 × 12 heads."
+        ),
         reads=BOTH,
     ),
 )
@@ -93,103 +97,103 @@ HUB_CARDS = (
         "google-bert/bert-base-uncased",
         "BERT base",
         "encoder",
-        sentence("English"),
-        sentence("masked words, next sentence"),
+        gettext_lazy("English"),
+        gettext_lazy("masked words, next sentence"),
         440_000_000,
-        sentence("The model most papers about attention look at: 12 layers of 12 heads."),
+        gettext_lazy("The model most papers about attention look at: 12 layers of 12 heads."),
     ),
     ModelCard(
         "google-bert/bert-base-chinese",
-        sentence("BERT base, Chinese"),
+        gettext_lazy("BERT base, Chinese"),
         "encoder",
-        sentence("Chinese"),
-        sentence("masked words, next sentence"),
+        gettext_lazy("Chinese"),
+        gettext_lazy("masked words, next sentence"),
         412_000_000,
-        sentence("The same BERT trained on Chinese; every character is a token."),
+        gettext_lazy("The same BERT trained on Chinese; every character is a token."),
     ),
     ModelCard(
         "distilbert/distilbert-base-uncased",
         "DistilBERT",
         "encoder",
-        sentence("English"),
-        sentence("masked words"),
+        gettext_lazy("English"),
+        gettext_lazy("masked words"),
         268_000_000,
-        sentence("A pupil of BERT with half its layers, to see which heads survive."),
+        gettext_lazy("A pupil of BERT with half its layers, to see which heads survive."),
     ),
     ModelCard(
         "FacebookAI/roberta-base",
-        sentence("RoBERTa base"),
+        gettext_lazy("RoBERTa base"),
         "encoder",
-        sentence("English"),
-        sentence("masked words"),
+        gettext_lazy("English"),
+        gettext_lazy("masked words"),
         499_000_000,
-        sentence("BERT's shape trained longer on ten times the text, with byte-level pieces."),
+        gettext_lazy("BERT's shape trained longer on ten times the text, with byte-level pieces."),
         spells=True,
     ),
     ModelCard(
         "albert/albert-base-v2",
         "ALBERT base",
         "encoder",
-        sentence("English"),
-        sentence("masked words, sentence order"),
+        gettext_lazy("English"),
+        gettext_lazy("masked words, sentence order"),
         47_000_000,
-        sentence("One layer used twelve times over: the same heads meet the text again and again."),
+        gettext_lazy("One layer used twelve times over: the same heads meet the text again and again."),
     ),
     ModelCard(
         "google/electra-base-discriminator",
         "ELECTRA base",
         "encoder",
-        sentence("English"),
-        sentence("replaced words"),
+        gettext_lazy("English"),
+        gettext_lazy("replaced words"),
         440_000_000,
-        sentence("Trained to spot words that were swapped, not to guess hidden ones."),
+        gettext_lazy("Trained to spot words that were swapped, not to guess hidden ones."),
     ),
     ModelCard(
         "answerdotai/ModernBERT-base",
-        sentence("ModernBERT base"),
+        gettext_lazy("ModernBERT base"),
         "encoder",
-        sentence("English, code"),
-        sentence("masked words"),
+        gettext_lazy("English, code"),
+        gettext_lazy("masked words"),
         599_000_000,
-        sentence("An encoder of 2024 that reads 8,192 tokens; most layers look at a window only."),
+        gettext_lazy("An encoder of 2024 that reads 8,192 tokens; most layers look at a window only."),
         spells=True,
     ),
     ModelCard(
         "openai-community/gpt2",
         "GPT-2",
         "decoder",
-        sentence("English"),
-        sentence("next word"),
+        gettext_lazy("English"),
+        gettext_lazy("next word"),
         548_000_000,
-        sentence("Writes from left to right: no token sees what comes after it."),
+        gettext_lazy("Writes from left to right: no token sees what comes after it."),
         spells=True,
     ),
     ModelCard(
         "HuggingFaceTB/SmolLM2-135M",
         "SmolLM2 135M",
         "decoder",
-        sentence("English"),
-        sentence("next word"),
+        gettext_lazy("English"),
+        gettext_lazy("next word"),
         269_000_000,
-        sentence("A small present-day language model: rotary positions, nine heads sharing three sets of keys."),
+        gettext_lazy("A small present-day language model: rotary positions, nine heads sharing three sets of keys."),
         spells=True,
     ),
     ModelCard(
         "Helsinki-NLP/opus-mt-en-fr",
-        sentence("Opus-MT English to French"),
+        gettext_lazy("Opus-MT English to French"),
         "encoder-decoder",
-        sentence("English to French"),
-        sentence("translation"),
+        gettext_lazy("English to French"),
+        gettext_lazy("translation"),
         302_000_000,
-        sentence("Translates, so its cross-attention shows which source word each target word came from."),
+        gettext_lazy("Translates, so its cross-attention shows which source word each target word came from."),
     ),
     ModelCard(
         "google-t5/t5-small",
         "T5 small",
         "encoder-decoder",
-        sentence("English, French, German, Romanian"),
-        sentence("text to text"),
+        gettext_lazy("English, French, German, Romanian"),
+        gettext_lazy("text to text"),
         242_000_000,
-        sentence('Does what the text asks, such as "translate English to German: …"; positions are relative.'),
+        gettext_lazy('Does what the text asks, such as "translate English to German: …"; positions are relative.'),
     ),
 )

@@ -11,26 +11,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from attention.given import named
+from attention.external_maps import with_content_id
 from attention.picture import Picture
 from attention.trace import ModelId, Trace
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.load.fingerprint import fingerprint
-from inference.load.limits import patch_limit, token_limit
-from inference.load.shell import shell
-from inference.loaded import Loaded
-from inference.pictures.families import PICTURES, TEXT, reads
-from inference.pictures.processing import Eye
-from inference.pictures.processors import known
-from inference.record import batching, capture, fallback
-from inference.record.edits import HEADS
+from inference.load.length_limits import patch_limit, token_limit
+from inference.load.shared_weights import copy_for_recording
+from inference.loaded_model import LoadedModel
+from inference.pictures.image_processing import ImageProcessor
+from inference.pictures.image_processors import processor_kind
+from inference.pictures.vision_families import PICTURES, TEXT, reads
+from inference.record import batching, capture, reported_maps
+from inference.record.edit_hooks import HEADS
 from inference.request import TraceRequest
 from inference.settings import Settings
-from inference.text.accepted import check_text
-from inference.text.no_text import NoText
-from inference.text.tokenise import Reader
+from inference.text.no_tokenizer import NoText
+from inference.text.tokenizer import SafeTokenizer
+from inference.text.validation import check_text
 from inference.write import samples
-from wording import sentence
 
 # A model is prepared once; what was made for it goes when it goes.
 prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
@@ -52,23 +52,25 @@ def trace(  # noqa: PLR0913  # the parts of one request
 
     The trace's id is a hash of what is in it, since nobody knows which weights those were. Raises Refusal in words.
     """
-    settings, model = Settings.from_env(), _uncompiled(model)
+    settings, model = Settings.from_env(), _unwrap_compiled(model)
     longest = settings.text_characters
     for name, value in (("text", text), ("pair", pair), ("target", target)):
         if not isinstance(value, str) and (name == "text" or value is not None):
-            raise Refusal(sentence("{name} came as {which}; it is a text.", name=type(value).__name__, which=name))
+            raise UserError(
+                gettext_lazy("{name} came as {which}; it is a text.", name=type(value).__name__, which=name)
+            )
     if not isinstance(truncate, bool):
-        raise Refusal(sentence("truncate={value!r}: True or False is expected.", value=truncate))
-    loaded = _loaded(model, tokenizer, settings)
+        raise UserError(gettext_lazy("truncate={value!r}: True or False is expected.", value=truncate))
+    loaded = _wrap_model(model, tokenizer, settings)
     request = TraceRequest(
         model=loaded.id.name,
         text=check_text(text, longest=longest),
-        pair=None if pair is None else check_text(pair, sentence("second text"), longest=longest),
-        target=None if target is None else check_text(target, sentence("target text"), longest=longest),
+        pair=None if pair is None else check_text(pair, gettext_lazy("second text"), longest=longest),
+        target=None if target is None else check_text(target, gettext_lazy("target text"), longest=longest),
         cut=loaded.limit if truncate else None,
     )
     sample = samples.prepare(loaded, request, request.key, nullcontext())
-    return named(batching.run(loaded, [sample])[0])
+    return with_content_id(batching.run(loaded, [sample])[0])
 
 
 def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
@@ -76,16 +78,18 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
 
     ``processor`` is the model's own, such as AutoImageProcessor or AutoProcessor gives. Raises Refusal in words.
     """
-    model = _uncompiled(model)
-    settings, made = Settings.from_env(), _shell(model)
+    model = _unwrap_compiled(model)
+    settings, made = Settings.from_env(), _traced_copy(model)
     name = _name(model)
     if not getattr(made, capture.RECORDS) or reads(made.config.model_type) == TEXT:
-        raise Refusal(
-            sentence("{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name)
+        raise UserError(
+            gettext_lazy(
+                "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=name
+            )
         )
     inner = getattr(processor, "image_processor", processor)
-    known(type(inner).__name__, name)
-    loaded = Loaded(
+    processor_kind(type(inner).__name__, name)
+    loaded = LoadedModel(
         model=made,
         reader=NoText(name),
         id=ModelId(name, None, "encoder", type(model).__name__),
@@ -94,13 +98,13 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
         records=True,
         writes=False,
         reads=PICTURES,
-        eye=Eye(inner, name, made.config, patch_limit(made, settings.trace_memory_bytes)),
+        eye=ImageProcessor(inner, name, made.config, patch_limit(made, settings.trace_memory_bytes)),
     )
     request = TraceRequest(model=name, picture=_picture(picture))
-    return named(batching.run(loaded, [samples.prepare(loaded, request, request.key, nullcontext())])[0])
+    return with_content_id(batching.run(loaded, [samples.prepare(loaded, request, request.key, nullcontext())])[0])
 
 
-def _uncompiled(model: Any) -> Any:
+def _unwrap_compiled(model: Any) -> Any:
     """Return the model inside the wrapper of torch.compile, which has the same weights; any other model itself."""
     return getattr(model, "_orig_mod", model)
 
@@ -111,8 +115,8 @@ def _picture(given: Any) -> Picture:
     try:
         return Picture(np.asarray(given.convert("RGB") if hasattr(given, "convert") else given))
     except ValueError as error:
-        raise Refusal(
-            sentence("{name} came as the picture; give an array (row, column, 3) of uint8, or an image of PIL.",
+        raise UserError(
+            gettext_lazy("{name} came as the picture; give an array (row, column, 3) of uint8, or an image of PIL.",
                      name=type(given).__name__)
         ) from error  # fmt: skip
 
@@ -121,25 +125,25 @@ def _name(model: Any) -> str:
     return Path(getattr(model.config, "name_or_path", "")).name or type(model).__name__
 
 
-def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
+def _wrap_model(model: Any, tokenizer: Any, settings: Settings) -> LoadedModel:
     """The model as everything here takes it."""
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} came as the tokenizer; give the model's own, such as AutoTokenizer.from_pretrained(…) gives.",
                 name=type(tokenizer).__name__,
             )
         )
-    made = _shell(model)
+    made = _traced_copy(model)
     records = bool(getattr(made, capture.RECORDS))
     two = bool(getattr(made.config, "is_encoder_decoder", False))
-    alone = set(getattr(made, HEADS)) if records else {getattr(made, fallback.ALONE)}
+    alone = set(getattr(made, HEADS)) if records else {getattr(made, reported_maps.ALONE)}
     kind = "encoder-decoder" if two else "decoder" if alone == {"decoder"} else "encoder"
     name = _name(model)
     rows = int(made.get_input_embeddings().weight.shape[0])
-    return Loaded(
+    return LoadedModel(
         model=made,
-        reader=Reader(tokenizer, name, kind, rows),
+        reader=SafeTokenizer(tokenizer, name, kind, rows),
         id=ModelId(name, None, kind, type(model).__name__),
         limit=token_limit(made, tokenizer, records, settings.trace_memory_bytes),
         nbytes=0,  # it is not ours to count
@@ -148,7 +152,7 @@ def _loaded(model: Any, tokenizer: Any, settings: Settings) -> Loaded:
     )
 
 
-def _shell(model: Any) -> Any:
+def _traced_copy(model: Any) -> Any:
     """Return the traced copy of the model; prepare and check it again if the model's fingerprint changed."""
     with _lock:
         try:
@@ -157,6 +161,6 @@ def _shell(model: Any) -> Any:
             kept = None
         now = fingerprint(model) if isinstance(model, torch.nn.Module) else ()
         if kept is None or kept[0] != now:
-            made = shell(model)
+            made = copy_for_recording(model)
             kept = prepared[model] = (now, made)
     return kept[1]

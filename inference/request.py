@@ -7,7 +7,7 @@ from functools import cached_property
 
 from attention.edits import Edit
 from attention.picture import Picture
-from inference.keys import key_of
+from inference.request_keys import key_of
 
 EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from inference.errors import Refusal
+from inference.errors import UserError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS_BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -25,7 +25,7 @@ def parse_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(?:([kmgt]?)(i?)b?)\s*", text.lower())
     if match is None:
-        raise Refusal(f'"{text}" was given as an amount of memory; write it as "4GB" or "512MB".')
+        raise UserError(f'"{text}" was given as an amount of memory; write it as "4GB" or "512MB".')
     number, unit, binary = match.groups()
     return int(float(number) * (_UNITS_BINARY[unit] if binary and unit else _UNITS[unit]))
 
@@ -73,7 +73,7 @@ class Settings:
     taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
     only_here: bool = False  # nobody is answered but this machine's own browser
     strangers: bool = False  # others than this machine's user are expected
-    only_listed: bool = False  # of the hub, only the models of the list (inference.files.listed) are opened
+    only_listed: bool = False  # of the hub, only the models of the list (inference.files.allowed_models) are opened
     visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
     upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
     answer_seconds: float = 600.0  # that a visitor's trace or answer may take, its time in line and loading included
@@ -111,7 +111,7 @@ class Settings:
         2000000000
         """
         env = os.environ if environ is None else environ
-        plain = cls(**_for(env.get("HEADLIGHT_FOR", "").strip().lower()))
+        plain = cls(**_preset(env.get("HEADLIGHT_FOR", "").strip().lower()))
         folders = (Path(part) for part in env.get("HEADLIGHT_MODEL_FOLDERS", "").split(os.pathsep) if part.strip())
         models, traces = env.get("HEADLIGHT_MODEL_MEMORY", ""), env.get("HEADLIGHT_TRACE_MEMORY", "")
         offline = env.get("HF_HUB_OFFLINE") or env.get("TRANSFORMERS_OFFLINE") or ""
@@ -161,10 +161,10 @@ def _threads(text: str) -> int:
     try:
         return max(1, int(text))
     except ValueError as error:
-        raise Refusal(f'"{text}" was given as HEADLIGHT_THREADS; write a whole number, such as 2.') from error
+        raise UserError(f'"{text}" was given as HEADLIGHT_THREADS; write a whole number, such as 2.') from error
 
 
-def _for(setting: str) -> Mapping[str, Any]:
+def _preset(setting: str) -> Mapping[str, Any]:
     if setting and setting not in FOR:
-        raise Refusal(f'"{setting}" was given as HEADLIGHT_FOR; write one of {", ".join(FOR)}.')
+        raise UserError(f'"{setting}" was given as HEADLIGHT_FOR; write one of {", ".join(FOR)}.')
     return FOR.get(setting, {})

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lessons import asking, looking, reckoning
-from lessons.schema import Call
-from lessons.truth import READING, Asked, Truth
+from lessons import arithmetic_checks, attention_checks, model_checks
+from lessons.answer_key import READING, CheckContext, CheckedAnswer
+from lessons.schema import CheckCall
 
 TYPES = {
     "str": str,
@@ -28,7 +28,7 @@ TYPES = {
 class Check:
     """One check: its function, and the kind of question that it answers."""
 
-    function: Callable[..., Truth]
+    function: Callable[..., CheckedAnswer]
     kind: str
 
     @cached_property
@@ -44,33 +44,33 @@ class Check:
 CHECKS: dict[str, Check] = {
     function.__name__: Check(function, kind)
     for kind, functions in {
-        "head": (looking.head_linking, looking.head_giving_most, looking.head_at_offset),
-        "token": (looking.most_looked_at, asking.source_of),
-        "choice": (looking.preferred, asking.likelier, asking.positions_are),
-        "word": (asking.guess, asking.translation),
+        "head": (attention_checks.head_linking, attention_checks.head_giving_most, attention_checks.head_at_offset),
+        "token": (attention_checks.most_looked_at, model_checks.source_of),
+        "choice": (attention_checks.preferred, model_checks.likelier, model_checks.positions_are),
+        "word": (model_checks.guess, model_checks.translation),
         "number": (
-            looking.weight,
-            looking.usual,
-            looking.heads_preferring,
-            looking.heads_turning,
-            looking.most_to_later,
-            asking.tokens,
-            asking.pieces,
-            asking.positions,
-            asking.change_by_order,
-            asking.guess_rank,
-            asking.guess_chance,
-            asking.across,
-            reckoning.dot,
-            reckoning.softmax,
-            reckoning.mix,
+            attention_checks.weight,
+            attention_checks.usual,
+            attention_checks.heads_preferring,
+            attention_checks.heads_turning,
+            attention_checks.most_to_later,
+            model_checks.tokens,
+            model_checks.pieces,
+            model_checks.positions,
+            model_checks.change_by_order,
+            model_checks.guess_rank,
+            model_checks.guess_chance,
+            model_checks.across,
+            arithmetic_checks.dot,
+            arithmetic_checks.softmax,
+            arithmetic_checks.mix,
         ),
     }.items()
     for function in functions
 }
 
 
-def truth(call: Call, asked: Asked) -> Truth:
+def truth(call: CheckCall, asked: CheckContext) -> CheckedAnswer:
     """What is right; raises Unanswerable in a sentence, or the backend's Refusal."""
     given = dict(call.given)
     told = {name: value for name, value in given.items() if name in CHECKS[call.check].needs}

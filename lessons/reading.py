@@ -12,11 +12,22 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from i18n import LazyMessage, gettext_lazy
 from lessons.checks import CHECKS, fits, reads
-from lessons.lines import Path, line_of, lines
-from lessons.schema import KINDS, Answer, Call, Claim, Lesson, Part, Question, Step, Teacher, View
-from lessons.table import Table
-from wording import Sentence, sentence
+from lessons.schema import (
+    KINDS,
+    Answer,
+    CheckCall,
+    Claim,
+    Lesson,
+    LessonQuestion,
+    LessonStep,
+    LessonView,
+    PlanPart,
+    Teacher,
+)
+from lessons.toml_lines import Path, line_of, lines
+from lessons.toml_table import TomlTable
 
 MOST_BYTES = 200_000
 MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
@@ -29,7 +40,7 @@ class Fault:
     """What is wrong on one line, from 1."""
 
     line: int
-    reason: Sentence
+    reason: LazyMessage
 
 
 class Unreadable(ValueError):
@@ -42,18 +53,18 @@ class Unreadable(ValueError):
 
 def lesson_of(text: str) -> Lesson:
     """The lesson in a file's text; raises Unreadable."""
-    faults: list[tuple[Path, Sentence]] = []
-    found = _lesson(Table(_parsed(text), (), faults))
+    faults: list[tuple[Path, LazyMessage]] = []
+    found = _lesson(TomlTable(_parse_toml(text), (), faults))
     if faults:
         places = lines(text)
         raise Unreadable([Fault(line_of(path, places), reason) for path, reason in faults])
     return found
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise Unreadable(
-            [Fault(1, sentence("The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES))]
+            [Fault(1, gettext_lazy("The file is too long; a lesson has at most {most:,} bytes.", most=MOST_BYTES))]
         )
     try:
         return tomllib.loads(text)
@@ -61,21 +72,29 @@ def _parsed(text: str) -> dict[str, Any]:
         where = re.search(r"\(at line (\d+), column \d+\)", str(error))
         line = int(where[1]) if where else max(1, text.rstrip("\n").count("\n") + 1)
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
-        raise Unreadable([Fault(line, sentence("This is no TOML: {reason}.", reason=reason))]) from error
+        raise Unreadable([Fault(line, gettext_lazy("This is no TOML: {reason}.", reason=reason))]) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
-        raise Unreadable([Fault(1, sentence("This is no TOML that can be read: it is nested too deeply, or holds too "
-                                            "long a number."))]) from error  # fmt: skip
+        raise Unreadable(
+            [
+                Fault(
+                    1,
+                    gettext_lazy(
+                        "This is no TOML that can be read: it is nested too deeply, or holds too long a number."
+                    ),
+                )
+            ]
+        ) from error
 
 
-def _lesson(table: Table) -> Lesson:
+def _lesson(table: TomlTable) -> Lesson:
     steps = table.tables("step", MOST_STEPS)
     if not steps:
-        table.fault("step", sentence("A lesson has steps: write [[step]], then its title and its text."))
+        table.fault("step", gettext_lazy("A lesson has steps: write [[step]], then its title and its text."))
     found = Lesson(
-        title=table.said("title", SHORT),
+        title=table.localized_text("title", SHORT),
         minutes=table.whole("minutes", 1, MOST_MINUTES),
-        audience=table.said("audience", SHORT, needed=False),
-        about=table.said("about", LONG, needed=False),
+        audience=table.localized_text("audience", SHORT, needed=False),
+        about=table.localized_text("about", LONG, needed=False),
         steps=tuple(_step(step) for step in steps),
         teacher=_teacher(one) if (one := table.table("teacher")) else None,
     )
@@ -83,23 +102,25 @@ def _lesson(table: Table) -> Lesson:
     if planned and planned != found.minutes:
         table.fault(
             "minutes",
-            sentence("The teacher's plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
+            gettext_lazy("The teacher's plan takes {plan} minutes, the lesson {all}.", plan=planned, all=found.minutes),
         )
     table.done()
     return found
 
 
-def _teacher(table: Table) -> Teacher:
+def _teacher(table: TomlTable) -> Teacher:
     plan = []
     for part in table.tables("plan", MOST_STEPS):
-        plan.append(Part(part.whole("minutes", 1, MOST_MINUTES), part.said("what", LONG)))
+        plan.append(PlanPart(part.whole("minutes", 1, MOST_MINUTES), part.localized_text("what", LONG)))
         part.done()
-    found = Teacher(table.said("aims", LONG), tuple(plan), table.said("mistakes", LONG, needed=False))
+    found = Teacher(
+        table.localized_text("aims", LONG), tuple(plan), table.localized_text("mistakes", LONG, needed=False)
+    )
     table.done()
     return found
 
 
-def _step(table: Table) -> Step:
+def _step(table: TomlTable) -> LessonStep:
     claims = []
     for one in table.tables("claim", MOST_STEPS):
         call = _call(one, beside=("is", "tolerance"))
@@ -107,53 +128,57 @@ def _step(table: Table) -> Step:
         tolerance = one.number("tolerance", needed=False)
         if call is not None and value is not None:
             claims.append(Claim(call, value, 0.005 if tolerance is None else tolerance))
-    found = Step(
-        title=table.said("title", SHORT),
-        text=table.said("text", LONG),
+    found = LessonStep(
+        title=table.localized_text("title", SHORT),
+        text=table.localized_text("text", LONG),
         view=_view(view) if (view := table.table("view")) else None,
         question=_question(question) if (question := table.table("question")) else None,
         claims=tuple(claims),
     )
     if found.view is None and found.question and found.question.kind in ("head", "token"):
-        table.fault("question", sentence("A head or a token is picked in a view, and this step has none."))
+        table.fault("question", gettext_lazy("A head or a token is picked in a view, and this step has none."))
     table.done()
     return found
 
 
-def _view(table: Table) -> View:
+def _view(table: TomlTable) -> LessonView:
     """A link as it stands in the browser's address line, of any server or of none."""
     link = urlsplit(table.text("link", 24_000))
     page = link.path.strip("/").split("/")[-1] or "explore"
     if not PAGE.fullmatch(page):
         table.fault(
             "link",
-            sentence("“{page}” is no page of the app; copy a link from the browser's address line.", page=page[:40]),
+            gettext_lazy(
+                "“{page}” is no page of the app; copy a link from the browser's address line.", page=page[:40]
+            ),
         )
     try:
         query = parse_qsl(link.query, keep_blank_values=True, max_num_fields=64)
     except ValueError:
         query = []
-        table.fault("link", sentence("The link has too many parts; copy it from the browser's address line."))
+        table.fault("link", gettext_lazy("The link has too many parts; copy it from the browser's address line."))
     # A link names a part once; a + in a sentence typed by hand is read as a space, as browsers write it.
-    found = View(page, tuple(dict(query).items()), table.words("highlight"), table.flag("yours"))
+    found = LessonView(page, tuple(dict(query).items()), table.words("highlight"), table.flag("yours"))
     table.done()
     return found
 
 
-def _question(table: Table) -> Question:
+def _question(table: TomlTable) -> LessonQuestion:
     kind = table.text("kind", SHORT)
     if kind not in KINDS:
         kinds = ", ".join(KINDS)
-        table.fault("kind", sentence("A question's kind is one of {kinds}, not “{kind}”.", kinds=kinds, kind=kind[:40]))
+        table.fault(
+            "kind", gettext_lazy("A question's kind is one of {kinds}, not “{kind}”.", kinds=kinds, kind=kind[:40])
+        )
     choices = table.choices("choices", MOST_CHOICES, SHORT)
     if kind == "choice" and len(choices) < 2:
-        table.fault("choices", sentence('A choice has two answers or more, such as choices.yes = "Yes".'))
+        table.fault("choices", gettext_lazy('A choice has two answers or more, such as choices.yes = "Yes".'))
     inner = table.table("check")
     call = _call(inner) if inner else None
     if call and CHECKS[call.check].kind != kind:
         table.fault(
             "check",
-            sentence(
+            gettext_lazy(
                 "The check {check} answers with a {its}; the question asks for a {kind}.",
                 check=call.check,
                 its=CHECKS[call.check].kind,
@@ -162,30 +187,31 @@ def _question(table: Table) -> Question:
         )
     right = _answer(table, "right", kind) if "right" in table else None
     if right is not None and kind == "choice" and right not in dict(choices):
-        table.fault("right", sentence("“{right}” is none of the choices.", right=str(right)[:40]))
+        table.fault("right", gettext_lazy("“{right}” is none of the choices.", right=str(right)[:40]))
     if kind == "choice" and call is None and right is None:
-        table.fault("kind", sentence('Say which choice is right, by right = "…" or by a check.'))
-    found = Question(
+        table.fault("kind", gettext_lazy('Say which choice is right, by right = "…" or by a check.'))
+    found = LessonQuestion(
         kind=kind,
-        ask=table.said("ask", LONG),
+        ask=table.localized_text("ask", LONG),
         choices=choices,
         check=call,
         right=right,
         tolerance=table.number("tolerance", needed=False),
         hints=table.many_said("hints", MOST_HINTS, LONG),
-        expected=table.said("expected", LONG, needed=False),
-        reveal=table.said("reveal", LONG, needed=False),
+        expected=table.localized_text("expected", LONG, needed=False),
+        reveal=table.localized_text("reveal", LONG, needed=False),
     )
     table.done()
     return found
 
 
-def _call(table: Table, beside: tuple[str, ...] = ()) -> Call | None:
+def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
     """A check with what it is told; None where there is no such check, which is then a fault."""
     name = table.text("name", SHORT)
     if name not in CHECKS:
         table.fault(
-            "name", sentence("There is no check “{name}”; there are {known}.", name=name[:40], known=", ".join(CHECKS))
+            "name",
+            gettext_lazy("There is no check “{name}”; there are {known}.", name=name[:40], known=", ".join(CHECKS)),
         )
         table.skip()
         return None
@@ -196,18 +222,18 @@ def _call(table: Table, beside: tuple[str, ...] = ()) -> Call | None:
         if (key in needs and fits(value, needs[key])) or (key not in needs and reads(key, value)):
             given.append((key, tuple(value) if isinstance(value, list) else value))
         elif key in needs:
-            table.fault(key, sentence("The check {check} cannot use this value of “{key}”.", check=name, key=key))
+            table.fault(key, gettext_lazy("The check {check} cannot use this value of “{key}”.", check=name, key=key))
         else:
-            table.fault(key, sentence("The check {check} knows no “{key}”.", check=name, key=key[:40]))
+            table.fault(key, gettext_lazy("The check {check} knows no “{key}”.", check=name, key=key[:40]))
     for key in [key for key, one in needs.items() if one.default is one.empty and key not in dict(given)]:
         if key not in table.seen:
-            table.fault("name", sentence("The check {check} has to be told “{key}”.", check=name, key=key))
+            table.fault("name", gettext_lazy("The check {check} has to be told “{key}”.", check=name, key=key))
     if not beside:
         table.done()
-    return Call(name, tuple(given))
+    return CheckCall(name, tuple(given))
 
 
-def _answer(table: Table, name: str, kind: str) -> Answer | None:
+def _answer(table: TomlTable, name: str, kind: str) -> Answer | None:
     """An answer as a file writes it: a head as [layer, head], a token by its number."""
     value = table.take(name)
     if kind == "head" and isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value):
@@ -218,5 +244,5 @@ def _answer(table: Table, name: str, kind: str) -> Answer | None:
         return value
     if kind in ("choice", "word", "text") and isinstance(value, str):
         return value
-    table.fault(name, sentence("This is no answer of the kind {kind}.", kind=kind[:40]))
+    table.fault(name, gettext_lazy("This is no answer of the kind {kind}.", kind=kind[:40]))
     return None

@@ -15,16 +15,16 @@ Answer = str | float | int | tuple[int, int]  # a choice's key or a word; a numb
 
 
 @dataclass(frozen=True)
-class Said:
+class LocalizedText:
     """A text in the languages that its author wrote it in; one without a language stands under ""."""
 
     by: tuple[tuple[str, str], ...] = ()
 
-    def told(self, language: str) -> str:
+    def in_language(self, language: str) -> str:
         """It in this language, else as it was written for all, else in English, else in the first there is.
 
-        >>> both = Said((("en", "a head"), ("zh", "一个头")))
-        >>> both.told("zh"), Said((("zh", "一个头"),)).told("en"), Said().told("en")
+        >>> both = LocalizedText((("en", "a head"), ("zh", "一个头")))
+        >>> both.told("zh"), LocalizedText((("zh", "一个头"),)).told("en"), LocalizedText().told("en")
         ('一个头', '一个头', '')
         """
         texts = dict(self.by)
@@ -36,7 +36,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Call:
+class CheckCall:
     """A check by its name, and what it is asked about (lessons/checks.py)."""
 
     check: str
@@ -47,13 +47,13 @@ class Call:
 class Claim:
     """Something that the lesson says of a model: a check, and what it is said to give."""
 
-    call: Call
+    call: CheckCall
     value: Answer
     tolerance: float = 0.005  # of a number
 
 
 @dataclass(frozen=True)
-class View:
+class LessonView:
     """What is looked at: a link of the app as page and query, and words of its text to be pointed at.
 
     ``yours``: the reader's own text is read there, the link's is where they begin.
@@ -66,64 +66,66 @@ class View:
 
 
 @dataclass(frozen=True)
-class Question:
+class LessonQuestion:
     """One question. ``check`` computes what is right, else ``right`` says it; neither: any answer is kept."""
 
     kind: str  # one of KINDS
-    ask: Said
-    choices: tuple[tuple[str, Said], ...] = ()  # key and text, of a choice
-    check: Call | None = None
+    ask: LocalizedText
+    choices: tuple[tuple[str, LocalizedText], ...] = ()  # key and text, of a choice
+    check: CheckCall | None = None
     right: Answer | None = None
     tolerance: float | None = None  # of a number, where the check's own is not meant
-    hints: tuple[Said, ...] = ()
-    expected: Said = field(default_factory=Said)  # what a teacher may hope for, where nothing can be computed
-    reveal: Said = field(default_factory=Said)  # what is said once it is answered
+    hints: tuple[LocalizedText, ...] = ()
+    expected: LocalizedText = field(
+        default_factory=LocalizedText
+    )  # what a teacher may hope for, where nothing can be computed
+    reveal: LocalizedText = field(default_factory=LocalizedText)  # what is said once it is answered
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """One screen of a lesson."""
 
-    title: Said
-    text: Said
-    view: View | None = None
-    question: Question | None = None
+    title: LocalizedText
+    text: LocalizedText
+    view: LessonView | None = None
+    question: LessonQuestion | None = None
     claims: tuple[Claim, ...] = ()
 
 
 @dataclass(frozen=True)
-class Part:
+class PlanPart:
     """One line of a teacher's plan."""
 
     minutes: int
-    what: Said
+    what: LocalizedText
 
 
 @dataclass(frozen=True)
 class Teacher:
     """What only whoever teaches needs to read."""
 
-    aims: Said
-    plan: tuple[Part, ...]
-    mistakes: Said
+    aims: LocalizedText
+    plan: tuple[PlanPart, ...]
+    mistakes: LocalizedText
 
 
 @dataclass(frozen=True)
 class Lesson:
     """A whole lesson."""
 
-    title: Said
+    title: LocalizedText
     minutes: int
-    audience: Said
-    about: Said
-    steps: tuple[Step, ...]
+    audience: LocalizedText
+    about: LocalizedText
+    steps: tuple[LessonStep, ...]
     teacher: Teacher | None = None
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that its title is written in.
 
-        >>> Lesson(Said((("en", "A"), ("zh", "B"))), 5, Said(), Said(), ()).languages
+        >>> Lesson(LocalizedText((("en", "A"), ("zh", "B"))), 5, LocalizedText(), LocalizedText(), ()).languages
         ('en', 'zh')
         """
         return tuple(code for code, _ in self.title.by if code)

@@ -11,17 +11,17 @@ from lessons.reading import MOST_BYTES
 LONGEST = 20_000  # characters of an address that are left for it
 
 
-def packed(text: str) -> str | None:
+def pack_lesson(text: str) -> str | None:
     """The file as an address carries it; None where it is too long for one.
 
-    >>> unpacked(packed("title = 'x'"))
+    >>> unpack_lesson(pack_lesson("title = 'x'"))
     "title = 'x'"
     """
     found = base64.urlsafe_b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode().rstrip("=")
     return found if len(found) <= LONGEST else None
 
 
-def unpacked(raw: str) -> str | None:
+def unpack_lesson(raw: str) -> str | None:
     """The file in an address; None where that is damaged or unfolds to more than a lesson may have."""
     try:
         unfolding = zlib.decompressobj()

@@ -4,22 +4,22 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from inference import Refusal
-from inference.questions.agreement import MOST_TOKENS, WordGradients, WordPath
-from ui.explaining.ways import EFFECT, MOST_MISSED
+from i18n import _
+from inference import UserError
+from inference.tasks.word_influence import MOST_TOKENS, WordGradients, WordPath
+from ui.attribution.methods import EFFECT, MOST_MISSED
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.input.picking import control
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.labels import draw_label
-from ui.pages.agreement.options import EXPLAINED, Agreement
-from ui.run.reading import read
-from ui.run.refusals import say, show
+from ui.pages.agreement.options import EXPLAINED, AgreementOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -51,16 +51,18 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: ViewState, trace: Trace) -> None:
     """The word asked about, then all ways side by side."""
     if choice.opened:
-        say(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
+        show_notice(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
         return
     if trace.target is not None:
-        say(_("{model} reads one text and writes another; pick an encoder or a decoder here.", model=trace.model.name))
+        show_notice(
+            _("{model} reads one text and writes another; pick an encoder or a decoder here.", model=trace.model.name)
+        )
         return
     if len(trace.source) > MOST_TOKENS:
-        say(
+        show_notice(
             _(
                 "The text has {tokens} tokens; this page asks about at most {most}. Shorten it.",
                 tokens=len(trace.source),
@@ -68,9 +70,9 @@ def draw(choice: Choice, trace: Trace) -> None:
             )
         )
         return
-    options = own(Agreement)
-    control(
-        Agreement,
+    options = get_params(AgreementOptions)
+    bound_widget(
+        AgreementOptions,
         "explain",
         st.segmented_control,
         _("What is explained"),
@@ -84,20 +86,20 @@ def draw(choice: Choice, trace: Trace) -> None:
     else:
         try:
             draw_label(choice, trace)
-        except Refusal as refusal:
-            show(refusal)
+        except UserError as refusal:
+            show_error(refusal)
     how_to_read()
 
 
-def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
+def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
     """What a word's vector owes to each word."""
     view = View(trace, words=True)
     focus, notes = focus_of(choice, view)
     words = words_of(view, focus, options)
     for note in notes:
-        say(note, role="status")
+        show_notice(note, role="status")
     if len(words) < 3:
-        say(
+        show_notice(
             _(
                 "This page compares orders of words, so it needs at least three that can matter. Pick a later word, or "
                 "type a longer text."
@@ -112,15 +114,15 @@ def _vector(choice: Choice, trace: Trace, options: Agreement) -> None:
     with strip:
         pick_focus(view, focus, {} if effect is None else dict(zip(words, map(float, effect), strict=True)))
     for problem in ways.problems:
-        say(problem, role="status")
-    if ways.found:
+        show_notice(problem, role="status")
+    if ways.attributions:
         figure(ways, view, focus, words)
         collapse(trace)
 
 
 st.title(_("Do explanations agree?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-read_now = read(chosen)
+read_now = read_trace(chosen)
 if read_now is not None:
     draw(chosen, read_now)

@@ -3,39 +3,39 @@
 import streamlit as st
 
 from attention.trace import Trace, attention_everywhere
+from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
-from ui.routes.reader import in_language
-from ui.run.reading import read
-from ui.run.refusals import say
-from ui.run.shelf import seal, shelf
+from ui.routes.request_language import in_language
+from ui.run.notices import show_notice
+from ui.run.services import get_trace_store, trace_seal
+from ui.run.traces import read_trace
 from ui.show.chart import theme
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.selection import select, settle
-from ui.state.session import choose, current
+from ui.state.selection import resolve_view, select
+from ui.state.session import get_view_state, set_view_state
+from ui.state.view_state import ViewState
 from viz.bertviz.budget import too_long
 from viz.bertviz.views import height
 from viz.figures.theme import DARK
-from wording import _, sentence, told
 
 NAMES = {
-    "head": sentence("Head view: one layer, lines between two columns of tokens"),
-    "model": sentence("Model view: every head at once"),
-    "neuron": sentence("Neuron view: the query and the keys behind each weight"),
+    "head": gettext_lazy("Head view: one layer, lines between two columns of tokens"),
+    "model": gettext_lazy("Model view: every head at once"),
+    "neuron": gettext_lazy("Neuron view: the query and the keys behind each weight"),
 }
-TITLES = {"head": sentence("Head"), "model": sentence("Model"), "neuron": sentence("Neuron")}
+TITLES = {"head": gettext_lazy("Head"), "model": gettext_lazy("Model"), "neuron": gettext_lazy("Neuron")}
 ALTS = {
-    "head": sentence("BertViz head view of the text"),
-    "model": sentence("BertViz model view of the text"),
-    "neuron": sentence("BertViz neuron view of the text"),
+    "head": gettext_lazy("BertViz head view of the text"),
+    "model": gettext_lazy("BertViz model view of the text"),
+    "neuron": gettext_lazy("BertViz neuron view of the text"),
 }
 KIND = "bertviz_kind"
 TALLEST = 900  # pixels; longer documents scroll inside
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: ViewState, trace: Trace) -> None:
     """The chosen view, or why it is not offered for this text."""
     kind = choice.bertviz
     st.session_state[KIND] = kind
@@ -44,15 +44,15 @@ def draw(choice: Choice, trace: Trace) -> None:
         list(KINDS),
         required=True,
         key=KIND,
-        format_func=lambda name: told(TITLES[name]),
-        on_change=lambda: choose(bertviz=st.session_state[KIND]),
+        format_func=lambda name: translate(TITLES[name]),
+        on_change=lambda: set_view_state(bertviz=st.session_state[KIND]),
         help=_("The three views that BertViz has"),
     )
-    st.caption(told(NAMES[kind]))
-    look, notes = settle(choice, trace)
-    view = shelf().view(trace, look)
+    st.caption(translate(NAMES[kind]))
+    look, notes = resolve_view(choice, trace)
+    view = get_trace_store().view(trace, look)
     for note in notes:
-        say(note, role="status")
+        show_notice(note, role="status")
     refused: str | None = (
         too_long(kind, view) if view.queries and view.keys else _("All tokens are special tokens, which are hidden.")
     )
@@ -64,20 +64,21 @@ def draw(choice: Choice, trace: Trace) -> None:
             architecture=trace.model.architecture,
         )
     if refused is not None:
-        say(refused, role="status")
+        show_notice(refused, role="status")
         st.page_link("../../pages/explore.py", label=_("Look at it on the Explore page"), icon=":material/grid_view:")
         return
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
     address = (
-        f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={seal(trace.id)}" + in_language()
+        f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={trace_seal(trace.id)}"
+        + in_language()
     )
-    st.iframe(address, height=min(height(kind, view), TALLEST), alt=told(ALTS[kind]))
+    st.iframe(address, height=min(height(kind, view), TALLEST), alt=translate(ALTS[kind]))
 
 
 st.title(_("What does BertViz show of the same trace?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-found = read(chosen)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found)

@@ -3,22 +3,22 @@
 import streamlit as st
 
 from attention.trace import Trace, attention_everywhere
-from inference import Refusal
-from inference.questions.anatomy import Anatomy
+from i18n import _
+from inference import UserError
+from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.block.cost import costs
-from ui.pages.block.drawing import activations, drawing, folded, parameters, sentence
+from ui.pages.block.drawing import activations, drawing, open_sections, parameters, sentence
 from ui.pages.block.kinds import kinds
-from ui.pages.block.options import Options
-from ui.run.reading import read
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.pages.block.options import BlockOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -38,19 +38,19 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace, options: Options) -> None:
+def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     """The model in a sentence and a drawing; the rest is folded beside it."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
         if (lacking := attention_everywhere(trace.layers, trace.attending(), choice.count)) is not None:
-            raise Refusal(lacking, way_out="embedded")
+            raise UserError(lacking, way_out="embedded")
         with st.spinner(_("Looking at the model's parts")):
-            build = backend().inspect(Anatomy(model=model, revision=revision))
-    except Refusal as refusal:
-        show(refusal)
+            build = get_backend().inspect(Anatomy(model=model, revision=revision))
+    except UserError as refusal:
+        show_error(refusal)
         return
     lengths = {"encoder": len(trace.source), "decoder": len(trace.target or trace.source)}
-    say(sentence(build), "status")
+    show_notice(sentence(build), "status")
     # One tower leaves room beside it; an encoder and its decoder take the page's width.
     alone = len(build.stacks) == 1
     with st.container(key="stacks"):
@@ -65,18 +65,18 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     }
     with right:
         how_to_read()
-        for name, place in folded(options):
+        for name, place in open_sections(options):
             with place:
                 try:
                     sections[name]()
-                except Refusal as refusal:
-                    show(refusal)
+                except UserError as refusal:
+                    show_error(refusal)
 
 
 st.title(_("What is a layer made of?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-options = own(Options)
-found = read(chosen)
+options = get_params(BlockOptions)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found, options)

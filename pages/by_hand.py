@@ -4,59 +4,59 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.by_hand_layer import Whole, whole
-from ui.pages.by_hand import sheets
-from ui.pages.by_hand.controls import choose, chosen, files, pick, pick_head, sizes, tables
-from ui.pages.by_hand.example import Example, pair, preset_of, rules_of, settle
-from ui.pages.by_hand.layer_sheets import around, joined, words
+from attention.toy_layer import ToyExample, compute_example
+from i18n import _, translate
+from ui.pages.by_hand import attention_matrices
+from ui.pages.by_hand.controls import files, get_example, pick, pick_head, set_example_params, sizes, tables
+from ui.pages.by_hand.descriptions import describe_largest, next_words
+from ui.pages.by_hand.example import Example, fit_options, pair, preset_of, rules_of
+from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
 from ui.pages.by_hand.learn import draw_curve, gradient, what_is_left
-from ui.pages.by_hand.options import ByHand
-from ui.pages.by_hand.printed import printed_beside
-from ui.pages.by_hand.said import largest, next_words
-from ui.pages.by_hand.steps import Step, cell_of, opened, sum_of
-from ui.run.refusals import say
+from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.by_hand.steps import MatrixStep, cell_of, open_cell, sum_of
+from ui.pages.by_hand.tutorial_values import draw_printed
+from ui.run.notices import show_notice
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
 from viz.components.matrices import matrices
 from viz.figures.palette import sides
-from wording import _, told
 
 
-def section(title: str, formula: str, steps: Sequence[Step], options: ByHand, key: str) -> None:
+def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHandOptions, key: str) -> None:
     """One part of the way: its formula, its matrices, and the sum of the cell that was clicked."""
     st.markdown(f"**{title}** {formula}")
 
     def keep() -> None:
-        picked = matrices.picked(f"by_hand_sheets_{key}")
+        picked = matrices.picked_cell(f"by_hand_sheets_{key}")
         if picked is not None:
             at, row, column = picked
             place = {"row": row, "column": column} if key == "compare" and steps[at].sheet.columns[1:] else {}
             pair_now = {} if place else {"row": options.row, "column": options.column}
-            choose(**place, **pair_now, shown=options.shown, cell=f"{steps[at].key}-{row}-{column}")
+            set_example_params(**place, **pair_now, shown=options.shown, cell=f"{steps[at].key}-{row}-{column}")
 
     place = cell_of(options.cell, steps)
-    matrices.mount(opened(steps, place), f"by_hand_sheets_{key}", on_pick=keep)
+    matrices.mount(open_cell(steps, place), f"by_hand_sheets_{key}", on_pick=keep)
     if place is not None:
-        say(sum_of(steps[place[0]], *place[1:]), role="status")
+        show_notice(sum_of(steps[place[0]], *place[1:]), role="status")
 
 
-def what_is_seen(options: ByHand, example: Example, found: Whole) -> None:
+def draw_observations(options: ByHandOptions, example: Example, found: ToyExample) -> None:
     """The sentences above the matrices, made from their numbers; what a tutorial prints of its own beside them."""
     preset = preset_of(options.preset)
     said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
-    say(largest(example.tokens, found.worked, options.shown, options.causal), role="status")
-    say(next_words(example, found, said), role="status")
+    show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
+    show_notice(next_words(example, found, said), role="status")
     if printed and not options.causal and not options.positions:
-        printed_beside(printed, example, found.worked)
+        draw_printed(printed, example, found.worked)
 
 
-def attention(options: ByHand, example: Example, found: Whole) -> None:
+def attention(options: ByHandOptions, example: Example, found: ToyExample) -> None:
     """From X to the heads side by side."""
     worked, head = found.worked, options.shown
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
     formula = f"$Q = {x}\\,W_Q \\quad K = {x}\\,W_K \\quad V = {x}\\,W_V$"
-    steps = [*sheets.enter(example, found), *sheets.project(example, found, head)]
+    steps = [*attention_matrices.enter(example, found), *attention_matrices.project(example, found, head)]
     section(_("Project."), formula, steps, options, "project")
     divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
     with st.container():  # always there, so that what follows keeps its place on the page
@@ -64,22 +64,28 @@ def attention(options: ByHand, example: Example, found: Whole) -> None:
     share = "$a_j = e^{s_j} / \\sum_k e^{s_k}$"
     formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$"
     formula = _("{formula}, row by row: {share}", formula=formula, share=share)
-    section(_("Compare."), formula, sheets.compare(example, worked, head, at, options.scaled), options, "compare")
-    say(sheets.worked_line(example, worked, head, at, options.scaled), role="status")
+    section(
+        _("Compare."),
+        formula,
+        attention_matrices.compare(example, worked, head, at, options.scaled),
+        options,
+        "compare",
+    )
+    show_notice(attention_matrices.worked_line(example, worked, head, at, options.scaled), role="status")
     formula = _("{formula}, the heads side by side", formula="$\\mathrm{head} = A\\,V$")
-    section(_("Mix."), formula, sheets.mix(example, worked, head, at[0]), options, "mix")
+    section(_("Mix."), formula, attention_matrices.mix(example, worked, head, at[0]), options, "mix")
 
 
-def onward(options: ByHand, example: Example, found: Whole) -> None:
+def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) -> None:
     """From the heads to the next word, and what training feels of it."""
-    section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", joined(example, found), options, "join")
+    section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", mix_heads(example, found), options, "join")
     if found.layer is not None:
         formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
-        section(_("Go on."), formula, around(example, found), options, "around")
+        section(_("Go on."), formula, residual_steps(example, found), options, "around")
     name = "O" if found.layer is None else "Y"
     formula = f"$\\mathrm{{softmax}}({name}\\,E^\\top)$"
     formula = _("{formula}, a row of {table} for each word", formula=formula, table="$E$")
-    section(_("Next word."), formula, words(example, found), options, "words")
+    section(_("Next word."), formula, next_word_steps(example, found), options, "words")
     head, row = options.shown, pair(options, found.worked)[0]
     formula = _(
         "{formula} for {same}, else {other}",
@@ -88,13 +94,13 @@ def onward(options: ByHand, example: Example, found: Whole) -> None:
         other="$-a_j a_k$",
     )
     st.markdown(_("**Why over √d_k?**"))
-    say(what_is_left(example, found.worked, head, row), role="status")
+    show_notice(what_is_left(example, found.worked, head, row), role="status")
     section(_("Learn."), formula, gradient(example, found.worked, head, row), options, "learn")
 
 
 def marks() -> str:
     """What the marks in the matrices mean."""
-    less, more = map(told, sides(theme()))
+    less, more = map(translate, sides(theme()))
     return _(
         "Each cell is one number: {less} below zero, {more} above, weights from pale (0) to strong (1), on the scale "
         "under each matrix; hover for all its digits. Click a cell, or press Enter on it, for its sum: it is written "
@@ -124,13 +130,13 @@ def how_to_read() -> None:
 
 
 st.title(_("What does attention do to a small example?"))
-now, small, problems = chosen()
-now, more = settle(now, small)
+now, small, problems = get_example()
+now, more = fit_options(now, small)
 with st.container():  # always there, so that what follows keeps its place on the page
     for problem in [*problems, *more]:
-        say(problem, role="status")
+        show_notice(problem, role="status")
 pick(now, small)
-result = whole(small, rules_of(now))
+result = compute_example(small, rules_of(now))
 inputs, figures = st.columns([2, 3], gap="medium")  # on a phone the numbers to change come first
 with inputs:
     st.markdown(_("**Change the numbers**"))
@@ -140,9 +146,9 @@ with inputs:
     with st.expander(_("Files")):
         files(small, result)
 with figures:
-    what_is_seen(now, small, result)
+    draw_observations(now, small, result)
     attention(now, small, result)
-    onward(now, small, result)
+    draw_next_word(now, small, result)
     st.caption(marks())
 draw_curve(result.worked)
 how_to_read()

@@ -6,31 +6,31 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from inference import Refusal
+from i18n import _
+from inference import UserError
+from ui.ablation.edit_list import typing_notes
+from ui.ablation.edits import edits_of
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.input.unknown_words import readable
-from ui.pages.cause.case import Case
-from ui.pages.cause.controls import clear, more, pick_clicks, pick_words
+from ui.input.unknown_words import require_readable
+from ui.pages.cause.controls import clear, draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
 from ui.pages.cause.effects import before_after, chance, one_at_a_time
-from ui.pages.cause.later import later_heads
-from ui.pages.cause.options import Cause
-from ui.pages.cause.watch import Watch, pick_watch, watch
-from ui.removing.edits import edits_of
-from ui.removing.listed import typed_notes
-from ui.run.answering import Answerer, refused
-from ui.run.reading import read
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.pages.cause.experiment import AblationExperiment
+from ui.pages.cause.later_heads import later_heads
+from ui.pages.cause.metric import AnswerMetric, build_metric, pick_metric
+from ui.pages.cause.options import CauseOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.page_model import PageModel, offer_way_out
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.looked_at import begin_with
-from ui.state.options import own
+from ui.state.last_view import begin_with
+from ui.state.params import get_params
 from ui.state.selection import select
-from ui.state.session import current
-from wording import _
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 MOST_TOKENS = 512
 
@@ -52,13 +52,13 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
+def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: Trace) -> None:
     """The map to click, what is removed, what then changes."""
     if trace.target is not None or not trace.has_qkv():
-        say(_passed_over(trace), role="status")
+        show_notice(_passed_over(trace), role="status")
         return
     if len(trace.source) > MOST_TOKENS:
-        say(
+        show_notice(
             _(
                 "The text has {tokens} tokens; heads are removed in texts of at most {most}.",
                 tokens=len(trace.source),
@@ -71,8 +71,8 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
     selection = select(choice, view, example_of(choice.text, choice.pair))[0]
     head = (int(selection["layer"]), int(selection["head"]))
     edits, notes = edits_of(options.edits, None if choice.layer is None else head)
-    typed_notes(notes)
-    case = Case(view, asked, edits, head, options, choice.count)
+    typing_notes(notes)
+    case = AblationExperiment(view, asked, edits, head, options, choice.count)
     try:
         pick_clicks(view, options, choice.count)
         pick_words(view, options, edits, head)
@@ -82,11 +82,11 @@ def draw(choice: Choice, options: Cause, asked: Watch, trace: Trace) -> None:
             one_at_a_time(case)
         with right:
             chance(case)
-        more(edits, case.places, head, choice)
+        draw_edit_list(edits, case.places, head, choice)
         later_heads(case)
         curve(case)
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
         clear()
     how_to_read()
 
@@ -107,35 +107,35 @@ def _passed_over(trace: Trace) -> str:
     )
 
 
-def page(choice: Choice) -> None:
+def page(choice: ViewState) -> None:
     """What to watch, on which model, then the experiment."""
     if choice.opened:
-        say(
+        show_notice(
             _("An opened file holds attention only; close it in the sidebar to ask the model about its text."),
             role="status",
         )
         return
-    options = own(Cause)
-    who = pick_watch(options, choice)
+    options = get_params(CauseOptions)
+    who = pick_metric(options, choice)
     try:
         with st.spinner(_("Asking the model"), show_time=True):
-            asked = watch(options, choice, who)
+            asked = build_metric(options, choice, who)
         trace = None if asked is None else _read(choice, asked, who)
-    except Refusal as refusal:
-        refused(refusal, who, choice)
+    except UserError as refusal:
+        offer_way_out(refusal, who, choice)
         return
     if asked is not None and trace is not None:
-        draw(choice, own(Cause), asked, trace)
+        draw(choice, get_params(CauseOptions), asked, trace)
 
 
-def _read(choice: Choice, asked: Watch, who: Answerer) -> Trace | None:
+def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | None:
     """The trace of the text as the watched answer reads it; the reader's own model says what it lacks by itself."""
     if who.instead or asked.request.text != choice.text:
-        return readable(backend().trace(asked.request), who.head)
-    return read(replace(choice, pair=asked.request.pair or ""))
+        return require_readable(get_backend().trace(asked.request), who.head)
+    return read_trace(replace(choice, pair=asked.request.pair or ""))
 
 
 st.title(_("Does this head matter?"))
-chosen = begin_with(current())
+chosen = begin_with(get_view_state())
 compose(chosen, kind_of(chosen))
 page(chosen)

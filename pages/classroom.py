@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from ui.pages.classroom.desk import desk
-from ui.pages.classroom.door import door, waiting
-from ui.run.classes import myself, store
+from i18n import _
+from ui.pages.classroom.joining import door, draw_waiting_room
+from ui.pages.classroom.teacher_view import desk
+from ui.run.classes import store, visitor_secret
 from ui.show.reading_help import reading_help
-from ui.state import attending
-from wording import _
+from ui.state import classroom
 
 st.title(_("A class"))
-code = attending.code()
-if code is not None and store().teaches(code, myself()):
+code = classroom.code()
+if code is not None and store().teaches(code, visitor_secret()):
     desk(code)
 elif code is not None and store().version(code):
-    waiting(code)
+    draw_waiting_room(code)
 else:
     door(code)
 with reading_help():

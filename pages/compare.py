@@ -3,27 +3,27 @@
 import streamlit as st
 
 from attention.trace import Trace
-from inference import Refusal
+from i18n import _
+from inference import UserError
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
-from ui.input.picking import control
-from ui.pages.compare.across import draw_set
-from ui.pages.compare.carrying import draw_carrying
+from ui.pages.compare.comparison import compare
 from ui.pages.compare.controls import pick_difference, settle_difference
-from ui.pages.compare.drawing import figures, maps, strips
-from ui.pages.compare.measured import compare
-from ui.pages.compare.options import SHOWS, Compare
+from ui.pages.compare.descriptions import describe_comparison
+from ui.pages.compare.drawing import draw_token_strips, figures, maps
+from ui.pages.compare.options import SHOWS, CompareOptions
+from ui.pages.compare.pair_set import draw_set
+from ui.pages.compare.patching import draw_patching
 from ui.pages.compare.sides import sides_of
-from ui.pages.compare.truth import truth
-from ui.run.reading import read
-from ui.run.refusals import say, show
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.selection import settle
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.selection import resolve_view
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -46,49 +46,59 @@ def how_to_read() -> None:
         )
 
 
-def draw_pair(choice: Choice, options: Compare) -> None:
+def draw_pair(choice: ViewState, options: CompareOptions) -> None:
     """The text box and what the second reading has of its own; then both readings, once the first is there."""
     compose(choice, kind_of(choice))
     settled = settle_difference(choice, options)
     pick_difference(settled.differs)
-    trace = read(choice)
+    trace = read_trace(choice)
     if trace is not None:
         draw(choice, trace, settled)
 
 
-def draw(choice: Choice, trace: Trace, options: Compare) -> None:
+def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
     """The second reading, the sentence, then both beside each other."""
-    look, notes = settle(choice, trace)
+    look, notes = resolve_view(choice, trace)
     for note in notes:
-        say(note, role="status")
+        show_notice(note, role="status")
     pick_part(trace, look)
     sides = sides_of(choice, trace, look, options)
     if sides is None:
         return
     try:
         found = compare(choice, sides)
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
         return
     if found is None:
         return
-    sentences = truth(found)
+    sentences = describe_comparison(found)
     for sentence in sentences:
-        say(sentence, role="status")
-    strips(found)
+        show_notice(sentence, role="status")
+    draw_token_strips(found)
     figures(found)
     maps(found, sentences)
 
 
 st.title(_("What changes from one reading to the other?"))
-chosen, options_now = current(), own(Compare)
-control(Compare, "show", st.segmented_control, _("Compare"), list(SHOWS), format_func=SHOWS.get, required=True,
-        help=_("One reading beside another, word by word; which words and heads carry the difference between two "
-               "texts; or many pairs of texts at once"))  # fmt: skip
+chosen, options_now = get_view_state(), get_params(CompareOptions)
+bound_widget(
+    CompareOptions,
+    "show",
+    st.segmented_control,
+    _("Compare"),
+    list(SHOWS),
+    format_func=SHOWS.get,
+    required=True,
+    help=_(
+        "One reading beside another, word by word; which words and heads carry the difference between two "
+        "texts; or many pairs of texts at once"
+    ),
+)
 if options_now.show == "set" and not chosen.opened:
     draw_set(chosen, options_now)
 elif options_now.show == "carry" and not chosen.opened:
-    draw_carrying(chosen, options_now)
+    draw_patching(chosen, options_now)
 else:
     draw_pair(chosen, options_now)
 how_to_read()

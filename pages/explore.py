@@ -3,27 +3,27 @@
 import streamlit as st
 
 from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.explore.alone import alone
-from ui.pages.explore.measures import measures, unfolded
-from ui.routes.reader import in_language
+from ui.pages.explore.fragment import fragment_state
+from ui.pages.explore.measures import draw_measures, is_unfolded
+from ui.routes.request_language import in_language
 from ui.routes.traces import PREFIX
-from ui.run.reading import id_of, read
-from ui.run.shelf import seal
-from ui.show.microscope import microscope
+from ui.run.services import trace_seal
+from ui.run.traces import id_of, read_trace
+from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.session import current
-from wording import _, sentence, told
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
-WHAT = sentence(
+WHAT = gettext_lazy(
     "**Headlight** looks into a language model. A **head** is one of its many small readers: for each word it decides "
     "how much to look at every other word."
 )
 LARGEST_FILE = 380_000_000  # bytes; what is opened again may have 400 MB (.streamlit/config.toml)
-TOO_LARGE = sentence("This text is too long: a file of it would be larger than what can be opened again")
-SAVE = sentence("One file with everything computed for this text, to be opened again here or on another machine")
+TOO_LARGE = gettext_lazy("This text is too long: a file of it would be larger than what can be opened again")
+SAVE = gettext_lazy("One file with everything computed for this text, to be opened again here or on another machine")
 
 
 def how_to_read() -> None:
@@ -44,7 +44,7 @@ def how_to_read() -> None:
         )
 
 
-def beside() -> None:
+def link_famous_pair() -> None:
     """The famous pair, one click away: a link with something in its address begins at the first text."""
     st.page_link(
         "../../pages/compare.py",
@@ -55,34 +55,34 @@ def beside() -> None:
     )
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: ViewState, trace: Trace) -> None:
     """The component, with everything chosen filled in."""
-    shown = microscope(choice, trace, lambda: id_of(current()), alone=not unfolded())
+    shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not is_unfolded())
     if shown is None:
         return
     view, survey, selection = shown
     st.link_button(
         _("Save the trace"),
-        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + in_language(),
-        help=told(SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE),
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
+        help=translate(SAVE if trace.nbytes < LARGEST_FILE else TOO_LARGE),
         icon=":material/save:",
         disabled=trace.nbytes >= LARGEST_FILE,
     )
     how_to_read()
-    measures(view, survey, selection["layer"], selection["head"], choice)
+    draw_measures(view, survey, selection["layer"], selection["head"], choice)
 
 
 @st.fragment
-def look() -> None:
+def draw_text_and_picture() -> None:
     """The text and its picture: a new text runs this alone."""
-    with alone() as chosen:
+    with fragment_state() as chosen:
         compose(chosen, kind_of(chosen))
-        beside()
-        found = read(chosen, signed=True)
+        link_famous_pair()
+        found = read_trace(chosen, signed=True)
         if found is not None:
             draw(chosen, found)
 
 
 st.title(_("Which heads attend where?"))
-st.caption(told(WHAT))
-look()
+st.caption(translate(WHAT))
+draw_text_and_picture()

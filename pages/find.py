@@ -6,27 +6,27 @@ import streamlit as st
 
 from attention.trace import Trace
 from attention.view import View
-from inference import Refusal, TraceRequest
+from i18n import _
+from inference import TraceRequest, UserError
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.input.unknown_words import readable
-from ui.pages.find.asked import ask, ask_again
-from ui.pages.find.in_words import table
-from ui.pages.find.library import keep, pick_probe
-from ui.pages.find.options import Find
+from ui.input.unknown_words import require_readable
+from ui.pages.find.descriptions import answers_csv
+from ui.pages.find.head_answers import ask_again, ask_heads
+from ui.pages.find.library import draw_probe_files, pick_probe
+from ui.pages.find.options import FindOptions
 from ui.pages.find.probes import Probe
 from ui.pages.find.question import answer, compare, options, pick_strength, pick_words
-from ui.pages.find.words import enough, words_of
-from ui.run.reading import read, request_of
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.pages.find.words import has_enough_words, words_of
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import read_trace, request_of
+from ui.show.download import download_button
 from ui.show.provenance import page_provenance
 from ui.show.reading_help import reading_help
-from ui.show.saving import save
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import current
-from wording import _
+from ui.state.params import set_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 OTHER, NEUTRAL = "find_other", "find_neutral"
 
@@ -47,7 +47,7 @@ def how_to_read() -> None:
         )
 
 
-def texts(found: Find, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
+def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
     """The other text and the harmless changes, as typed or as the probe has them; boxes to change them."""
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")
@@ -56,33 +56,33 @@ def texts(found: Find, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
         _("The text with one thing changed"),
         key=OTHER,
         height=120,
-        on_change=lambda: choose_own(Find, other=st.session_state[OTHER]),
+        on_change=lambda: set_params(FindOptions, other=st.session_state[OTHER]),
         help=_("The same sentence with one thing changed on which the answer may hang, such as wide for tired."),
     )
     neutral = right.text_area(
         _("Changes that should not matter, a line each"),
         key=NEUTRAL,
         height=120,
-        on_change=lambda: choose_own(Find, neutral=st.session_state[NEUTRAL]),
+        on_change=lambda: set_params(FindOptions, neutral=st.session_state[NEUTRAL]),
         help=_("The first sentence with another word changed, which leaves the answer as it was."),
     )
     return other.strip(), tuple(line.strip() for line in neutral.splitlines() if line.strip())[:32]
 
 
-def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
+def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
     """Words, the answer, then the comparison."""
     found = options()
     view = View(trace, words=True)
-    if not enough(view):
-        say(
+    if not has_enough_words(view):
+        show_notice(
             _("This question needs three words: one that looks, and two it may look at. Type a longer text."),
             role="status",
         )
         return
     words, notes = words_of(choice, found.against, view, probe)
     for note in notes:
-        say(note, role="status")
-    asked = ask(view, words, found.inward, choice)
+        show_notice(note, role="status")
+    asked = ask_heads(view, words, found.inward, choice)
     pick_words(asked, found)
     pick_strength(choice)
     answer(asked, choice)
@@ -93,35 +93,37 @@ def draw(choice: Choice, trace: Trace, probe: Probe | None) -> None:
         request = request_of(choice)
         try:
             with st.spinner(_("Reading the other texts")):
-                asked_again = [_with(request, text) for text in (other, *neutral)]
-                changed, *harmless = map(readable, backend().traces(asked_again))
+                asked_again = [_with_text(request, text) for text in (other, *neutral)]
+                changed, *harmless = map(require_readable, get_backend().traces(asked_again))
             again = ask_again(asked, View(changed, words=True), choice)
             if again is None:
-                say(_("The other text has no counterpart of all three words. Keep them, and change another word."))
+                show_notice(
+                    _("The other text has no counterpart of all three words. Keep them, and change another word.")
+                )
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
                 compare(asked, again, rest, choice)
-        except Refusal as refusal:
-            show(refusal)
-    save(
+        except UserError as refusal:
+            show_error(refusal)
+    download_button(
         _("Save the table"),
-        table(asked, again, choice.count),
+        answers_csv(asked, again, choice.count),
         "headlight-find.csv",
         _("Every head's weights as CSV, all digits"),
         provenance=page_provenance(),
     )
-    keep(asked, other, neutral)
+    draw_probe_files(asked, other, neutral)
     how_to_read()
 
 
-def _with(request: TraceRequest, text: str) -> TraceRequest:
+def _with_text(request: TraceRequest, text: str) -> TraceRequest:
     return replace(request, text=text, pair=None, cut=None)
 
 
 st.title(_("Which head links one word to another?"))
-chosen = current()
+chosen = get_view_state()
 probe_now = pick_probe(chosen)
 compose(chosen, kind_of(chosen))
-read_now = read(chosen)
+read_now = read_trace(chosen)
 if read_now is not None:
     draw(chosen, read_now, probe_now)

@@ -2,25 +2,25 @@
 
 import streamlit as st
 
-from inference import Refusal
-from inference.heads import CAUSAL
+from i18n import _
+from inference import UserError
+from inference.task_heads import CAUSAL
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.picking import control
 from ui.pages.generate.history import remember, tree
-from ui.pages.generate.induction import induction
+from ui.pages.generate.induction import draw_induction
 from ui.pages.generate.lens import lens
-from ui.pages.generate.looks import looks, seen_of, text_strip
 from ui.pages.generate.next_token import next_token
-from ui.pages.generate.options import SHOWS, Options
+from ui.pages.generate.options import SHOWS, GenerateOptions
 from ui.pages.generate.prompt import PROMPT_ALONE, left_out, prompt_of, prompts, request_of
-from ui.pages.generate.whole import heads, same_numbers, sink
-from ui.pages.generate.write import controls, written_on
-from ui.run.answering import Answerer, ask, pick_answerer, refused
+from ui.pages.generate.step_attention import draw_head_map, step_attention, text_strip
+from ui.pages.generate.whole_text import heads, same_numbers, sink
+from ui.pages.generate.writing import controls, written_on
+from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import choose_own, own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -39,35 +39,41 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, who: Answerer) -> None:
+def draw(choice: ViewState, who: PageModel) -> None:
     """What is read, what was written, what was looked at; then the view that is chosen.
 
     What is there at times only has a container of its own, so that the rest keeps its place on the page.
     """
-    options = own(Options)
+    options = get_params(GenerateOptions)
     prompt = prompt_of(choice, options)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         example = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         prompts()
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
-    options = own(Options)  # the writing goes on in the address
-    step = ask(request, _("Reading the prompt"))
+    options = get_params(GenerateOptions)  # the writing goes on in the address
+    step = ask_model(request, _("Reading the prompt"))
     with example:
         left_out(prompt, options, choice)
     remember(request, step)
     with st.container():
-        seen = seen_of(choice, request, step, options)
+        seen = step_attention(choice, request, step, options)
     text_strip(seen, step, request, options)
     controls(request, step, options)
     with st.container():
         tree(request)
-    control(
-        Options, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get, required=True,
+    bound_widget(
+        GenerateOptions,
+        "show",
+        st.segmented_control,
+        _("What to look at"),
+        list(SHOWS),
+        format_func=SHOWS.get,
+        required=True,
         help=_("What comes next, what was looked at before it, and what single heads do"),
-    )  # fmt: skip
+    )
     if options.show == "looks":
-        looks(seen, options)
+        draw_head_map(seen, options)
         same_numbers(request, step)
     elif options.show == "heads":
         heads(choice, request, seen)
@@ -76,25 +82,25 @@ def draw(choice: Choice, who: Answerer) -> None:
     elif options.show == "sink":
         sink(choice, request)
     elif options.show == "induction":
-        induction(choice, request, step, options)
+        draw_induction(choice, request, step, options)
     else:
         next_token(request, step, options, prompt)
 
 
 st.title(_("What does a decoder look at before the next word?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, "decoder")  # whatever is chosen: one text is gone on with, no pair
-own(Options)  # what of it cannot be read is said before anything is asked
-answerer = pick_answerer(CAUSAL, chosen, Options)
+get_params(GenerateOptions)  # what of it cannot be read is said before anything is asked
+answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
 try:
     draw(chosen, answerer)
-except Refusal as refusal:
-    refused(refusal, answerer, chosen)
-    if own(Options).written:
+except UserError as refusal:
+    offer_way_out(refusal, answerer, chosen)
+    if get_params(GenerateOptions).written:
         st.button(
             _("Back to the prompt"),
-            on_click=choose_own,
-            args=(Options,),
+            on_click=set_params,
+            args=(GenerateOptions,),
             kwargs=PROMPT_ALONE,
             help=_("What was written after it is left out"),
         )

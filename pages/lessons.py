@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from ui.pages.lessons.attending import kept_from
-from ui.pages.lessons.known import known, take
+from i18n import _
+from ui.pages.lessons.access import is_withheld
+from ui.pages.lessons.current_lesson import adopt_link_draft, get_lesson
 from ui.pages.lessons.listing import listing
-from ui.pages.lessons.markdown import told
-from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
-from ui.pages.lessons.playing import play
-from ui.pages.lessons.teaching import teach
-from ui.pages.lessons.writing import write
-from ui.run.refusals import say_notes
+from ui.pages.lessons.markdown import translate_markdown
+from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
+from ui.pages.lessons.playing import draw_lesson
+from ui.pages.lessons.teaching import draw_teachers_key
+from ui.pages.lessons.writing import draw_editor
+from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
-from ui.state.options import own
-from ui.state.session import give_back
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import restore_view_state
 
 
 def how_to_read() -> None:
@@ -31,23 +31,23 @@ def how_to_read() -> None:
         )
 
 
-options = own(Lessons)
-take(options)
+options = get_params(LessonsOptions)
+adopt_link_draft(options)
 heading = st.empty()
-only_play = kept_from(options)
+only_play = is_withheld(options)
 if options.lesson == OWN and options.show == WRITE and not only_play:
     heading.title(_("What shall your lesson ask?"))
-    say_notes()
-    write()
+    show_notes()
+    draw_editor()
 else:
-    chosen = known(options)
-    heading.title(_("What shall we find out?") if chosen is None else told(chosen.lesson.title))
-    say_notes()
+    chosen = get_lesson(options)
+    heading.title(_("What shall we find out?") if chosen is None else translate_markdown(chosen.lesson.title))
+    show_notes()
     if chosen is None:
-        give_back()
+        restore_view_state()
         listing()
     elif options.show == TEACHER and not only_play and chosen.lesson.teacher is not None:
-        teach(chosen, chosen.lesson.teacher)
+        draw_teachers_key(chosen, chosen.lesson.teacher)
     else:
-        play(chosen, options)
+        draw_lesson(chosen, options)
 how_to_read()

@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from inference import Refusal
-from inference.heads import MASKED
-from inference.questions.surprise import Surprise
+from i18n import _
+from inference import UserError
+from inference.task_heads import MASKED
+from inference.tasks.surprisal import SurprisalRequest
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.picking import control
 from ui.input.unknown_words import refuse_unreadable
-from ui.pages.masked_words.corruption import lesson
+from ui.pages.masked_words.blank_attention import draw_blank_attention
+from ui.pages.masked_words.corruption import draw_corruption
 from ui.pages.masked_words.guesses import guesses
 from ui.pages.masked_words.hidden_words import pick_blank, request_of, text_strip, texts_of
-from ui.pages.masked_words.importance import words
-from ui.pages.masked_words.options import SHOWS, Options
-from ui.pages.masked_words.surprise import surprise
+from ui.pages.masked_words.importance import draw_importance
+from ui.pages.masked_words.options import SHOWS, MaskedWordsOptions
+from ui.pages.masked_words.surprisal import draw_surprisal
 from ui.pages.masked_words.two_sentences import two_sentences
-from ui.pages.masked_words.where_it_looks import where_it_looks
-from ui.run.answering import Answerer, ask, pick_answerer, refused
+from ui.run.page_model import PageModel, ask_model, offer_way_out, pick_page_model
 from ui.show.lens import layers
-from ui.show.published_bert import published
+from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -42,27 +42,27 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, who: Answerer) -> None:
+def draw(choice: ViewState, who: PageModel) -> None:
     """The text with its blanks, then the figure that is chosen."""
-    options = own(Options)
+    options = get_params(MaskedWordsOptions)
     text, pair = texts_of(choice)
-    read = ask(
-        Surprise(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
+    read = ask_model(
+        SurprisalRequest(model=who.model, revision=who.revision, text=text, pair=pair, cut=choice.cut, stop=0),
         _("Reading the text"),
     )
     row = read.row
     refuse_unreadable(row, who.model, "encoder", MASKED)
     request = request_of(choice, options, who, read.mask)
     try:
-        filled = ask(request, _("Filling the blanks"))
-    except Refusal as refusal:
+        filled = ask_model(request, _("Filling the blanks"))
+    except UserError as refusal:
         text_strip(row, request, None, options)
-        refused(refusal, who, choice)
+        offer_way_out(refusal, who, choice)
         filled = None
     else:
         text_strip(row, request, filled, options)
-    control(
-        Options,
+    bound_widget(
+        MaskedWordsOptions,
         "show",
         st.segmented_control,
         _("What to look at"),
@@ -74,29 +74,29 @@ def draw(choice: Choice, who: Answerer) -> None:
     if options.show == "two":
         two_sentences(who)
     elif options.show == "surprise":
-        surprise(request, row, who)
+        draw_surprisal(request, row, who)
     elif options.show == "lesson":
-        lesson(request)
+        draw_corruption(request)
     elif filled is not None:
         at = pick_blank(filled)
         if options.show == "looks":
-            where_it_looks(choice, who, request, filled, at)
+            draw_blank_attention(choice, who, request, filled, at)
         elif options.show == "layers":
             layers(request, filled, at, choice.count)
         elif options.show == "words":
-            words(request, filled, at)
+            draw_importance(request, filled, at)
         else:
             guesses(who, request, filled, at)
 
 
 st.title(_("Which word fits the blank?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, "encoder")  # whatever is chosen: an encoder answers, and reads a second text
-own(Options)  # what of it cannot be read is said before anything is asked
-answerer = pick_answerer(MASKED, chosen, Options)
+get_params(MaskedWordsOptions)  # what of it cannot be read is said before anything is asked
+answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
 try:
     draw(chosen, answerer)
-except Refusal as refusal:
-    refused(refusal, answerer, chosen)
-published(answerer, chosen.count)
+except UserError as refusal:
+    offer_way_out(refusal, answerer, chosen)
+draw_published(answerer, chosen.count)
 how_to_read()

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
+from i18n import _
+from ui.pages.measure.corpus_scores import load_scores
 from ui.pages.measure.data import pick_data
+from ui.pages.measure.head_examples import draw_examples, selected_head
 from ui.pages.measure.heads import overview
 from ui.pages.measure.maps import files, left_out, maps
-from ui.pages.measure.measured import measure
-from ui.pages.measure.opened import looked_at, opened
-from ui.pages.measure.options import Measure
+from ui.pages.measure.options import MeasureOptions
 from ui.show.reading_help import reading_help
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
@@ -37,16 +37,16 @@ def how_to_read() -> None:
 
 
 st.title(_("Which head finds a relation, and how well?"))
-chosen, options = current(), own(Measure)
+chosen, options = get_view_state(), get_params(MeasureOptions)
 data = pick_data(options)
 if data is not None:
-    found = measure(chosen, options, *data)
+    found = load_scores(chosen, options, *data)
     if found is not None:
         left_out(found)
         best = overview(found, options)
         if best is not None:
-            head = looked_at(found, best, chosen)
+            head = selected_head(found, best, chosen)
             maps(found, options, best.relation, head)
-            opened(found, options, best.relation, head, chosen)
+            draw_examples(found, options, best.relation, head, chosen)
             files(found, best.relation)
 how_to_read()

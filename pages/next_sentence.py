@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from inference import Refusal
-from inference.heads import NEXT_SENTENCE
+from i18n import _
+from inference import UserError
+from inference.task_heads import NEXT_SENTENCE
 from ui.input.composing import compose
+from ui.pages.next_sentence.cross_text import draw_cross_text
 from ui.pages.next_sentence.judgement import judgement, pair_of
-from ui.pages.next_sentence.looking_across import looking_across
-from ui.pages.next_sentence.options import Options
+from ui.pages.next_sentence.options import NextSentenceOptions
 from ui.pages.next_sentence.pairs_table import own_pairs
-from ui.run.answering import pick_answerer, refused
-from ui.show.published_bert import published
+from ui.run.page_model import offer_way_out, pick_page_model
+from ui.show.published_bert import draw_published
 from ui.show.reading_help import reading_help
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
@@ -34,16 +34,16 @@ def how_to_read() -> None:
 
 
 st.title(_("Does B follow A?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, "encoder")  # whatever is chosen: two texts are judged
-own(Options)  # what of it cannot be read is said before anything is asked
-answerer = pick_answerer(NEXT_SENTENCE, chosen, Options)
+get_params(NextSentenceOptions)  # what of it cannot be read is said before anything is asked
+answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
 try:
     texts = pair_of(chosen)
     judgement(chosen, answerer, texts)
-    looking_across(chosen, answerer, texts)
+    draw_cross_text(chosen, answerer, texts)
     own_pairs(answerer)
-except Refusal as refusal:
-    refused(refusal, answerer, chosen)
-published(answerer, chosen.count)
+except UserError as refusal:
+    offer_way_out(refusal, answerer, chosen)
+draw_published(answerer, chosen.count)
 how_to_read()

@@ -6,28 +6,28 @@ from functools import partial
 
 import streamlit as st
 
-from ui.input.picking import control
-from ui.pages.pictures.beside import beside
-from ui.pages.pictures.drawing import draw_picture, look_of, offer_files
-from ui.pages.pictures.given import bring, picture_of
-from ui.pages.pictures.linking import linking
+from i18n import _
+from ui.input.bound_widget import bound_widget
+from ui.pages.pictures.ablation import draw_ablation
+from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
 from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
-from ui.pages.pictures.options import ASKING, SHOWS, SIDES, Pictures
+from ui.pages.pictures.options import ASKING, SHOWS, SIDES, PicturesOptions
+from ui.pages.pictures.prediction import draw_prediction
+from ui.pages.pictures.region_links import draw_region_links
 from ui.pages.pictures.roles import roles
-from ui.pages.pictures.saying import saying
-from ui.pages.pictures.subject import Subject, subject
-from ui.pages.pictures.without import without
-from ui.show.lists import together
-from ui.show.microscope import microscope
+from ui.pages.pictures.second_picture import draw_second_picture
+from ui.pages.pictures.shown_picture import ShownPicture, get_shown_picture
+from ui.pages.pictures.upload import draw_upload, picture_of
+from ui.show.format_list import join_sentences
+from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
 from ui.state.opened_picture import opened_picture
-from ui.state.options import choose_own, own
-from ui.state.session import choose, current
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state, set_view_state
+from ui.state.view_state import ViewState
 from viz.components.picture.content import part_of
-from wording import _
 
-PARTS = {"without": without, "links": linking, "roles": roles, "beside": beside}
+PARTS = {"without": draw_ablation, "links": draw_region_links, "roles": roles, "beside": draw_second_picture}
 RECORDED = "DINOv2-small"  # the model of the recorded sample
 
 
@@ -52,18 +52,18 @@ def how_to_read() -> None:
         )
 
 
-def controls(options: Pictures) -> None:
+def controls(options: PicturesOptions) -> None:
     """Which picture, which model, and how large the picture is read."""
     live = picture_of(options) is not None or bool(options.vision)
     file, model, size = st.columns([5, 3, 2])
     with file:
-        bring(options)
+        draw_upload(options)
     if opened_picture() is not None:
         return
     with model:
         pick_vision(options, None if picture_of(options) is not None else RECORDED)
     if live:
-        control(Pictures, "side", size.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
+        bound_widget(PicturesOptions, "side", size.selectbox, _("Read"), list(SIDES), format_func=_size, help=_(
             "A larger picture has more patches; the model's own way may cut off what is outside of the middle."
         ))  # fmt: skip
 
@@ -72,52 +72,70 @@ def _size(side: int) -> str:
     return _("whole, {side} pixels", side=side) if side else _("as the model was made for")
 
 
-def draw(shown: Subject, options: Pictures) -> None:
+def draw(shown: ShownPicture, options: PicturesOptions) -> None:
     """The picture, or its maps as of a text."""
-    control(Pictures, "show", st.segmented_control, _("How"), list(SHOWS), format_func=SHOWS.get, required=True,
-            label_visibility="collapsed")  # fmt: skip
+    bound_widget(
+        PicturesOptions,
+        "show",
+        st.segmented_control,
+        _("How"),
+        list(SHOWS),
+        format_func=SHOWS.get,
+        required=True,
+        label_visibility="collapsed",
+    )
     if options.show == "says":
-        says(shown, options)
+        draw_model_output(shown, options)
         return
     if options.show in PARTS:
         PARTS[options.show](shown, options)
         return
     if options.show == "matrix":
-        look = look_of(options, shown.trace)
+        look = selection_of(options, shown.trace)
         there = replace(
-            current(), opened="", layer=look.layer, head=look.head, focus=look.token, to=None, pins="", words=False,
-            special=True, part=part_of(shown.trace),
-        )  # fmt: skip
-        part, before = part_of(shown.trace), current()
-        microscope(there, shown.trace, lambda: shown.trace.id, part, partial(kept, before), key="picture_maps")
+            get_view_state(),
+            opened="",
+            layer=look.layer,
+            head=look.head,
+            focus=look.token,
+            to=None,
+            pins="",
+            words=False,
+            special=True,
+            part=part_of(shown.trace),
+        )
+        part, before = part_of(shown.trace), get_view_state()
+        draw_microscope(
+            there, shown.trace, lambda: shown.trace.id, part, partial(keep_selection, before), key="picture_maps"
+        )
     else:
         look = draw_picture(shown.trace, options, shown.title, shown.cited)
     offer_files(shown.trace, look, shown.title, shown.cited)
 
 
-def says(shown: Subject, options: Pictures) -> None:
+def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
     """What the model says of the picture, where there is one to be asked."""
     if shown.model and shown.trace.picture is not None:
-        saying(options, shown.trace.picture, shown.model)
+        draw_prediction(options, shown.trace.picture, shown.model)
     else:
         say_needs_model(_("This was recorded, and a recording says nothing anew; pick a model above."))
 
 
-def kept(before: Choice, found: Mapping[str, object]) -> None:
+def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
     """What a click in the matrix keeps is this page's; what is chosen for the text of other pages stays."""
-    choose(**{name: getattr(before, name) for name in found})
-    choose_own(Pictures, layer=found["layer"], head=found["head"], token=found["focus"])
+    set_view_state(**{name: getattr(before, name) for name in found})
+    set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"])
 
 
 st.title(_("What does a vision transformer look at?"))
 st.caption(_("A picture is cut into patches, and every head of every layer gives each patch weights over all others."))
-chosen = own(Pictures)
+chosen = get_params(PicturesOptions)
 controls(chosen)
-found = subject(chosen)
+found = get_shown_picture(chosen)
 if found is not None:
     draw(found, chosen)
     if found.cited:
-        st.caption(together(found.cited, found.note))
+        st.caption(join_sentences(found.cited, found.note))
     if not at_hand() and not found.model and picture_of(chosen) is None and chosen.show not in ASKING:
         say_installing(NO_MODEL)
 how_to_read()

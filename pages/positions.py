@@ -3,23 +3,23 @@
 import streamlit as st
 
 from attention.trace import Trace
-from inference import Refusal
-from inference.questions.positions import PositionsRequest
+from i18n import _
+from inference import UserError
+from inference.tasks.positions import PositionsRequest
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.pages.positions.options import Options
+from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order import order_test
+from ui.pages.positions.position_scheme import draw_position_scheme, pick_view
 from ui.pages.positions.scores import scores
 from ui.pages.positions.vectors import shifting, vectors
-from ui.pages.positions.what_it_holds import pick_view, what_it_holds
-from ui.run.reading import read
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -41,15 +41,15 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace, options: Options) -> None:
+def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     """What the model holds in words, then the figure that is chosen."""
     try:
         with st.spinner(_("Looking up what the model holds about positions")):
-            held = backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
-    except Refusal as refusal:
-        show(refusal)
+            held = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))
+    except UserError as refusal:
+        show_error(refusal)
         return
-    say(what_it_holds(held), role="status")
+    show_notice(draw_position_scheme(held), role="status")
     pick_view()
     if options.show == "test":
         order_test(choice, trace, options)
@@ -62,10 +62,10 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
 
 
 st.title(_("How does it know word order?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-picked = own(Options)
-found = read(chosen)
+picked = get_params(PositionsOptions)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found, picked)
     how_to_read()

@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from inference.errors import Refusal
+from i18n import _, gettext_lazy, translate
+from inference.errors import UserError
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
-from ui.input.picking import control
-from ui.pages.roles.evidence import draw_map, named, table
-from ui.pages.roles.known import Known, from_sentences, from_trace
-from ui.pages.roles.likeness import likeness
-from ui.pages.roles.opened import opened
-from ui.pages.roles.options import SOURCES, Roles
+from ui.pages.roles.evidence import draw_map, head_roles, table
+from ui.pages.roles.gathering import HeadEvidence, from_sentences, from_trace
+from ui.pages.roles.head_examples import draw_examples
+from ui.pages.roles.options import SOURCES, RolesOptions
 from ui.pages.roles.relations import Relations, head_relations
-from ui.run.reading import read
-from ui.run.refusals import say, show
-from ui.run.shelf import Look
+from ui.pages.roles.similarity import draw_similarity
+from ui.run.notices import show_error, show_notice
+from ui.run.services import ViewOptions
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.options import own
-from ui.state.session import current
-from wording import _, sentence, told
+from ui.state.params import get_params
+from ui.state.session import get_view_state
 
-SHARE = sentence("A head is named after a role when at least this share of its attention goes there.")
-SEEN = sentence("The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares")
-RELATIONS = sentence(
+SHARE = gettext_lazy("A head is named after a role when at least this share of its attention goes there.")
+SEEN = gettext_lazy("The text above, or the 60 and 40 sentences of the page Measure: more tokens, steadier shares")
+RELATIONS = gettext_lazy(
     "Also scores every head on 60 and 40 annotated sentences and names the relation that it finds more often than a"
     " rule without a model, on sentences that the name was not chosen on."
 )
@@ -49,38 +49,56 @@ def how_to_read() -> None:
         )
 
 
-def seen(options: Roles) -> Known | None:
+def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
     """The evidence from what the reader chose."""
-    choice = current()
+    choice = get_view_state()
     if options.source == "sentences":
         return from_sentences(choice)
-    trace = read(choice)
+    trace = read_trace(choice)
     if trace is None:
         return None
-    pick_part(trace, Look(part=choice.part if choice.part in trace.parts else ""))
+    pick_part(trace, ViewOptions(part=choice.part if choice.part in trace.parts else ""))
     if choice.part == "cross":
-        say(
+        show_notice(
             _("Roles are told of a text that looks at itself; here it is the encoder's, not the cross-attention."),
             "status",
         )
     try:
         return from_trace(trace, choice)
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
         return None
 
 
 st.title(_("What is each head for?"))
-choice_now, options_now = current(), own(Roles)
+choice_now, options_now = get_view_state(), get_params(RolesOptions)
 compose(choice_now, kind_of(choice_now))
 left, middle, right = st.columns(3)
-control(Roles, "source", left.segmented_control, _("Seen in"), list(SOURCES), format_func=SOURCES.get, required=True,
-        help=told(SEEN))  # fmt: skip
-control(Roles, "share", middle.slider, _("A role takes at least"), 10, 100, step=5, format="%d %%", help=told(SHARE))
-control(Roles, "relations", right.checkbox, _("Relations too"), help=told(RELATIONS))
-known_now = seen(options_now)
+bound_widget(
+    RolesOptions,
+    "source",
+    left.segmented_control,
+    _("Seen in"),
+    list(SOURCES),
+    format_func=SOURCES.get,
+    required=True,
+    help=translate(SEEN),
+)
+bound_widget(
+    RolesOptions,
+    "share",
+    middle.slider,
+    _("A role takes at least"),
+    10,
+    100,
+    step=5,
+    format="%d %%",
+    help=translate(SHARE),
+)
+bound_widget(RolesOptions, "relations", right.checkbox, _("Relations too"), help=translate(RELATIONS))
+known_now = gather_evidence(options_now)
 if known_now is not None:
-    roles_now = named(known_now, options_now)
+    roles_now = head_roles(known_now, options_now)
     two_sided = kind_of(choice_now) == "encoder-decoder"
     found_now = Relations()
     # Annotated sentences are read by the chosen model, by its encoder where it has two sides.
@@ -88,6 +106,6 @@ if known_now is not None:
         found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)
     table(known_now, choice_now, options_now, roles_now, found_now)
-    opened(known_now, roles_now, found_now, options_now, choice_now)
-    likeness(known_now, choice_now, options_now, roles_now)
+    draw_examples(known_now, roles_now, found_now, options_now, choice_now)
+    draw_similarity(known_now, choice_now, options_now, roles_now)
 how_to_read()

@@ -4,33 +4,33 @@ import streamlit as st
 
 from attention.record import Record
 from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.input.parts import pick_part
 from ui.pages.step_by_step import steps
+from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.multi_head import multi_head
 from ui.pages.step_by_step.neuron import neuron
-from ui.pages.step_by_step.options import Rules
-from ui.pages.step_by_step.texts import paper
-from ui.pages.step_by_step.weight_path import take_apart
-from ui.pages.step_by_step.weight_picker import Spot, find, pick
+from ui.pages.step_by_step.options import StepOptions
+from ui.pages.step_by_step.weight_path import decompose_weight
+from ui.pages.step_by_step.weight_picker import WeightPlace, find, pick
 from ui.pages.step_by_step.what_if import what_if
-from ui.run.reading import read
-from ui.run.refusals import say
+from ui.run.notices import show_notice
+from ui.run.traces import read_trace
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import choose_own, own
-from ui.state.session import current
+from ui.state.params import get_params, set_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 from viz.figures.palette import sides
-from wording import _, sentence, told
 
 SHOW = "steps_show"
 NAMES = {
-    "steps": sentence("Step by step"),
-    "neuron": sentence("Neuron view"),
-    "rules": sentence("What if?"),
-    "heads": sentence("All heads"),
+    "steps": gettext_lazy("Step by step"),
+    "neuron": gettext_lazy("Neuron view"),
+    "rules": gettext_lazy("What if?"),
+    "heads": gettext_lazy("All heads"),
 }
 
 
@@ -58,27 +58,27 @@ def how_to_read() -> None:
 
 def pick_view() -> str:
     """Which of the page's views is drawn."""
-    shown = own(Rules).show
+    shown = get_params(StepOptions).show
     st.session_state[SHOW] = shown
     st.segmented_control(
         _("View"),
         list(NAMES),
         key=SHOW,
         required=True,
-        format_func=lambda name: told(NAMES[name]),
-        on_change=lambda: choose_own(Rules, show=st.session_state[SHOW]),
+        format_func=lambda name: translate(NAMES[name]),
+        on_change=lambda: set_params(StepOptions, show=st.session_state[SHOW]),
         help=_("One weight from its vectors; the products that make it; other rules; the same token in every head"),
     )
     return shown
 
 
-def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
+def draw_view(choice: ViewState, spot: WeightPlace, shown: str) -> None:
     """The view, as far as the layer can be taken apart."""
     has_vectors = isinstance(spot.record, Record)
     if has_vectors and shown == "neuron":
         neuron(spot)
         return
-    way = take_apart(choice, spot) if has_vectors else None
+    way = decompose_weight(choice, spot) if has_vectors else None
     if shown == "heads":
         multi_head(spot, None if way is None else way.layer.wiring)
     elif not has_vectors:
@@ -91,21 +91,21 @@ def draw_view(choice: Choice, spot: Spot, shown: str) -> None:
         steps.steps(way)
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: ViewState, trace: Trace) -> None:
     """The weight that is meant, and the view of it."""
     spot, look, notes = find(choice, trace)
     pick_part(trace, look)
     for note in notes:
-        say(note, role="status")
+        show_notice(note, role="status")
     pick(spot)
-    say(steps.sentence(spot), role="status")
+    show_notice(steps.sentence(spot), role="status")
     draw_view(choice, spot, pick_view())
     how_to_read()
 
 
 st.title(_("Where does one weight come from?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-found = read(chosen)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found)

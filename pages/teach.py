@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from inference import Refusal
+from i18n import _
+from inference import UserError
 from ui.pages.teach import own_trainings
-from ui.pages.teach.beginning import begin
-from ui.pages.teach.options import Teach
-from ui.pages.teach.running import running
-from ui.pages.teach.shown import shown
-from ui.run.refusals import say
-from ui.run.teaching import queue
+from ui.pages.teach.model_views import draw_view
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.training_progress import draw_progress
+from ui.pages.teach.training_request import begin
+from ui.run.fine_tuning import queue
+from ui.run.notices import show_notice
 from ui.show.reading_help import reading_help
-from ui.state.options import choose_own, own
-from wording import _
+from ui.state.params import get_params, set_params
 
 
 def how_to_read() -> None:
@@ -33,25 +33,29 @@ def how_to_read() -> None:
         )
 
 
-def watched(options: Teach) -> None:
+def draw_training(options: TeachOptions) -> None:
     """A training that was begun, and what it has made so far."""
     try:
         look = queue().look(options.job)
-    except Refusal as refusal:
-        say(refusal.message)
+    except UserError as refusal:
+        show_notice(refusal.message)
         st.button(
-            _("Teach a model"), on_click=choose_own, args=(Teach,), kwargs={"job": ""}, help=_("Data and settings")
+            _("Teach a model"),
+            on_click=set_params,
+            args=(TeachOptions,),
+            kwargs={"job": ""},
+            help=_("Data and settings"),
         )
         return
-    running(look)
+    draw_progress(look)
     if look.has_model:
-        shown(look)
+        draw_view(look)
 
 
 st.title(_("What can a model be taught?"))
-asked = own(Teach)
+asked = get_params(TeachOptions)
 if asked.job:
-    watched(asked)
+    draw_training(asked)
 else:
     begin(asked)
     own_trainings.draw()

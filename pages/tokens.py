@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from inference import Refusal
+from i18n import _
+from inference import UserError
 from ui.input.composing import compose
-from ui.input.models import kind_of, saw
-from ui.pages.tokens.options import Tokens
-from ui.pages.tokens.tokenizers import RARE, ask, draw, pick_beside
+from ui.input.models import kind_of, remember_kind
+from ui.pages.tokens.options import TokensOptions
+from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
 from ui.run.downloading import offer_or_show
-from ui.run.refusals import say, say_notes
+from ui.run.notices import show_notes, show_notice
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import FRESH, choose, current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import FRESH, get_view_state, set_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -36,38 +36,38 @@ def how_to_read() -> None:
         )
 
 
-def steps_of(choice: Choice) -> None:
+def steps_of(choice: ViewState) -> None:
     """Ask the chosen model's tokenizer and the one beside it, then draw."""
     revision = choice.revision or None
     with st.spinner(_("Taking the text through the tokenizer")):
-        steps = [ask(choice, choice.model, revision)]
-    saw(choice.model, steps[0].kind)
-    options = own(Tokens)
-    beside = pick_beside(choice, options, steps[0])
+        steps = [load_steps(choice, choice.model, revision)]
+    remember_kind(choice.model, steps[0].kind)
+    options = get_params(TokensOptions)
+    beside = pick_second_tokenizer(choice, options, steps[0])
     models = [(choice.model, revision)]
     if beside is not None:
         try:
-            steps.append(ask(choice, beside, None))
+            steps.append(load_steps(choice, beside, None))
             models.append((beside, None))
-        except Refusal as refusal:
-            say(refusal.message)
+        except UserError as refusal:
+            show_notice(refusal.message)
     draw(choice, steps, models, options)
 
 
 st.title(_("How does the text become tokens?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-say_notes()
+show_notes()
 if chosen.text != RARE:
     rare = {**FRESH, "text": RARE, "pair": ""}
     st.button(
         _("Try rare words"),
-        on_click=choose,
+        on_click=set_view_state,
         kwargs=rare,
         help=_("Words of several pieces, accents, rare signs"),
     )
 try:
     steps_of(chosen)
     how_to_read()
-except Refusal as refusal:
+except UserError as refusal:
     offer_or_show(refusal, chosen)

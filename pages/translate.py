@@ -3,32 +3,32 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inference import Refusal
-from inference.heads import WRITES
+from i18n import _
+from inference import UserError
+from inference.task_heads import WRITES
 from ui.input.composing import compose
-from ui.input.unknown_words import readable
+from ui.input.unknown_words import require_readable
+from ui.pages.translate.ablation import draw_ablation
 from ui.pages.translate.beams import beam_tree
-from ui.pages.translate.forcing import forced, reference, writes_french
 from ui.pages.translate.heads import cross_head, keep_head, pick_head
-from ui.pages.translate.options import Translate
+from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.parts import parts
-from ui.pages.translate.published import published
+from ui.pages.translate.published_scores import draw_published
 from ui.pages.translate.quality import quality_section
 from ui.pages.translate.step import one_step, step_of
-from ui.pages.translate.strip import logs_of, target_strip
-from ui.pages.translate.translation import Translation, pick_way, request_of, width_of
-from ui.pages.translate.unread import unread
-from ui.pages.translate.without import without
-from ui.pages.translate.words import matrix
-from ui.pages.translate.writing import translate
-from ui.run.answering import Answerer, pick_answerer, refused
-from ui.run.refusals import say
+from ui.pages.translate.target_strip import logs_of, target_strip
+from ui.pages.translate.teacher_forcing import describe_forcing, reference, writes_french
+from ui.pages.translate.translation import Translation, pick_decoding, request_of, width_of
+from ui.pages.translate.unknown_source import describe_unread
+from ui.pages.translate.word_alignment import matrix
+from ui.pages.translate.writing import run_translation
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, offer_way_out, pick_page_model
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -49,12 +49,12 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
+def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> None:
     """The translation, then what the reader wants to see of it."""
-    options = own(Translate)
-    readable(translation.trace, WRITES)
+    options = get_params(TranslateOptions)
+    require_readable(translation.trace, WRITES)
     if "cross" not in translation.trace.parts:
-        say(
+        show_notice(
             _(
                 "{model} has no attention across to a source, so there is nothing to align.",
                 model=translation.who.title,
@@ -62,12 +62,12 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
             role="status",
         )
         return
-    made_up = unread(translation.who.title, translation.trace.source)
+    made_up = describe_unread(translation.who.title, translation.trace.source)
     compared = translation.way != "own" and writes_french(translation.who.model)
     correct = reference(choice.text, translation.text) if compared else ""
-    for note in (made_up, forced(translation), correct):
+    for note in (made_up, describe_forcing(translation), correct):
         if note:
-            say(note, "status")
+            show_notice(note, "status")
     head = cross_head(translation.trace, options, choice.count)
     if options.show in ("words", "step", "without"):
         with row:
@@ -82,31 +82,31 @@ def draw(choice: Choice, translation: Translation, row: DeltaGenerator) -> None:
     elif options.show == "heads":
         parts(choice, translation, head, options)
     elif options.show == "without":
-        without(choice, translation, head, at, options)
+        draw_ablation(choice, translation, head, at, options)
     elif options.show == "best":
         quality_section(choice, translation.who, keep_head)
     else:
         matrix(choice, translation, head, at, options)
 
 
-def page(choice: Choice, who: Answerer) -> None:
+def page(choice: ViewState, who: PageModel) -> None:
     """How it is translated, then all about it."""
     asked = request_of(choice, who)
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    way = pick_way(choice, own(Translate), row)
-    translation = translate(choice, asked, who, way, width_of(own(Translate)))
+    way = pick_decoding(choice, get_params(TranslateOptions), row)
+    translation = run_translation(choice, asked, who, way, width_of(get_params(TranslateOptions)))
     if translation is not None:
         draw(choice, translation, row)
-    published(who)
+    draw_published(who)
 
 
 st.title(_("Which source word is each target word made from?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, "encoder-decoder")
-own(Translate)  # what of it cannot be read is said before anything is asked
-answerer = pick_answerer(WRITES, chosen, Translate)
+get_params(TranslateOptions)  # what of it cannot be read is said before anything is asked
+answerer = pick_page_model(WRITES, chosen, TranslateOptions)
 try:
     page(chosen, answerer)
-except Refusal as refusal:
-    refused(refusal, answerer, chosen)
+except UserError as refusal:
+    offer_way_out(refusal, answerer, chosen)
 how_to_read()

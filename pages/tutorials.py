@@ -2,16 +2,16 @@
 
 import streamlit as st
 
+from i18n import _
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.picking import control
 from ui.pages.tutorials.drawing import draw
-from ui.pages.tutorials.options import THEMES, Tutorials
+from ui.pages.tutorials.options import THEMES, TutorialsOptions
 from ui.pages.tutorials.themes import STATIONS
-from ui.run.refusals import say_notes
+from ui.run.notices import show_notes
 from ui.show.reading_help import reading_help
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
@@ -32,12 +32,12 @@ def how_to_read() -> None:
 
 
 st.title(_("What do tutorials tell, and what do the models show?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, "encoder")  # whatever is chosen: a theme may read two texts
-options = own(Tutorials)
-say_notes()
-control(
-    Tutorials,
+options = get_params(TutorialsOptions)
+show_notes()
+bound_widget(
+    TutorialsOptions,
     "theme",
     st.segmented_control,
     _("Theme"),

@@ -3,21 +3,21 @@
 import streamlit as st
 
 from attention.trace import Trace
-from inference import Refusal
+from i18n import _
+from inference import UserError
+from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.input.picking import control
 from ui.pages.vectors.contexts import contexts
-from ui.pages.vectors.options import SHOWS, Vectors
+from ui.pages.vectors.options import SHOWS, VectorsOptions
 from ui.pages.vectors.sentences import sentences
-from ui.pages.vectors.words import words
-from ui.run.reading import read
-from ui.run.refusals import say, show
+from ui.pages.vectors.words import draw_words
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -40,10 +40,10 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace) -> None:
+def draw(choice: ViewState, trace: Trace) -> None:
     """The part that is chosen."""
     if choice.opened:
-        say(
+        show_notice(
             _(
                 "A saved trace holds no vectors between the layers; close the file in the sidebar to read its text "
                 "anew."
@@ -51,8 +51,8 @@ def draw(choice: Choice, trace: Trace) -> None:
             role="status",
         )
         return
-    options = own(Vectors)
-    control(Vectors, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
+    options = get_params(VectorsOptions)
+    bound_widget(VectorsOptions, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
             required=True,
             help=_("Vectors of this text, of one word in several texts, or of many sentences"))  # fmt: skip
     try:
@@ -61,15 +61,15 @@ def draw(choice: Choice, trace: Trace) -> None:
         elif options.show == "sentences":
             sentences(choice, options, trace.layers + 1)
         else:
-            words(choice, trace, options)
-    except Refusal as refusal:
-        show(refusal)
+            draw_words(choice, trace, options)
+    except UserError as refusal:
+        show_error(refusal)
 
 
 st.title(_("What does the model make of a word?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-found = read(chosen)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found)
     how_to_read()

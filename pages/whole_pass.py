@@ -3,25 +3,25 @@
 import streamlit as st
 
 from attention.trace import Trace
-from inference import Refusal
-from inference.questions.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
+from i18n import _
+from inference import UserError
+from inference.tasks.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.whole_pass import ending, numbers
-from ui.pages.whole_pass.asking import Asked, pass_of
 from ui.pages.whole_pass.change import change, preset
+from ui.pages.whole_pass.descriptions import agreement, differences, ids, this_stage
+from ui.pages.whole_pass.inspector import PassInspector, inspect_pass
 from ui.pages.whole_pass.number import number
-from ui.pages.whole_pass.options import Options
-from ui.pages.whole_pass.picture import around, draw_layer, draw_stack, parts_of
-from ui.pages.whole_pass.steps import along, head_and_zoom
-from ui.pages.whole_pass.told import agreement, differences, ids, this_stage
-from ui.run.reading import read
-from ui.run.refusals import say, show
+from ui.pages.whole_pass.options import WholePassOptions
+from ui.pages.whole_pass.picture import draw_layer, draw_stack, parts_of, stages_of_layer
+from ui.pages.whole_pass.steps import draw_stage_steps, head_and_zoom
+from ui.run.notices import show_error, show_notice
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -40,41 +40,41 @@ def how_to_read() -> None:
         )
 
 
-def chosen_of(asked: Asked, options: Options) -> Stage:
+def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
     """The stage that is looked at: by itself the last, where the pass ends in probabilities, else the first."""
-    stages = asked.passed.stages
+    stages = asked.result.stages
     usual = len(stages) - 1 if stages[-1].part == PROBABILITIES else 0
     return stages[min(usual if options.stage is None else options.stage, len(stages) - 1)]
 
 
-def stack(asked: Asked, chosen: Stage, options: Options, choice: Choice) -> Stage:
+def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice: ViewState) -> Stage:
     """The whole pass in one picture, and what it ends with; the stage that is marked in it."""
-    parts = parts_of(asked.passed.stages)
+    parts = parts_of(asked.result.stages)
     marked = next(part for part in parts if part.number >= chosen.number)
-    at, likely = ending.likely(asked, options)
-    ending.tell(asked, choice, at, likely)
-    along(asked, marked, parts)
+    at, likely = ending.likely_end(asked, options)
+    ending.draw_end(asked, choice, at, likely)
+    draw_stage_steps(asked, marked, parts)
     draw_stack(asked, parts, marked)
     preset(asked)
     ending.picture(asked, at, likely)
     return marked
 
 
-def stage(asked: Asked, chosen: Stage, options: Options) -> None:
+def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> None:
     """The numbers of one stage, one of them opened, and what becomes of the end if they are changed."""
-    along(asked, chosen, asked.passed.stages)
+    draw_stage_steps(asked, chosen, asked.result.stages)
     try:
         found = numbers.find(asked, chosen, options)
         change(asked, chosen, options, found)
         numbers.draw(asked, chosen, found)
         number(asked, chosen, found.place, found.name)
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
 
 
-def draw(choice: Choice, trace: Trace, options: Options) -> None:
+def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
     """The pass at the chosen zoom."""
-    asked = pass_of(choice, trace, options)
+    asked = inspect_pass(choice, trace, options)
     if asked is None:
         return
     head_and_zoom(asked)
@@ -82,22 +82,22 @@ def draw(choice: Choice, trace: Trace, options: Options) -> None:
     if options.zoom == "stack":
         chosen = stack(asked, chosen, options, choice)
     elif options.zoom == "layer":
-        along(asked, chosen, asked.passed.stages)
-        draw_layer(asked, around(asked.passed.stages, chosen), chosen)
+        draw_stage_steps(asked, chosen, asked.result.stages)
+        draw_layer(asked, stages_of_layer(asked.result.stages, chosen), chosen)
     else:
         stage(asked, chosen, options)
     if chosen.part == EMBEDDINGS:
-        say(ids(asked), role="status")
+        show_notice(ids(asked), role="status")
     this_stage(choice, asked, chosen, options)
     for said in (agreement(asked), differences(asked)):
-        say(said, role="status")
+        show_notice(said, role="status")
 
 
 st.title(_("The whole pass, from letters to a probability"))
-chosen_text = current()
+chosen_text = get_view_state()
 compose(chosen_text, kind_of(chosen_text))
-own_options = own(Options)
-found = read(chosen_text)
+own_options = get_params(WholePassOptions)
+found = read_trace(chosen_text)
 if found is not None:
     draw(chosen_text, found, own_options)
 how_to_read()

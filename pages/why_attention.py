@@ -4,22 +4,22 @@ learns, trained side by side."""
 import streamlit as st
 
 from attention.trace import Trace
-from inference import Refusal
-from inference.questions.anatomy import Anatomy
+from i18n import _
+from inference import UserError
+from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
 from ui.input.models import kind_of
 from ui.pages.why_attention.numbers import controls, figures, summary, table
-from ui.pages.why_attention.options import Options
+from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.pages.why_attention.recorded_runs import draw_recorded
 from ui.pages.why_attention.train_one import train_one
-from ui.pages.why_attention.trained import trained
-from ui.run.reading import read
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
@@ -40,28 +40,28 @@ def how_to_read() -> None:
         )
 
 
-def draw(choice: Choice, trace: Trace, options: Options) -> None:
+def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
     """The sentence, the figures, the table."""
     try:
         with st.spinner(_("Looking up the model's width")):
             model = trace.model.name if choice.opened else choice.model
-            build = backend().inspect(Anatomy(model=model, revision=choice.revision or None))
-    except Refusal as refusal:
-        show(refusal)
+            build = get_backend().inspect(Anatomy(model=model, revision=choice.revision or None))
+    except UserError as refusal:
+        show_error(refusal)
         return
     numbers = controls(options, build.width, len(trace.source))
-    say(summary(numbers), "status")
+    show_notice(summary(numbers), "status")
     figures(numbers)
     table(numbers)
 
 
 st.title(_("Why attention?"))
-chosen = current()
+chosen = get_view_state()
 compose(chosen, kind_of(chosen))
-options = own(Options)
-found = read(chosen)
+options = get_params(WhyAttentionOptions)
+found = read_trace(chosen)
 if found is not None:
     draw(chosen, found, options)
-trained(options)
+draw_recorded(options)
 train_one(options)
 how_to_read()

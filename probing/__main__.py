@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from inference.errors import Parser, Refusal, hide_details, report
+from inference.errors import Parser, UserError, hide_details, report
 from inference.request import EMBEDDED
 from probing import command, formats
 
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None, name: str = "python -m probing"
     hide_details()
     try:
         print(command.run(asked))
-    except Refusal as refusal:
+    except UserError as refusal:
         print(refusal.message, file=sys.stderr)
         return 2
     except OSError as error:

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attention.aligned import HandAligned
-from attention.links import Span
-from inference.errors import Refusal
-from inference.text.accepted import check_text
+from attention.alignment_scores import HandAligned
+from attention.annotations import Span
+from i18n import error_message, gettext_lazy
+from inference.errors import UserError
+from inference.text.validation import check_text
 from probing.delimited import is_json
 from probing.utf8 import decoded_or_guessed
-from wording import said_by, sentence
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
 MOST = 2000  # pairs in a file
@@ -48,8 +48,8 @@ def load(file: Path = EMBEDDED) -> Alignments:
     try:
         return parse(file.read_bytes())
     except OSError as error:
-        raise Refusal(
-            sentence("{name} cannot be read. Give the path of a file of aligned sentences.", name=file.name)
+        raise UserError(
+            gettext_lazy("{name} cannot be read. Give the path of a file of aligned sentences.", name=file.name)
         ) from error
 
 
@@ -63,12 +63,12 @@ def parse(content: bytes, encoding: str = "") -> Alignments:
     stated = _from_json(text) if text.lstrip().startswith(("{", "[")) else _from_lines(text)
     pairs = tuple(_pair(kind, at, fields) for kind, at, fields in stated)
     if not pairs:
-        raise Refusal(
-            sentence("The file has no pair of sentences. Each needs a source, a target and links such as 0-0 1?2.")
+        raise UserError(
+            gettext_lazy("The file has no pair of sentences. Each needs a source, a target and links such as 0-0 1?2.")
         )
     if len(pairs) > MOST:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has {pairs:,} pairs; at most {most:,} are scored. Bring a part of it.",
                 pairs=len(pairs),
                 most=MOST,
@@ -85,8 +85,8 @@ def _from_lines(text: str) -> Stated:
     for at, (number, line) in enumerate(numbered):
         fields = line.split("\t")
         if len(fields) != len(FIELDS):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {number} has {fields} fields; source, target and links were expected, a tab between them.",
                     number=number,
                     fields=len(fields),
@@ -103,10 +103,12 @@ def _from_json(text: str) -> Stated:
     stated = values if len(parts) > 1 else values[0]
     pairs = stated.get("pairs") if isinstance(stated, dict) else stated
     if not isinstance(pairs, list):
-        raise Refusal(sentence('The file has no list "pairs". Each pair needs "source", "target" and "links".'))
+        raise UserError(gettext_lazy('The file has no list "pairs". Each pair needs "source", "target" and "links".'))
     for number, pair in enumerate(pairs, start=1):
         if not isinstance(pair, dict):
-            raise Refusal(sentence('Pair {number} is no object with "source", "target" and "links".', number=number))
+            raise UserError(
+                gettext_lazy('Pair {number} is no object with "source", "target" and "links".', number=number)
+            )
         yield "pair", number, pair
 
 
@@ -116,29 +118,33 @@ def _json_value(first: int, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
         line = first + getattr(error, "lineno", 1) - 1
-        raise Refusal(
-            sentence("The file begins like JSON, but line {line} cannot be read as such.", line=line)
+        raise UserError(
+            gettext_lazy("The file begins like JSON, but line {line} cannot be read as such.", line=line)
         ) from error
 
 
-def _begins(kind: str, number: int) -> str:
+def _sentence_start(kind: str, number: int) -> str:
     """How a sentence begins that says something of a place."""
-    return sentence("Line {number}", number=number) if kind == "line" else sentence("Pair {number}", number=number)
+    return (
+        gettext_lazy("Line {number}", number=number) if kind == "line" else gettext_lazy("Pair {number}", number=number)
+    )
 
 
-def _within(kind: str, number: int) -> str:
+def _place_phrase(kind: str, number: int) -> str:
     """The same inside a sentence."""
-    return sentence("line {number}", number=number) if kind == "line" else sentence("pair {number}", number=number)
+    return (
+        gettext_lazy("line {number}", number=number) if kind == "line" else gettext_lazy("pair {number}", number=number)
+    )
 
 
 def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
-    place, within = _begins(kind, number), _within(kind, number)
+    place, within = _sentence_start(kind, number), _place_phrase(kind, number)
     for name in FIELDS:
         if not isinstance(fields.get(name), str) or not fields[name].strip():
-            raise Refusal(sentence('{place} has no "{name}"; a text was expected.', place=place, name=name))
+            raise UserError(gettext_lazy('{place} has no "{name}"; a text was expected.', place=place, name=name))
     said = {name: fields[name] for name in (*FIELDS, *WORDS) if isinstance(fields.get(name), str)}
     for name, text in said.items():
-        fields = {**fields, name: check_text(text, sentence('"{name}" of {place}', name=name, place=within))}
+        fields = {**fields, name: check_text(text, gettext_lazy('"{name}" of {place}', name=name, place=within))}
     source, target = fields["source"], fields["target"]
     links = [_link(place, raw) for raw in fields["links"].split()]
     sure = frozenset(pair for pair, kind in links if kind == "-")
@@ -152,17 +158,17 @@ def _pair(kind: str, number: int, fields: dict[str, Any]) -> HandAligned:
             frozenset(pair for pair, _ in links) - sure,
             number,
         )
-    except Refusal:
+    except UserError:
         raise
     except ValueError as error:
-        raise Refusal(sentence("{place}: {said}", place=place, said=said_by(error))) from error
+        raise UserError(gettext_lazy("{place}: {said}", place=place, said=error_message(error))) from error
 
 
 def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
     found = LINK.fullmatch(raw)
     if found is None:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{place} has a link “{raw}”; links read like 0-1, or 0?1 where they are only possible.",
                 place=place,
                 raw=raw[:40],
@@ -174,14 +180,16 @@ def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
 def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
     """Where each of the words stands; only space may stand between them."""
     if not isinstance(words, str):
-        raise Refusal(sentence("{place} has words that are no text; write them with spaces between them.", place=place))
+        raise UserError(
+            gettext_lazy("{place} has words that are no text; write them with spaces between them.", place=place)
+        )
     spans, at = [], 0
     for word in words.split():
         while at < len(text) and text[at].isspace():
             at += 1
         if not text.startswith(word, at):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{place}: the word “{word}” does not come next in “{text}”.",
                     place=place,
                     word=word[:40],
@@ -191,5 +199,5 @@ def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
         spans.append((at, at + len(word)))
         at += len(word)
     if text[at:].strip():
-        raise Refusal(sentence("{place}: no word covers “{rest}”.", place=place, rest=text[at : at + 40].strip()))
+        raise UserError(gettext_lazy("{place}: no word covers “{rest}”.", place=place, rest=text[at : at + 40].strip()))
     return tuple(spans)

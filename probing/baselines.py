@@ -10,21 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from attention.links import Item, Link
-from wording import sentence
+from attention.annotations import AnnotatedText, Link
+from i18n import gettext_lazy
 
 GUESS, NEAREST, FIRST, SUBJECT = 0, 1, 2, 4  # among candidates; a link's cue is the sum of the rules that find it
 RULES = {
-    GUESS: sentence("a guess between the two"),
-    NEAREST: sentence("nearest candidate"),
-    FIRST: sentence("first candidate"),
-    SUBJECT: sentence("candidate nearest to its sentence's beginning"),
+    GUESS: gettext_lazy("a guess between the two"),
+    NEAREST: gettext_lazy("nearest candidate"),
+    FIRST: gettext_lazy("first candidate"),
+    SUBJECT: gettext_lazy("candidate nearest to its sentence's beginning"),
 }
 CHANCE = 0.5  # of a guess: every format with candidates has two
 ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # of sentences
 
 
-def cue(item: Item, link: Link) -> int:
+def cue(item: AnnotatedText, link: Link) -> int:
     """Return what a rule needs to find the link: the target's distance in units, or the sum of the rules that find it.
 
     Distances to candidates are between first characters. A target that ties with another candidate is not found.
@@ -88,8 +88,8 @@ def name(rule: int, candidates: bool) -> str:
     """
     if candidates:
         return RULES[rule]
-    near = {-1: sentence("always the word before"), 1: sentence("always the next word")}
+    near = {-1: gettext_lazy("always the word before"), 1: gettext_lazy("always the next word")}
     if rule in near:
         return near[rule]
     words = abs(rule)
-    return sentence("always {n} words on", n=words) if rule > 0 else sentence("always {n} words back", n=words)
+    return gettext_lazy("always {n} words on", n=words) if rule > 0 else gettext_lazy("always {n} words back", n=words)

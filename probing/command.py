@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from inference.backend import LocalBackend
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import embedded, extras, folders
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats
-from probing.corpus import Corpus
-from probing.kept import Kept
-from probing.rows import rows, to_csv, to_json
-from probing.score import Run, State, score
+from probing.corpus import AnnotatedCorpus
+from probing.relation_rows import rows, to_csv, to_json
+from probing.run_state import StateFile
+from probing.score import ScoringRun, ScoringState, score
 from probing.summary import summary
 from probing.utf8 import guess_message
 
@@ -33,15 +33,15 @@ def run(asked: argparse.Namespace) -> str:
         _refuse_unwritable(file)
     corpus = _load_corpus(asked, asked.file)
     split = _load_corpus(asked, asked.split_file) if asked.split_file else None
-    backend, model = opener(asked.model)
-    fetched(backend, model, asked.revision, asked.download)
-    kept = Kept.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
-    plan = Run(corpus, model, asked.revision)
+    backend, model = open_backend(asked.model)
+    ensure_downloaded(backend, model, asked.revision, asked.download)
+    kept = StateFile.open(outputs[0].with_name(f"{outputs[0].name}.partial") if outputs else None)
+    plan = ScoringRun(corpus, model, asked.revision)
     if split and split.digest == corpus.digest:
-        raise Refusal("The split file holds the same sentences as the file. Give others, or none.")
-    chooser = _scored(backend, replace(plan, corpus=split), kept, asked.split_file.name).tally if split else None
-    state = _scored(backend, plan, kept, asked.file.name)
-    random = _scored(backend, replace(plan, control=True), kept, "random weights") if asked.control else None
+        raise UserError("The split file holds the same sentences as the file. Give others, or none.")
+    chooser = _run_scoring(backend, replace(plan, corpus=split), kept, asked.split_file.name).tally if split else None
+    state = _run_scoring(backend, plan, kept, asked.file.name)
+    random = _run_scoring(backend, replace(plan, control=True), kept, "random weights") if asked.control else None
     found = rows(state.tally, corpus, chooser)
     _write(asked.json, to_json(found))
     _write(asked.csv, to_csv(found))
@@ -51,7 +51,7 @@ def run(asked: argparse.Namespace) -> str:
     return summary(corpus, state, chooser, None if random is None else random.tally)
 
 
-def _load_corpus(asked: argparse.Namespace, file: Path) -> Corpus:
+def _load_corpus(asked: argparse.Namespace, file: Path) -> AnnotatedCorpus:
     """Return the corpus in a file, and print the encoding if it was guessed; raise Refusal."""
     corpus = formats.load(file, asked.format, asked.encoding)
     if corpus.guessed:
@@ -62,10 +62,10 @@ def _load_corpus(asked: argparse.Namespace, file: Path) -> Corpus:
 def _refuse_unwritable(file: Path) -> None:
     folder = file.absolute().parent
     if not folder.is_dir() or not os.access(folder, os.W_OK) or file.is_dir():
-        raise Refusal(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
+        raise UserError(f"{file} cannot be written. Give a file in a folder that exists and may be written to.")
 
 
-def opener(model: str) -> tuple[LocalBackend, str]:
+def open_backend(model: str) -> tuple[LocalBackend, str]:
     """A backend, and the model's name for it. Whoever gives a folder on the command line may read it."""
     settings = Settings.from_env()
     if folders.is_path(model):
@@ -74,47 +74,47 @@ def opener(model: str) -> tuple[LocalBackend, str]:
     return LocalBackend(settings), model
 
 
-def fetched(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
+def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
     """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
-    ours = model in (EMBEDDED, *embedded.OWN) or extras.named(model) is not None  # the hub has none of that name
+    ours = model in (EMBEDDED, *embedded.OWN) or extras.find_extra(model) is not None  # the hub has none of that name
     if ours or folders.is_path(model) or backend.status(model, revision) != "absent":
         return
     offer = backend.look(model, revision)
     if not download:
-        raise Refusal(
+        raise UserError(
             f"{model} is not on this machine. Downloading it takes {offer.nbytes / 1e6:,.0f} MB; add --download.",
             way_out="download",
         )
     running = backend.download(offer)
     while not running.wait(0.5) and running.state == "running":
-        _tell(f"{model}: {100 * running.progress.share:.0f} % downloaded")
-    _tell("")
+        _print_progress(f"{model}: {100 * running.progress.share:.0f} % downloaded")
+    _print_progress("")
 
 
-def _scored(backend: LocalBackend, plan: Run, kept: Kept, what: str) -> State:
+def _run_scoring(backend: LocalBackend, plan: ScoringRun, kept: StateFile, what: str) -> ScoringState:
     """A run to its end, from where it was."""
-    state = kept.states.get(plan.key) or State(plan.key)
+    state = kept.states.get(plan.key) or ScoringState(plan.key)
     saved = time.monotonic()
     try:
         for _ in score(backend, plan, state, backend.settings.forwards):
-            _tell(f"{what}: {state.items:,} of {len(plan.corpus.items):,} texts")
+            _print_progress(f"{what}: {state.items:,} of {len(plan.corpus.items):,} texts")
             if time.monotonic() - saved > PAUSE:
-                kept.put(state)
+                kept.save(state)
                 saved = time.monotonic()
     finally:
-        _tell("")
-        kept.put(state)
+        _print_progress("")
+        kept.save(state)
     if not state.tally.counts:
-        raise Refusal(f"{what}: The model could read none of the {state.items:,} texts. {state.reason} {OTHERWISE}")
+        raise UserError(f"{what}: The model could read none of the {state.items:,} texts. {state.reason} {OTHERWISE}")
     if state.unreadable:
-        raise Refusal(f"{what}: {state.unreadable} {OTHERWISE}")
+        raise UserError(f"{what}: {state.unreadable} {OTHERWISE}")
     if state.skipped and not plan.control:  # random weights skip the same texts
         skipped = f"{what}: {state.skipped:,} of {state.items:,} texts are left out. {state.reason} {OTHERWISE}"
         print(skipped, file=sys.stderr)
     return state
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     """One line that the next one overwrites, where somebody watches."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)

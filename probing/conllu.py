@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
-from attention.links import Item, Link, Span
-from inference.errors import Refusal
-from probing.corpus import Parsed
+from attention.annotations import AnnotatedText, Link, Span
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.corpus import ParsedCorpus
 from probing.utf8 import decoded_or_guessed, first_damage, guessed_encoding
-from wording import sentence
 
-DIRECTIONS = (sentence("dependent to head"), sentence("head to dependent"))
-EMPTY = sentence("no word in it depends on another")
+DIRECTIONS = (gettext_lazy("dependent to head"), gettext_lazy("head to dependent"))
+EMPTY = gettext_lazy("no word in it depends on another")
 COLUMNS = 10
 KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are relations of their own
 _OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
@@ -30,8 +30,8 @@ def text_of(content: bytes, encoding: str = "") -> str:
     if encoding or not (guessed := guessed_encoding(content)):
         return decoded_or_guessed(content, encoding)[0]
     line = content[: first_damage(content)].count(b"\n") + 1
-    raise Refusal(
-        sentence(
+    raise UserError(
+        gettext_lazy(
             "Line {line} is not UTF-8, the only encoding of CoNLL-U; it may be {encoding}. Convert the file to UTF-8.",
             line=line,
             encoding=guessed,
@@ -39,19 +39,19 @@ def text_of(content: bytes, encoding: str = "") -> str:
     )
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedCorpus:
     """Every sentence as an item; raises Refusal with the line that is not CoNLL-U.
 
     >>> lines = "1 Birds _ _ _ _ 2 nsubj _ _", "2 sing _ _ _ _ 0 root _ _"
     >>> parse("\\n".join(lines).replace(" ", "\\t")).items[0].text
     'Birds sing'
     """
-    items: list[Item] = []
+    items: list[AnnotatedText] = []
     words: list[Word] = []
     for number, line in enumerate([*text.split("\n"), ""], start=1):
         if line.startswith("\ufeff"):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} begins with a byte order mark (U+FEFF), as if two files were joined there. Remove it.",
                     line=number,
                 )
@@ -63,7 +63,7 @@ def parse(text: str) -> Parsed:
         elif words:
             items.append(_item(words))
             words = []
-    return Parsed(tuple(items))
+    return ParsedCorpus(tuple(items))
 
 
 def relation(label: str) -> str:
@@ -79,8 +79,8 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     """The word of a line; none for a line about words written together or not written."""
     fields = line.split("\t")
     if len(fields) != COLUMNS:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {number} has {fields} columns separated by tabs; CoNLL-U has {columns}.",
                 number=number,
                 fields=len(fields),
@@ -91,8 +91,8 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     if _OTHER.fullmatch(name):
         return []
     if name != str(expected):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'Line {number} numbers its word "{name}"; {expected} was expected.',
                 number=number,
                 name=name[:20],
@@ -100,8 +100,8 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
             )
         )
     if not head.isascii() or not head.isdigit() or label in ("", "_") or not form.strip(" "):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {number} lacks a word, the number of its head (column 7) or its relation (column 8).",
                 number=number,
             )
@@ -109,7 +109,7 @@ def _word(line: str, number: int, expected: int) -> list[Word]:
     return [(number, form, int(head[:9]), relation(label))]
 
 
-def _item(words: list[Word]) -> Item:
+def _item(words: list[Word]) -> AnnotatedText:
     units: list[Span] = []
     start = 0
     for _, form, _, _ in words:
@@ -118,16 +118,16 @@ def _item(words: list[Word]) -> Item:
     links = []
     for at, (line, _, head, label) in enumerate(words):
         if head == at + 1:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} names word {head} as its head, which is that word itself. Give another, or 0.",
                     line=line,
                     head=head,
                 )
             )
         if head > len(words):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} names word {head} as its head; the sentence has {words} words.",
                     line=line,
                     head=head,
@@ -137,7 +137,7 @@ def _item(words: list[Word]) -> Item:
         if head:
             links.append(Link(label, at, head - 1))
     _refuse_cycle(words)
-    return Item(" ".join(form for _, form, _, _ in words), tuple(units), tuple(links), words[0][0])
+    return AnnotatedText(" ".join(form for _, form, _, _ in words), tuple(units), tuple(links), words[0][0])
 
 
 def _refuse_cycle(words: list[Word]) -> None:
@@ -149,8 +149,8 @@ def _refuse_cycle(words: list[Word]) -> None:
         while at not in reached:
             if at in path:
                 circle = list(path)[list(path).index(at) :]
-                raise Refusal(
-                    sentence(
+                raise UserError(
+                    gettext_lazy(
                         "Line {line}: the dependencies form a cycle ({cycle}) and never reach the root. Correct one.",
                         line=line,
                         cycle=" → ".join(map(str, [*circle[:8], at])),

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attention.links import Item
-from wording import sentence
+from attention.annotations import AnnotatedText
+from i18n import gettext_lazy
 
-ALL = sentence("all")  # every relation but those of UNCOUNTED, together
+ALL = gettext_lazy("all")  # every relation but those of UNCOUNTED, together
 UNCOUNTED = frozenset({"punct", "root"})
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
-    """Items to score heads on. ``directions`` names what looks at what, in the order of attention.links."""
+class AnnotatedCorpus:
+    """Items to score heads on. ``directions`` names what looks at what, in the order of attention.annotations."""
 
     format: str  # "conllu", "gap" or "csv"
-    items: tuple[Item, ...]
+    items: tuple[AnnotatedText, ...]
     directions: tuple[str, ...]
     digest: str  # SHA-256 of the format and the file's content
     left_out: int = 0  # rows that ask nothing, such as names that both or neither belong to the pronoun
@@ -30,8 +30,8 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ParsedCorpus:
     """What a format's parser found in a file."""
 
-    items: tuple[Item, ...]
+    items: tuple[AnnotatedText, ...]
     left_out: int = 0

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from inference.errors import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
 
 DELIMITERS = ",;\t|"
 JSON_LINES = ""  # in place of a delimiter
@@ -36,13 +36,13 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     first, names = next(found, (1, []))
     header = [name.strip().lower() for name in names]
     if not header:
-        raise Refusal(
-            sentence("The file is empty. Its first row names the columns: {columns}.", columns=", ".join(columns))
+        raise UserError(
+            gettext_lazy("The file is empty. Its first row names the columns: {columns}.", columns=", ".join(columns))
         )
     lacking = [column for column in columns if column not in header]
     if lacking:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'Line {line} lacks the column "{lacking}"; {columns} were expected.',
                 line=first,
                 lacking=lacking[0],
@@ -52,8 +52,8 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
     refuse_same_names(header, columns)
     for line, fields in found:
         if len(fields) != len(header):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} has {fields} columns; line {first} has {wanted}.",
                     line=line,
                     fields=len(fields),
@@ -69,8 +69,10 @@ def refuse_same_names(header: Sequence[str], columns: Iterable[str]) -> None:
     counts = Counter(header)
     twice = next((name for name in columns if counts[name] > 1), None)
     if twice is not None:
-        raise Refusal(
-            sentence("{count} columns are named “{name}”. Rename all but one.", count=counts[twice], name=twice[:40])
+        raise UserError(
+            gettext_lazy(
+                "{count} columns are named “{name}”. Rename all but one.", count=counts[twice], name=twice[:40]
+            )
         )
 
 
@@ -100,12 +102,12 @@ def find_delimiter(text: str) -> str:
     if first.lstrip().startswith("{") and is_json(first):
         return JSON_LINES
     if first.lstrip().startswith(("[", "{")) and is_json(text):
-        raise Refusal(sentence("The file is one JSON value. Save it as JSON Lines: an object on each line."))
+        raise UserError(gettext_lazy("The file is one JSON value. Save it as JSON Lines: an object on each line."))
     found: dict[str, bool] = {}  # separators, with whether a space follows each of them
     for delimiter in sorted(DELIMITERS):  # tabs first
         try:
             sample = [fields for _, fields in islice(table_records(text, delimiter), SAMPLE)]
-        except Refusal:
+        except UserError:
             continue
         widths = set(map(len, sample))
         if len(widths) == 1 and widths != {1}:
@@ -157,7 +159,7 @@ def _quotes_tabs(text: str) -> bool:
     sample = [line for line in islice(lines(text), SAMPLE) if line.strip()]
     try:
         widths = {len(fields) for line in sample for _, fields in records([line], "\t")}
-    except Refusal:
+    except UserError:
         return False
     return len(widths) == 1 and widths != {sample[0].count("\t") + 1}
 
@@ -187,10 +189,12 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
             line = reader.line_num + 1
     except csv.Error as error:
         if "end of data" in str(error) or "larger" in str(error):
-            said = sentence("Line {line} is not CSV: a quotation mark is not closed, or a cell is too long.", line=line)
+            said = gettext_lazy(
+                "Line {line} is not CSV: a quotation mark is not closed, or a cell is too long.", line=line
+            )
         else:
-            said = sentence("Line {line} is not CSV: a quotation mark or a separator is misplaced.", line=line)
-        raise Refusal(said) from error
+            said = gettext_lazy("Line {line} is not CSV: a quotation mark or a separator is misplaced.", line=line)
+        raise UserError(said) from error
 
 
 def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
@@ -208,8 +212,8 @@ def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not found:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} is not a JSON object. JSON Lines has one on each line, such as {example}.",
                     line=line,
                     example='{"text": "…", "label": "…"}',

@@ -30,7 +30,7 @@ def guess(content: bytes) -> str | None:
     ('cp1252', 'mac_roman')
     """
     if b"\0" in content:
-        return _wide(content)
+        return _guess_wide_encoding(content)
     replaced = content.decode("utf-8", "replace")
     wrong = replaced.count("\ufffd")
     right = len(re.findall("[^\0-\x7f\ufffd]", replaced))
@@ -54,7 +54,7 @@ def guess(content: bytes) -> str | None:
     return best if best is not None and fits(content, best) else None
 
 
-def _wide(content: bytes) -> str | None:
+def _guess_wide_encoding(content: bytes) -> str | None:
     """Return UTF-16 or UTF-32 if bytes without a mark are text in it, the byte order with most ASCII characters."""
     if fits(content, "utf-8"):
         controls = len(re.findall(rb"[\0-\x08\x0e-\x1f]", content))

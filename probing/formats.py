@@ -5,38 +5,40 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from inference.errors import Refusal
-from probing import conllu, gap, table
-from probing.corpus import Corpus
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing import conllu, gap, own_csv
+from probing.corpus import AnnotatedCorpus
 from probing.utf8 import decoded_or_guessed, refuse_folder
-from wording import sentence
 
-FORMATS = {"conllu": conllu, "gap": gap, "csv": table}
+FORMATS = {"conllu": conllu, "gap": gap, "csv": own_csv}
 NAMES = {
-    "conllu": sentence("CoNLL-U: dependency relations"),
-    "gap": sentence("GAP's TSV: a pronoun and two names"),
-    "csv": sentence("CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor"),
+    "conllu": gettext_lazy("CoNLL-U: dependency relations"),
+    "gap": gettext_lazy("GAP's TSV: a pronoun and two names"),
+    "csv": gettext_lazy("CSV, TSV, JSON Lines or Parquet with the columns text, source, target, distractor"),
 }
 
 
-def load(file: Path, format: str, encoding: str = "") -> Corpus:
+def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
     """The corpus in a file; raises Refusal when there is no such file or it is not in that format."""
     refuse_folder(file)
     try:
         content = file.read_bytes()
     except OSError as error:
         reason = (
-            sentence("there is no such file")
+            gettext_lazy("there is no such file")
             if isinstance(error, FileNotFoundError)
-            else sentence("it cannot be opened")
+            else gettext_lazy("it cannot be opened")
         )
-        raise Refusal(
-            sentence("{file} cannot be read: {reason}. Give the path of an annotated file.", file=file, reason=reason)
+        raise UserError(
+            gettext_lazy(
+                "{file} cannot be read: {reason}. Give the path of an annotated file.", file=file, reason=reason
+            )
         ) from error
     return parse(content, format, encoding)
 
 
-def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
+def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
     """The corpus in a file's content; raises Refusal with the line where it is not in that format.
 
     >>> rows = "text,source,target,distractor\\nThe cat saw the dog as it fled.,it,cat,dog\\n"
@@ -44,8 +46,8 @@ def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
     ((23, 25), (4, 7), (16, 19))
     """
     if format not in FORMATS:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'The format "{format}" came; {formats} can be read. Name one of them.',
                 format=format,
                 formats=", ".join(FORMATS),
@@ -58,8 +60,8 @@ def parse(content: bytes, format: str, encoding: str = "") -> Corpus:
         text, guessed = decoded_or_guessed(content, encoding)
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):
-        raise Refusal(sentence("The file has nothing to score: {empty}.", empty=parser.EMPTY))
-    return Corpus(
+        raise UserError(gettext_lazy("The file has nothing to score: {empty}.", empty=parser.EMPTY))
+    return AnnotatedCorpus(
         format=format,
         items=tuple(item for item in parsed.items if item.links),
         directions=parser.DIRECTIONS,

@@ -5,25 +5,25 @@ Only rows where exactly one name is meant ask which.
 
 from __future__ import annotations
 
-from attention.links import Item, Link, Span
-from inference.errors import Refusal
-from probing.corpus import Parsed
-from wording import sentence
+from attention.annotations import AnnotatedText, Link, Span
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.corpus import ParsedCorpus
 
-DIRECTIONS = (sentence("pronoun to candidate"),)
-EMPTY = sentence("in no row exactly one of A and B is TRUE")
+DIRECTIONS = (gettext_lazy("pronoun to candidate"),)
+EMPTY = gettext_lazy("in no row exactly one of A and B is TRUE")
 RELATION = "coref"
 COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedCorpus:
     """Every row that asks as an item; raises Refusal with the line that is not GAP's TSV."""
     lines = text.split("\n")
     header = lines[0].split("\t")
     lacking = [column for column in COLUMNS if column not in header]
     if lacking:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'Line 1 lacks the column "{lacking}"; GAP has {columns}, separated by tabs.',
                 lacking=lacking[0],
                 columns=", ".join(COLUMNS),
@@ -35,8 +35,8 @@ def parse(text: str) -> Parsed:
             continue
         fields = line.split("\t")
         if len(fields) != len(header):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {number} has {fields} columns separated by tabs; line 1 has {header}.",
                     number=number,
                     fields=len(fields),
@@ -51,15 +51,15 @@ def parse(text: str) -> Parsed:
         units = tuple(_unit(row, name, number) for name in ("Pronoun", "A", "B"))
         _refuse_overlap(units, number)
         target, other = (1, 2) if right[0] else (2, 1)
-        items.append(Item(row["Text"], units, (Link(RELATION, 0, target, (other,)),), number))
-    return Parsed(tuple(items), left_out)
+        items.append(AnnotatedText(row["Text"], units, (Link(RELATION, 0, target, (other,)),), number))
+    return ParsedCorpus(tuple(items), left_out)
 
 
 def _flag(row: dict[str, str], name: str, line: int) -> bool:
     value = row[f"{name}-coref"].strip().upper()
     if value not in ("TRUE", "FALSE"):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'Line {line} has "{value}" under {name}-coref; TRUE or FALSE was expected.',
                 line=line,
                 value=value[:20],
@@ -73,8 +73,8 @@ def _unit(row: dict[str, str], name: str, line: int) -> Span:
     written, at = row[name], row[f"{name}-offset"].strip()
     start = int(at) if at.isascii() and at.isdigit() and len(at) < 10 else -1
     if start < 0 or not written.strip() or row["Text"][start : start + len(written)] != written:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 'Line {line} says that "{written}" begins at character {character} of its text; it does not.',
                 line=line,
                 written=written[:40],
@@ -90,8 +90,8 @@ def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
     for one in range(3):
         for other in range(one):
             if units[one][0] < units[other][1] and units[other][0] < units[one][1]:
-                raise Refusal(
-                    sentence(
+                raise UserError(
+                    gettext_lazy(
                         "Line {line}: {first} and {second} are the same place in its text, or overlap.",
                         line=line,
                         first=names[other],

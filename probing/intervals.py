@@ -8,7 +8,7 @@ from math import ceil, comb, exp, lgamma, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import Array
+from attention.mask import FloatArray
 
 Numbers = npt.NDArray[np.float64]
 Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
@@ -45,17 +45,17 @@ def draws(width: int) -> int:
     return max(DRAWS, ceil(ROW_DRAWS / width))
 
 
-def bands(drawn: Array) -> Array:
+def bands(drawn: FloatArray) -> FloatArray:
     """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
-    return np.array([bar(row.astype(np.float64), USUAL) for row in _moved(drawn)], np.float32)
+    return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
-def by_luck(drawn: Array, width: int) -> tuple[float, int, int]:
+def by_luck(drawn: FloatArray, width: int) -> tuple[float, int, int]:
     """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
-    return count_beyond_bars([(width, len(row)) for row in _moved(drawn)], USUAL)
+    return count_beyond_bars([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
 
-def _moved(drawn: Array) -> list[Array]:
+def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
     return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
 
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inference.errors import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
 
 START = b"PAR1\x15"  # and the first byte of a structure, unlike a word in a table
 MOST_BYTES = 500_000_000  # of a table when it is unpacked
@@ -27,8 +27,8 @@ def json_lines(content: bytes) -> str:
         file = pq.ParquetFile(pa.BufferReader(content))
         size = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
         if size > MOST_BYTES:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The Parquet file has {size:,.0f} MB when unpacked; at most {most:,.0f} are read. Bring a part"
                     " of it.",
                     size=size / 1e6,
@@ -39,15 +39,19 @@ def json_lines(content: bytes) -> str:
         names = _class_names(file.schema_arrow.metadata or {})
         rows = (row for batch in file.iter_batches(BATCH, columns=columns) for row in batch.to_pylist())
         return "".join(
-            json.dumps({key: _named(value, names.get(key, ())) for key, value in row.items()}, ensure_ascii=False,
-                       default=str) + "\n"
+            json.dumps(
+                {key: _decode_labels(value, names.get(key, ())) for key, value in row.items()},
+                ensure_ascii=False,
+                default=str,
+            )
+            + "\n"
             for row in rows
-        )  # fmt: skip
-    except Refusal:
+        )
+    except UserError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise Refusal(
-            sentence("The file is a Parquet file that cannot be read: it is damaged or encrypted. Save it as CSV.")
+        raise UserError(
+            gettext_lazy("The file is a Parquet file that cannot be read: it is damaged or encrypted. Save it as CSV.")
         ) from error
 
 
@@ -73,8 +77,8 @@ def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
     return found
 
 
-def _named(value: Any, names: Sequence[str]) -> Any:
+def _decode_labels(value: Any, names: Sequence[str]) -> Any:
     """Return the name that a number stands for, or each number of a list; other values as they are."""
     if isinstance(value, list):
-        return [_named(entry, names) for entry in value]
+        return [_decode_labels(entry, names) for entry in value]
     return names[value] if type(value) is int and 0 <= value < len(names) else value

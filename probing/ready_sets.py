@@ -6,17 +6,17 @@ from functools import cache
 from pathlib import Path
 
 from probing import formats
-from probing.corpus import Corpus
+from probing.corpus import AnnotatedCorpus
 
 PROBES = Path(__file__).resolve().parent.parent / "assets" / "probes"
 READY = {"grammar": ("grammar.conllu", "conllu"), "pronouns": ("pronouns.csv", "csv")}
 
 
 @cache
-def ready(name: str) -> Corpus:
+def load_ready_set(name: str) -> AnnotatedCorpus:
     """One of the sets that come with the app.
 
-    >>> len(ready("grammar").items)
+    >>> len(load_ready_set("grammar").items)
     60
     """
     file, format = READY[name]

@@ -13,18 +13,18 @@ from itertools import chain, groupby
 from threading import Lock
 from typing import Any, Protocol
 
-from inference.questions.links import LinksAnswer, LinksQuestion, RandomLinksQuestion
-from inference.questions.question import InspectRequest
+from i18n import gettext_lazy
 from inference.request import EMBEDDED
+from inference.tasks.link_hits import LinksAnswer, LinksQuestion, RandomLinksQuestion
+from inference.tasks.model_request import InspectRequest
 from probing.baselines import RULES
-from probing.corpus import Corpus
-from probing.tally import Tally
-from wording import sentence
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import HitCounts
 
 BATCH = 64  # different texts asked for at once; the backend makes forward passes of them
 
 
-class Asks(Protocol):
+class ScoringBackend(Protocol):
     """Of a backend, what scoring needs."""
 
     def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
@@ -33,10 +33,10 @@ class Asks(Protocol):
 
 
 @dataclass(frozen=True)
-class Run:
+class ScoringRun:
     """What is scored. ``control``: the same architecture with random weights."""
 
-    corpus: Corpus
+    corpus: AnnotatedCorpus
     model: str = EMBEDDED
     revision: str | None = None
     control: bool = False
@@ -64,7 +64,7 @@ class Run:
 
 
 @dataclass(eq=False)
-class State:
+class ScoringState:
     """How far a run has come, and what it has counted.
 
     Several threads may bring one state further: a page that is drawn anew does not wait for the last drawing to end.
@@ -75,7 +75,7 @@ class State:
     items: int = 0  # scored so far
     skipped: int = 0  # of these, texts that the model could not read
     reason: str = ""  # why, of the last
-    tally: Tally = field(default_factory=Tally)
+    tally: HitCounts = field(default_factory=HitCounts)
     unknown: int = 0  # of the skipped, texts with too many tokens that the model does not know
     lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -85,10 +85,10 @@ class State:
         return {**plain, "tally": self.tally.to_json()}
 
     @classmethod
-    def from_json(cls, stated: dict[str, Any]) -> State:
+    def from_json(cls, stated: dict[str, Any]) -> ScoringState:
         """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
         done, items, skipped, unknown = (int(stated[name]) for name in ("done", "items", "skipped", "unknown"))
-        tally = Tally.from_json(stated["tally"])
+        tally = HitCounts.from_json(stated["tally"])
         return cls(str(stated["key"]), done, items, skipped, str(stated["reason"]), tally, unknown)
 
     @property
@@ -96,7 +96,7 @@ class State:
         """Why the scores say nothing about the corpus: the model knows too few words of most texts; "" if it does."""
         if 2 * self.unknown <= self.items:
             return ""
-        return sentence(
+        return gettext_lazy(
             "{unknown:,} of {texts:,} texts have too many unknown words, so a score would say little. {why}",
             unknown=self.unknown,
             texts=self.items,
@@ -104,13 +104,15 @@ class State:
         )
 
 
-def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1) -> Iterator[State]:
+def score(
+    backend: ScoringBackend, run: ScoringRun, state: ScoringState | None = None, workers: int = 1
+) -> Iterator[ScoringState]:
     """Scores what is left of a run, and yields its state after every batch: the same one, further on.
 
     ``workers`` questions are asked at once: two forward passes of one thread each are faster than one of two threads.
     A state of another run is not taken up. Whoever stops iterating stops the work. Raises the backend's Refusal.
     """
-    state = state if state is not None and state.key == run.key else State(run.key)
+    state = state if state is not None and state.key == run.key else ScoringState(run.key)
     asked: deque[tuple[int, list[int], Future[LinksAnswer]]] = deque()
     with ThreadPoolExecutor(workers, "probing") as pool:
         try:
@@ -119,15 +121,17 @@ def score(backend: Asks, run: Run, state: State | None = None, workers: int = 1)
                 question = pool.submit(copy_context().run, backend.inspect, run.question(batch))
                 asked.append((number, batch, question))
                 if len(asked) > workers:
-                    yield _counted(state, run, *asked.popleft())
+                    yield _add_batch(state, run, *asked.popleft())
             while asked:
-                yield _counted(state, run, *asked.popleft())
+                yield _add_batch(state, run, *asked.popleft())
         finally:
             for *_, question in asked:
                 question.cancel()
 
 
-def _counted(state: State, run: Run, number: int, batch: list[int], question: Future[LinksAnswer]) -> State:
+def _add_batch(
+    state: ScoringState, run: ScoringRun, number: int, batch: list[int], question: Future[LinksAnswer]
+) -> ScoringState:
     """The state with this batch in it, counted once whoever else counts it."""
     answer = question.result()
     numbered = [(at, run.corpus.items[at]) for at in batch]

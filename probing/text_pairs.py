@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attention.aligned_texts import by_words
-from inference.errors import Refusal
+from attention.text_alignment import by_words
+from i18n import gettext_lazy
+from inference.errors import UserError
 from probing.delimited import rows
 from probing.utf8 import decoded_or_guessed
-from wording import sentence
 
 COLUMNS = ("a", "b")
 KINDS = ("change", "control")
@@ -49,8 +49,8 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
     True
     """
     if len(content) > MOST_BYTES:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has {size:,} bytes; a file of pairs has at most {most:,}. Split it.",
                 size=len(content),
                 most=MOST_BYTES,
@@ -60,8 +60,8 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
     found: list[TextPair] = []
     for line, row in rows(text, COLUMNS):
         if len(found) == MOST_PAIRS:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The file has more than {most} pairs, from line {line} on. Leave the rest out.",
                     most=MOST_PAIRS,
                     line=line,
@@ -69,8 +69,8 @@ def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
             )
         found.append(_pair(row, line))
     if not found:
-        raise Refusal(
-            sentence("The file has no pair below its header. Add rows with a text in column a and one in column b.")
+        raise UserError(
+            gettext_lazy("The file has no pair below its header. Add rows with a text in column a and one in column b.")
         )
     return tuple(found)
 
@@ -79,12 +79,14 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
     a, b = (row[name].strip() for name in COLUMNS)
     for name, text in zip(COLUMNS, (a, b), strict=True):
         if not text:
-            raise Refusal(
-                sentence("Line {line} has no text in column {column}. Every pair needs both.", line=line, column=name)
+            raise UserError(
+                gettext_lazy(
+                    "Line {line} has no text in column {column}. Every pair needs both.", line=line, column=name
+                )
             )
         if len(text) > LONGEST:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The text in column {column} of line {line} has {characters:,} characters; at most {longest:,} are"
                     " read.",
                     column=name,
@@ -95,8 +97,8 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
             )
     kind = row.get("kind", "").strip().lower() or "change"
     if kind not in KINDS:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The kind in line {line} is “{kind}”; it should be change, control, or empty.",
                 line=line,
                 kind=kind[:40],

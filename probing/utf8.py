@@ -9,10 +9,10 @@ import zipfile
 from itertools import islice
 from pathlib import Path
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from probing import parquet
 from probing.encodings import fits, guess
-from wording import sentence
 
 NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
@@ -25,47 +25,51 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-UNPACK = sentence("Unpack it and choose the file inside.")
-SAVE = sentence("Save the texts as CSV in UTF-8.")
-TABLE = sentence("Save it as CSV, for instance with pandas.")
+UNPACK = gettext_lazy("Unpack it and choose the file inside.")
+SAVE = gettext_lazy("Save the texts as CSV in UTF-8.")
+TABLE = gettext_lazy("Save it as CSV, for instance with pandas.")
 KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, the fix
-    (b"\x1f\x8b", sentence("a gzip archive"), UNPACK),
-    (b"BZh91AY&SY", sentence("a bzip2 archive"), UNPACK),
-    (b"\xfd7zXZ\0", sentence("an xz archive"), UNPACK),
-    (b"\x28\xb5\x2f\xfd", sentence("a Zstandard archive"), UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", sentence("a 7z archive"), UNPACK),
-    (b"Rar!\x1a\x07", sentence("a RAR archive"), UNPACK),
-    (parquet.START, sentence("a Parquet file"), TABLE),
-    (b"ARROW1\0", sentence("an Arrow or Feather file"), TABLE),
-    (b"FEA1", sentence("an Arrow or Feather file"), TABLE),
-    (b"\xff\xff\xff\xff", sentence("an Arrow or Feather file"), TABLE),
-    (b"SQLite format 3\0", sentence("an SQLite database"), TABLE),
-    (b"\x89HDF\r\n\x1a\n", sentence("an HDF5 file"), TABLE),
-    (b"\x93NUMPY", sentence("a NumPy array"), TABLE),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", sentence("an old Office file (XLS or DOC)"), SAVE),
-    (b"%PDF-", sentence("a PDF document"), SAVE),
-    (b"{\\rtf", sentence("an RTF document"), SAVE),
-    (b"\x89PNG", sentence("a picture"), SAVE),
-    (b"\xff\xd8\xff", sentence("a picture"), SAVE),
-    (b"GIF87a", sentence("a picture"), SAVE),
-    (b"GIF89a", sentence("a picture"), SAVE),
-    (b"<!DOCTYPE html", sentence("a web page"), sentence("Download the raw file.")),
-    (b"<html", sentence("a web page"), sentence("Download the raw file.")),
-    (b"<?xml", sentence("an XML file"), SAVE),
-    (b"version https://git-lfs", sentence("a Git LFS pointer"), sentence("Fetch the file itself with git lfs pull.")),
+    (b"\x1f\x8b", gettext_lazy("a gzip archive"), UNPACK),
+    (b"BZh91AY&SY", gettext_lazy("a bzip2 archive"), UNPACK),
+    (b"\xfd7zXZ\0", gettext_lazy("an xz archive"), UNPACK),
+    (b"\x28\xb5\x2f\xfd", gettext_lazy("a Zstandard archive"), UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", gettext_lazy("a 7z archive"), UNPACK),
+    (b"Rar!\x1a\x07", gettext_lazy("a RAR archive"), UNPACK),
+    (parquet.START, gettext_lazy("a Parquet file"), TABLE),
+    (b"ARROW1\0", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"FEA1", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"\xff\xff\xff\xff", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"SQLite format 3\0", gettext_lazy("an SQLite database"), TABLE),
+    (b"\x89HDF\r\n\x1a\n", gettext_lazy("an HDF5 file"), TABLE),
+    (b"\x93NUMPY", gettext_lazy("a NumPy array"), TABLE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", gettext_lazy("an old Office file (XLS or DOC)"), SAVE),
+    (b"%PDF-", gettext_lazy("a PDF document"), SAVE),
+    (b"{\\rtf", gettext_lazy("an RTF document"), SAVE),
+    (b"\x89PNG", gettext_lazy("a picture"), SAVE),
+    (b"\xff\xd8\xff", gettext_lazy("a picture"), SAVE),
+    (b"GIF87a", gettext_lazy("a picture"), SAVE),
+    (b"GIF89a", gettext_lazy("a picture"), SAVE),
+    (b"<!DOCTYPE html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
+    (b"<html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
+    (b"<?xml", gettext_lazy("an XML file"), SAVE),
+    (
+        b"version https://git-lfs",
+        gettext_lazy("a Git LFS pointer"),
+        gettext_lazy("Fetch the file itself with git lfs pull."),
+    ),
 )
 IN_ZIP = (  # a file inside, the kind, the fix
-    ("xl/workbook.xml", sentence("an Excel workbook"), sentence("Save the sheet as CSV in UTF-8.")),
-    ("word/document.xml", sentence("a DOCX document"), SAVE),
-    ("ppt/presentation.xml", sentence("a PowerPoint file"), SAVE),
-    ("content.xml", sentence("an OpenDocument file"), SAVE),
+    ("xl/workbook.xml", gettext_lazy("an Excel workbook"), gettext_lazy("Save the sheet as CSV in UTF-8.")),
+    ("word/document.xml", gettext_lazy("a DOCX document"), SAVE),
+    ("ppt/presentation.xml", gettext_lazy("a PowerPoint file"), SAVE),
+    ("content.xml", gettext_lazy("an OpenDocument file"), SAVE),
 )
 
 
-def decoded(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
 
-    >>> decoded(b"\\xef\\xbb\\xbfIl fait froid."), decoded("déjà".encode("utf-16"))
+    >>> decode_text(b"\\xef\\xbb\\xbfIl fait froid."), decode_text("déjà".encode("utf-16"))
     ('Il fait froid.', 'déjà')
     """
     _refuse_kind(content)
@@ -74,7 +78,7 @@ def decoded(content: bytes) -> str:
         return content.decode(coding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Refusal(sentence("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+        raise UserError(gettext_lazy("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
 
 
 def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
@@ -94,7 +98,7 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
     elif guessed := guessed_encoding(content):
         text = content.decode(guessed)
     else:
-        text = decoded(content)
+        text = decode_text(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
     refuse_zero_bytes(text)
     return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
@@ -103,8 +107,8 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
 def refuse_zero_bytes(text: str) -> None:
     """Raise Refusal if a file's text contains zero bytes, as binary files do."""
     if "\0" in text:
-        raise Refusal(
-            sentence("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        raise UserError(
+            gettext_lazy("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
         )
 
 
@@ -119,7 +123,7 @@ def guessed_encoding(content: bytes) -> str:
 
 def needs_no_guess(content: bytes) -> bool:
     """Return whether no encoding has to be guessed: a file is Unicode, Parquet, or not text."""
-    if content.startswith((parquet.START, *(mark for mark, _ in MARKS))) or _kind(content) is not None:
+    if content.startswith((parquet.START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
 
@@ -140,7 +144,7 @@ def first_damage(content: bytes) -> int:
 
 def guess_message(name: str, encoding: str) -> str:
     """Return the sentence that states an encoding that was guessed for a file."""
-    return sentence(
+    return gettext_lazy(
         "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
         name=name,
         encoding=encoding,
@@ -152,8 +156,8 @@ def _in_encoding(content: bytes, encoding: str) -> str:
     _refuse_kind(content)
     coding = _python_name(encoding)
     if coding is None:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "“{encoding}” is not a known encoding. Examples are utf-8, cp1252, latin-1, mac-roman and gb18030.",
                 encoding=encoding[:40],
             )
@@ -162,8 +166,8 @@ def _in_encoding(content: bytes, encoding: str) -> str:
         return content.decode(coding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Refusal(
-            sentence("Line {line} is not {encoding} text. Name another encoding.", line=line, encoding=encoding)
+        raise UserError(
+            gettext_lazy("Line {line} is not {encoding} text. Name another encoding.", line=line, encoding=encoding)
         ) from error
 
 
@@ -188,29 +192,29 @@ def refuse_folder(path: Path) -> None:
     paths = sorted(islice(path.rglob("*"), MOST_LISTED))
     readable = [str(file.relative_to(path)) for file in paths if file.suffix.lower() in READABLE and file.is_file()]
     if readable:
-        fix = sentence("Give a file in it, such as {files}.", files=", ".join(readable[:SHOWN]))
+        fix = gettext_lazy("Give a file in it, such as {files}.", files=", ".join(readable[:SHOWN]))
     elif any(file.suffix == ".arrow" for file in paths):
-        fix = sentence("It holds a data set in Arrow format. Save it with to_parquet and give that file.")
+        fix = gettext_lazy("It holds a data set in Arrow format. Save it with to_parquet and give that file.")
     else:
-        fix = sentence("Give a file, such as CSV, JSON Lines or Parquet.")
-    raise Refusal(sentence("{path} is a folder. {fix}", path=path, fix=fix))
+        fix = gettext_lazy("Give a file, such as CSV, JSON Lines or Parquet.")
+    raise UserError(gettext_lazy("{path} is a folder. {fix}", path=path, fix=fix))
 
 
 def _refuse_kind(content: bytes) -> None:
     """Raise Refusal if the first bytes are those of a known kind of file that is not text."""
-    if (found := _kind(content)) is not None:
+    if (found := _detect_kind(content)) is not None:
         kind, fix = found
-        raise Refusal(sentence("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
+        raise UserError(gettext_lazy("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
 
 
-def _kind(content: bytes) -> tuple[str, str] | None:
+def _detect_kind(content: bytes) -> tuple[str, str] | None:
     """Return the kind of a file that is not text, and the fix; None for any other."""
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
-        return sentence("a Python pickle, which is never opened here"), TABLE
+        return gettext_lazy("a Python pickle, which is never opened here"), TABLE
     if content[257:262] == b"ustar":
-        return sentence("a tar archive"), UNPACK
+        return gettext_lazy("a tar archive"), UNPACK
     start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
     return next(
         (
@@ -229,4 +233,4 @@ def _in_zip(content: bytes) -> tuple[str, str]:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
         names = set()
-    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (sentence("a zip archive"), UNPACK))
+    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (gettext_lazy("a zip archive"), UNPACK))

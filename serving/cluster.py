@@ -23,13 +23,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inference.errors import Parser
 from serving import haproxy
-from serving.apart import GuardedBackend
-from serving.frames import MODEL, PORT, TOKEN
-from serving.heads import is_loopback
+from serving.protocol import MODEL, PORT, TOKEN
+from serving.request_headers import is_loopback
 from serving.service import Service
+from serving.subprocess_backend import SubprocessBackend
 
 NAME = "headlight"
-MODELS = 8  # names that one replica is known for; what it keeps of them its memory decides (inference.memory)
+MODELS = 8  # names that one replica is known for; what it keeps of them its memory decides (inference.byte_cache)
 BATCH = 8  # texts that go through a model together
 INSIDE, WAITING = 64, 256  # questions within a replica, and before all of them
 OBJECTS = 100_000_000  # bytes of shared memory, of which nothing here takes any
@@ -43,7 +43,7 @@ ENVIRONMENT = {
     "RAY_SERVE_ROUTER_RETRY_MAX_BACKOFF_S": "0.02",
     "OMP_NUM_THREADS": "1",
     # A node that says nothing for about twenty seconds is lost, and a replica that hangs is not asked to leave: what
-    # they were asked is asked again within the patience of who asks (serving.call). By Ray's own numbers it took over
+    # they were asked is asked again within the patience of who asks (serving.client). By Ray's own numbers it took over
     # a minute, and visitors read that nobody answers.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "5000",
@@ -56,21 +56,21 @@ class Replica:
     """One process of many: the service, with a backend of its own."""
 
     def __init__(self, batch: int = BATCH) -> None:
-        self.service = Service(GuardedBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
+        self.service = Service(SubprocessBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
         self.service.warm_up()  # Ray Serve sends questions here when this has returned: none waits for the libraries
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """The app that Ray Serve runs."""
         app = self.service.app()
 
-        async def known(scope: Scope, receive: Receive, send: Send) -> None:
+        async def announce_models(scope: Scope, receive: Receive, send: Send) -> None:
             """Has the router know which models were asked for here."""
             name = dict(scope.get("headers", ())).get(MODEL.encode(), b"").decode("ascii", "replace")
             if name and len(name) < 300:
                 await self.model(unquote(name))
             await app(scope, receive, send)
 
-        return known
+        return announce_models
 
     async def model(self, name: str) -> str:
         """A model that was asked for here; the router then sends its questions here first."""

@@ -59,7 +59,8 @@ def environment(place: Path, host: str, header: str) -> dict[str, str]:
         "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
         "RAY_SERVE_HAPROXY_BALANCE_ALGORITHM": "\n    ".join(BALANCE).format(header=header),
         "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": DRAIN,
-        # A question then changes threads twice less on its way. What computes has threads of its own (serving.line).
+        # A question then changes threads twice less on its way. What computes has threads of its own
+        # (serving.work_queue).
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
     }
 
@@ -87,10 +88,11 @@ def _free_ports(many: int) -> list[int]:
     return ports
 
 
-def closed(config: str, host: str) -> str:
+def restrict_config(config: str, host: str) -> str:
     """Ray's configuration of HAProxy: questions come in at ``host``, all else on the loopback, and nothing is logged.
 
-    >>> print(closed("frontend prometheus\\n  bind :9101\\nfrontend http_frontend\\n  bind 127.0.0.1:8", "10.0.0.1"))
+    >>> config = "frontend prometheus\\n  bind :9101\\nfrontend http_frontend\\n  bind 127.0.0.1:8"
+    >>> print(restrict_config(config, "10.0.0.1"))
     frontend prometheus
       bind 127.0.0.1:9101
     frontend http_frontend
@@ -113,7 +115,7 @@ def main(arguments: Sequence[str]) -> None:
     for option, value in itertools.pairwise(others):
         if option == "-f":
             file = Path(value)
-            file.write_text(closed(file.read_text(), host) + "\n")
+            file.write_text(restrict_config(file.read_text(), host) + "\n")
     parent = os.getppid()
     ctypes.CDLL(None).prctl(DEATH, signal.SIGTERM)
     if os.getppid() == parent:  # else it ended before that was asked for

@@ -22,13 +22,14 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from i18n import gettext_lazy
 from inference.backend import LocalBackend
-from inference.errors import OUT_OF_MEMORY, Parser, Refusal
-from inference.questions.question import InspectRequest, PredictRequest
+from inference.errors import OUT_OF_MEMORY, Parser, UserError
 from inference.request import EMBEDDED, TraceRequest
-from serving import about
-from serving.batches import Batches
-from serving.frames import (
+from inference.tasks.model_request import InspectRequest, PredictRequest
+from serving import model_info
+from serving.batches import Batcher
+from serving.protocol import (
     ABOUT,
     ANSWER,
     AT_ONCE,
@@ -41,17 +42,16 @@ from serving.frames import (
     VISITOR,
     portable,
 )
-from serving.heads import TooMuch, body_of, gone, host_of, is_loopback, seconds_of
-from serving.line import Full, Line
-from serving.spoken import Broken
-from serving.values import Block, blocks_of, pack, pieces, unpack
-from wording import sentence
+from serving.request_headers import TooMuch, body_of, host_of, is_loopback, seconds_of, wait_for_disconnect
+from serving.serialization import Block, blocks_of, pack, pieces, unpack
+from serving.type_registry import InvalidFrame
+from serving.work_queue import QueueFull, WorkQueue
 
 log = logging.getLogger(__name__)
-FULL = sentence("Many people are asking at this moment. Try again in some seconds.")
-LATE = sentence("There was no answer in the time that was given. Pick a shorter text or a smaller model.")
-UNREAD = sentence("The server that computes does not understand this question; it may be of another version.")
-FAILED = sentence("Something broke while this was computed; the server's log says what.")
+FULL = gettext_lazy("Many people are asking at this moment. Try again in some seconds.")
+LATE = gettext_lazy("There was no answer in the time that was given. Pick a shorter text or a smaller model.")
+UNREAD = gettext_lazy("The server that computes does not understand this question; it may be of another version.")
+FAILED = gettext_lazy("Something broke while this was computed; the server's log says what.")
 RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
 GONE = 499  # nobody reads it
 
@@ -68,23 +68,26 @@ class Service:
         self, backend: LocalBackend, token: str = "", *, batch: int = 1, places: int = 8, most: int = 64
     ) -> None:
         self.backend, self.token = backend, token
-        self.line, self.short = Line(places, most), Line(2, most)  # a look at the list waits for no forward pass
-        self.batches = Batches(backend, self.line, batch) if batch > 1 else None
-        self.about = about.About(backend)
+        self.line, self.short = (
+            WorkQueue(places, most),
+            WorkQueue(2, most),
+        )  # a look at the list waits for no forward pass
+        self.batches = Batcher(backend, self.line, batch) if batch > 1 else None
+        self.about = model_info.About(backend)
         self.warm = self.failed = False
 
     def app(self) -> Starlette:
         """The ASGI app."""
-        asked = {TRACES: self.traces, ANSWER: self.answer, ABOUT: self.told}
+        asked = {TRACES: self.traces, ANSWER: self.answer, ABOUT: self.describe_models}
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
-        return Starlette(routes=[*routes, Route(LIVE, _live), Route(READY, self._ready)], lifespan=self._lifespan)
+        return Starlette(routes=[*routes, Route(LIVE, _liveness), Route(READY, self._ready)], lifespan=self._lifespan)
 
     async def traces(self, requests: Any, who: str) -> list[Block]:
         """The traces of requests, with their keys."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
-            raise Broken("Traces are asked for by some requests.")
+            raise InvalidFrame("Traces are asked for by some requests.")
         if not all(isinstance(request, TraceRequest) for request in requests):
-            raise Broken("Traces are asked for by requests.")
+            raise InvalidFrame("Traces are asked for by requests.")
         if self.batches is not None and len(requests) == 1 and requests[0].picture is None:
             return await self.batches.frame(requests[0])
         return await self.line.run(lambda: self._traces(requests), who)
@@ -102,9 +105,9 @@ class Service:
             return await self.line.run(lambda: blocks_of((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
             return await self.line.run(lambda: blocks_of((question.key, self.backend.inspect(question))), who)
-        raise Broken("An answer is asked for by a question.")
+        raise InvalidFrame("An answer is asked for by a question.")
 
-    async def told(self, asked: Any, who: str) -> list[Block]:
+    async def describe_models(self, asked: Any, who: str) -> list[Block]:
         """What the backend says of its models."""
         return await self.short.run(lambda: blocks_of((asked, portable(self.about.tell(asked)))), who)
 
@@ -114,11 +117,11 @@ class Service:
                 return stranger
             try:
                 asked = unpack(await body_of(request))
-                return await _in_time(request, _answered(work, asked, request.headers.get(VISITOR, "")))
-            except Broken:
-                return _said(400, Refusal(UNREAD))
+                return await _in_time(request, _answer_response(work, asked, request.headers.get(VISITOR, "")))
+            except InvalidFrame:
+                return _refusal_response(400, UserError(UNREAD))
             except TooMuch:
-                return _said(413, Refusal(UNREAD))
+                return _refusal_response(413, UserError(UNREAD))
             except ClientDisconnect:
                 return Response(status_code=GONE)
 
@@ -137,7 +140,7 @@ class Service:
         return None
 
     def _ready(self, _request: Request) -> Response:
-        if self.warm and not self.line.full:
+        if self.warm and not self.line.is_full:
             return PlainTextResponse("ready")
         return PlainTextResponse("busy" if self.warm else "starting", 503, {"Retry-After": RETRY_AFTER})
 
@@ -154,7 +157,7 @@ class Service:
         try:
             self.backend.trace(TraceRequest(model=EMBEDDED, text="ready"))
             self.warm = True
-        except Refusal as refusal:
+        except UserError as refusal:
             self.failed = True
             log.error("The embedded model could not be prepared: %s", refusal.message)
 
@@ -176,28 +179,28 @@ class _Frame(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _live(_request: Request) -> Response:
+async def _liveness(_request: Request) -> Response:
     return PlainTextResponse("live")
 
 
-async def _answered(work: Work, asked: Any, who: str) -> Response:
+async def _answer_response(work: Work, asked: Any, who: str) -> Response:
     """What came of a question, as what is sent."""
     try:
         return _Frame(await work(asked, who))
-    except Refusal as refusal:
-        return _said(422, refusal)
-    except Full:
-        return _said(503, Refusal(FULL, way_out="retry"), {"Retry-After": RETRY_AFTER})
+    except UserError as refusal:
+        return _refusal_response(422, refusal)
+    except QueueFull:
+        return _refusal_response(503, UserError(FULL, way_out="retry"), {"Retry-After": RETRY_AFTER})
     except MemoryError:
-        return _said(422, Refusal(OUT_OF_MEMORY, way_out="embedded"))
-    except Broken:
+        return _refusal_response(422, UserError(OUT_OF_MEMORY, way_out="embedded"))
+    except InvalidFrame:
         raise
     except Exception as error:  # a frame's fields are of any type: what they break is theirs alone
         log.exception("%s while a question was answered", type(error).__name__)
-        return _said(500, Refusal(FAILED))
+        return _refusal_response(500, UserError(FAILED))
 
 
-def _said(status: int, refusal: Refusal, headers: dict[str, str] | None = None) -> Response:
+def _refusal_response(status: int, refusal: UserError, headers: dict[str, str] | None = None) -> Response:
     return Response(pack(portable(refusal)), status, headers, TYPE)
 
 
@@ -211,13 +214,13 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
             left.set()
             asking.cancel()
 
-    watch = asyncio.create_task(gone(request))
+    watch = asyncio.create_task(wait_for_disconnect(request))
     watch.add_done_callback(leaves)
     try:
         async with asyncio.timeout(seconds_of(request)):
             return await answer
     except TimeoutError:
-        return _said(504, Refusal(LATE, way_out="text"))
+        return _refusal_response(504, UserError(LATE, way_out="text"))
     except asyncio.CancelledError:
         if not left.is_set():  # it is the server that ends
             raise
@@ -230,11 +233,11 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
 def refuse_unusable(host: str, port: int) -> None:
     """Raise Refusal if the service cannot listen at an address."""
     if not 0 <= port < 2**16:
-        raise Refusal(f"Port {port} is not a port. Choose a number from 0 to 65535: --port.")
+        raise UserError(f"Port {port} is not a port. Choose a number from 0 to 65535: --port.")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise Refusal(f"{host} is not an address of this machine. Give one such as 127.0.0.1: --host.") from error
+        raise UserError(f"{host} is not an address of this machine. Give one such as 127.0.0.1: --host.") from error
     reasons = []
     for family, kind, protocol, _name, place in found:
         try:
@@ -247,14 +250,14 @@ def refuse_unusable(host: str, port: int) -> None:
     taken = [error for error in reasons if error.errno != errno.EADDRNOTAVAIL]  # IPv6 may be switched off
     if taken or len(reasons) == len(found):
         why = (taken or reasons)[0].strerror
-        raise Refusal(f"Port {port} of {host} cannot be used: {why}. Choose another: --port or --host.")
+        raise UserError(f"Port {port} of {host} cannot be used: {why}. Choose another: --port or --host.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve from this process until it is interrupted; return 2 with a line on standard error if it cannot."""
     import uvicorn
 
-    from serving.apart import GuardedBackend
+    from serving.subprocess_backend import SubprocessBackend
 
     parser = Parser(prog="python -m serving.service", description="The backend over HTTP, by itself.")
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
@@ -267,10 +270,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     try:
         if wanted.batch < 1:
-            raise Refusal(f"--batch {wanted.batch} is not a number of texts. Give at least 1.")
+            raise UserError(f"--batch {wanted.batch} is not a number of texts. Give at least 1.")
         refuse_unusable(wanted.host, wanted.port)
-        service = Service(GuardedBackend(), token, batch=wanted.batch)
-    except Refusal as refusal:
+        service = Service(SubprocessBackend(), token, batch=wanted.batch)
+    except UserError as refusal:
         print(refusal.message, file=sys.stderr)
         return 2
     uvicorn.run(

@@ -13,17 +13,17 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
+from i18n import gettext_lazy
 from inference.backend import LocalBackend
-from inference.errors import OUT_OF_MEMORY, Refusal
+from inference.cancellation import CancelToken, check, use_token
+from inference.errors import OUT_OF_MEMORY, UserError
+from inference.fair_queue import FairThreadPool
 from inference.settings import Settings
-from inference.stops import Stop, check, ending
-from inference.waits import Crew
-from serving.values import blocks_of, unpack
-from wording import sentence
+from serving.serialization import blocks_of, unpack
 
 LENGTH = struct.Struct("<Q")
 AT_ONCE = 8  # questions in hand; the model's own gate says how many are computed
-FAILED = sentence("This model's files broke while they were read or run. Pick another model.")
+FAILED = gettext_lazy("This model's files broke while they were read or run. Pick another model.")
 
 
 def send(stream: IO[bytes], value: Any) -> None:
@@ -42,7 +42,7 @@ def receive(stream: IO[bytes]) -> Any:
     return unpack(frame)
 
 
-def bound(nbytes: int) -> None:
+def limit_memory(nbytes: int) -> None:
     """No more private memory than this process has now and so many bytes; where the system knows such a bound."""
     try:
         import resource
@@ -56,19 +56,19 @@ def bound(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """The app's settings, as ``told`` by serving.apart."""
+    """The app's settings, as ``told`` by serving.subprocess_backend."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 
 
-class Worker:
+class ModelWorker:
     """Answers questions, several at a time, each with its number."""
 
     def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
         self.backend, self.out = backend, out
         self._one_writes = threading.Lock()
-        self._crew = Crew(AT_ONCE, "answering")
-        self._stops: dict[int, Stop] = {}
+        self._crew = FairThreadPool(AT_ONCE, "answering")
+        self._stops: dict[int, CancelToken] = {}
 
     def take(self, number: int, who: int, asked: Any) -> None:
         """Has a question answered, in its visitor's turn; without a question, the one of that number is stopped."""
@@ -76,28 +76,28 @@ class Worker:
             if (stop := self._stops.get(number)) is not None:
                 stop.stop()
             return
-        stop = self._stops[number] = Stop(str(who))
+        stop = self._stops[number] = CancelToken(str(who))
         self._crew.submit(stop.who, lambda: self.answer(number, asked, stop))
 
-    def answer(self, number: int, asked: Any, stop: Stop) -> None:
+    def answer(self, number: int, asked: Any, stop: CancelToken) -> None:
         """Writes (number, what came of it)."""
         try:
-            with ending(stop):
+            with use_token(stop):
                 check()
                 found: Any = self.backend.computed(asked) if isinstance(asked, list) else self.backend.made(asked)
-        except Refusal as refusal:
-            found = Refusal(refusal.message, way_out=refusal.way_out, details=_plain(refusal.details))
+        except UserError as refusal:
+            found = UserError(refusal.message, way_out=refusal.way_out, details=_portable_details(refusal.details))
         except MemoryError:
-            found = Refusal(OUT_OF_MEMORY, way_out="embedded")
+            found = UserError(OUT_OF_MEMORY, way_out="embedded")
         except Exception as error:
             print(f"{type(error).__name__} in a foreign model's process", file=sys.stderr, flush=True)
-            found = Refusal(FAILED, way_out="embedded")
+            found = UserError(FAILED, way_out="embedded")
         del self._stops[number]
         with self._one_writes:
             send(self.out, (number, found))
 
 
-def _plain(details: dict[str, Any]) -> dict[str, Any]:
+def _portable_details(details: dict[str, Any]) -> dict[str, Any]:
     """Of what a refusal names, what can be told to another process."""
     return {name: value for name, value in details.items() if isinstance(value, str | int | float | tuple | None)}
 
@@ -108,9 +108,9 @@ def main() -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
     told, nbytes = receive(source)
-    worker = Worker(LocalBackend(settings_from(told)), out)
+    worker = ModelWorker(LocalBackend(settings_from(told)), out)
     _import_what_models_need()
-    bound(nbytes)
+    limit_memory(nbytes)
     while True:
         try:
             question = receive(source)

@@ -43,7 +43,7 @@ OTHER_FILES = {  # tests of files that Python does not import; a pattern matches
     "assets/lessons/*": ("tests/lessons",),
     "assets/tasks/*": ("tests/probing",),
     "assets/probes*": ("tests/ui/pages/find",),
-    "assets/rivals/*": ("tests/training/rivals", "tests/training/jobs/test_rivals.py"),
+    "assets/rivals/*": ("tests/training/rivals", "tests/training/jobs/test_baseline_runs.py"),
     "assets/alignments/*": ("tests/probing",),
     "assets/by_hand.json": ("tests/ui/pages/by_hand",),
 }

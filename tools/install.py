@@ -46,7 +46,7 @@ class Machine:
     nvidia: bool  # whether an NVIDIA driver is there
 
     @classmethod
-    def this(cls) -> Machine:
+    def detect(cls) -> Machine:
         """The one this runs on."""
         driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
         return cls(platform.system(), platform.machine(), driver)
@@ -134,7 +134,7 @@ def check_version(version: tuple[int, int] = sys.version_info[:2]) -> None:
         )
 
 
-def usable(root: Path) -> bool:
+def is_usable(root: Path) -> bool:
     """Whether the environment's Python starts, fits and has pip."""
     probe = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info[:2] <= {NEWEST})"
     try:
@@ -145,7 +145,7 @@ def usable(root: Path) -> bool:
 
 def create(root: Path) -> None:
     """Creates the environment, or anew where it is broken."""
-    if usable(root):
+    if is_usable(root):
         return
     print(f"Creating .venv with Python {platform.python_version()}.", flush=True)
     if not run([sys.executable, "-m", "venv", "--clear", str(root / ".venv")]):
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cluster", action="store_true", help="also Ray Serve, for a backend apart from the app")
     wanted = parser.parse_args(arguments)
     begun = time.monotonic()
-    machine = Machine.this()
+    machine = Machine.detect()
     try:
         check_version()
         if machine.system == "Darwin" and machine.processor == "x86_64":

@@ -81,7 +81,7 @@ def complaints(name: str, text: str) -> Iterator[str]:
             yield f"{name}:{number}: a type that says nothing"
 
 
-def tidy() -> int:
+def check_style() -> int:
     """0 where no line is too long and every type says something."""
     found = [line for name in files("*.js", "*.mjs") for line in complaints(name, (ROOT / name).read_text("utf-8"))]
     print("\n".join(found), end="\n" if found else "")
@@ -105,7 +105,7 @@ def main(arguments: Sequence[str]) -> int:
         deno("fmt", "--check", "--quiet"),
         deno("lint", "--quiet"),
         deno("check", "--quiet", "--no-remote", *files("*.js")),
-        tidy(),
+        check_style(),
         run_tests(),
     ]
     return int(any(checks))

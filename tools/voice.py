@@ -128,10 +128,10 @@ def prose(source: str) -> Iterator[Passage]:
                 yield Passage(token.start[0], text)
 
 
-def habits(text: str) -> dict[str, int]:
+def count_habits(text: str) -> dict[str, int]:
     """Count each habit in a text.
 
-    >>> habits("What is told where nobody reads.")
+    >>> count_habits("What is told where nobody reads.")
     {'what': 1, 'where': 1, 'told': 1, 'said': 0, 'stand': 0, 'one': 0, 'beside': 0, 'whatever': 0}
     """
     plain = EXEMPT.sub(" ", text)
@@ -180,7 +180,7 @@ def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
         count = counts["pages" if name.startswith(PAGES) else "rest"]
         for text in prose(source):
             count.words += len(WORD.findall(text.text))
-            count.habits.update(habits(text.text))
+            count.habits.update(count_habits(text.text))
         if not name.startswith("tests/"):
             add_names(count, ast.parse(source), name)
             count.modules += not name.endswith("__init__.py")
@@ -234,7 +234,7 @@ def report() -> dict[str, Any]:
     }
 
 
-def lowered(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+def lower_limits(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     """Return new limits: the smaller of the old limits and today's values, rounded up to a tenth, at least the goal."""
     rates = {
         part: {
@@ -287,7 +287,7 @@ def show(habit: str) -> None:
             print(*sorted(count.participles), sep="\n", end="\n" if count.participles else "")
         elif habit in HABITS:
             for text in prose(source):
-                if habits(text.text)[habit]:
+                if count_habits(text.text)[habit]:
                     print(f"{name}:{text.line}: {' '.join(text.text.split())[:140]}")
 
 
@@ -298,7 +298,7 @@ def main(arguments: list[str]) -> int:
         return 0
     limits, now = json.loads(LIMITS.read_text(encoding="utf-8")), report()
     if "--write" in arguments:
-        LIMITS.write_text(json.dumps(lowered(limits, now), indent=1) + "\n", encoding="utf-8")
+        LIMITS.write_text(json.dumps(lower_limits(limits, now), indent=1) + "\n", encoding="utf-8")
         return 0
     for part, rates in now["rates"].items():
         print(f"{part}, {now['modules'][part]} modules: value, limit, goal")

@@ -3,7 +3,8 @@
 make wheel          both, into dist/
 
 The repository's rooms have names that other packages have too, so in a wheel they stand under `headlight.`, beside the
-modules of headlight/, and their imports say so (tools/placing.py). The second wheel has what the app alone needs: its
+modules of headlight/, and their imports say so (tools/namespace_rewrite.py). The second wheel has what the app alone
+needs: its
 rooms, our models, translations and all that is large. It installs into the same folder, so that everything is found by
 the paths that the repository has. Names, versions and dependencies are pyproject.toml's. `pip install FOLDER` builds
 the first through the hook below.
@@ -23,12 +24,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.placing import Placing
+from tools.namespace_rewrite import Placing
 from viz.components.script import COMMENT
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "headlight"
-ROOMS = ("attention", "inference", "probing", "viz", "wording")
+ROOMS = ("attention", "inference", "probing", "viz", "i18n")
 APP_ROOMS = ("classroom", "lessons", "pages", "serving", "training", "ui")
 LAUNCHER = "app.py"
 KINDS = {".py", ".js", ".css", ".toml"}  # of a room's files; the others are tests
@@ -41,7 +42,7 @@ class CannotBuild(ValueError):
     """One sentence: what stands in the way."""
 
 
-def staged(root: Path, to: Path) -> None:
+def stage_files(root: Path, to: Path) -> None:
     """The first wheel's files: headlight/ with its rooms and their assets in it."""
     names = {*ROOMS, *APP_ROOMS, "app", "assets"}
     for file in sorted((root / PACKAGE).iterdir()):
@@ -58,12 +59,12 @@ def staged_app(root: Path, to: Path) -> None:
     shutil.copytree(root / ".streamlit", to / PACKAGE / ".streamlit")
     _copy_assets(root, to, lambda name: name not in (*ASSETS, *LEFT_OUT))
     for catalogue in (to / PACKAGE / "assets" / "words").glob("*.po"):  # sentences are found by what the code says
-        _write(catalogue, _placing(root).told(catalogue.read_text(encoding="utf-8")))
+        _write(catalogue, _load_placing(root).rewrite_commands(catalogue.read_text(encoding="utf-8")))
 
 
 def _place(root: Path, to: Path, places: Iterable[tuple[str, str]]) -> None:
     """Rooms, or single files, with their imports rewritten; each with its place inside the package."""
-    placing = _placing(root)
+    placing = _load_placing(root)
     for name, place in places:
         here = root / name
         for file in [here] if here.is_file() else sorted(here.rglob("*")):
@@ -88,7 +89,7 @@ def _copy_assets(root: Path, to: Path, wanted: Callable[[str], bool]) -> None:
 
 
 @cache
-def _placing(root: Path) -> Placing:
+def _load_placing(root: Path) -> Placing:
     rooms = (*ROOMS, *APP_ROOMS)
     files = [file.relative_to(root) for room in rooms for file in (root / room).rglob("*.py")]
     modules = {".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files}
@@ -101,8 +102,8 @@ def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = No
     scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
     out = os.path.abspath(wheel_directory)
     with _stage() as stage:
-        staged(ROOT, stage)
-        return _built(
+        stage_files(ROOT, stage)
+        return _build_wheel(
             stage, out, about, about["name"],
             install_requires=about["dependencies"], extras_require=about["optional-dependencies"],
             entry_points={"console_scripts": scripts},
@@ -114,7 +115,7 @@ def build_app(wheel_directory: str) -> str:
     about, out = _project(), os.path.abspath(wheel_directory)
     with _stage() as stage:
         staged_app(ROOT, stage)
-        return _built(stage, out, about, f"{about['name']}-app")
+        return _build_wheel(stage, out, about, f"{about['name']}-app")
 
 
 def _project() -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _stage() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _built(stage: Path, out: str, about: dict[str, Any], name: str, **more: Any) -> str:
+def _build_wheel(stage: Path, out: str, about: dict[str, Any], name: str, **more: Any) -> str:
     from setuptools import setup  # here: who only reads names of this module does without it
 
     os.environ.setdefault("SOURCE_DATE_EPOCH", AS_OLD_AS_ZIP)

@@ -21,10 +21,16 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "assets" / "words"
 ROOMS = (
-    "wording", "classroom", "attention", "headlight", "inference", "lessons", "probing", "serving", "training", "viz",
+    "i18n", "classroom", "attention", "headlight", "inference", "lessons", "probing", "serving", "training", "viz",
     "ui", "pages",
 )  # fmt: skip
-KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "sentence": None, "ngettext": (1, 2), "sentences": (1, 2)}
+KEYWORDS: dict[str, tuple[int, ...] | None] = {
+    "_": None,
+    "sentence": None,
+    "gettext_lazy": None,
+    "ngettext": (1, 2),
+    "ngettext_lazy": (1, 2),
+}
 DATA = {"examples.json": ("title",), "probes.json": ("family", "name", "note")}  # in assets/: fields that are shown
 HEADER = """msgid ""
 msgstr ""
@@ -37,7 +43,7 @@ msgstr ""
 """
 
 
-def spoken(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
+def extract_messages(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
     """Every sentence of the code, or the two of a plural, as often as it stands there."""
     for room in ROOMS:
         for file in sorted((root / room).rglob("*.*")):
@@ -65,7 +71,7 @@ def _of_data() -> Iterator[str]:
             yield from (entry[field] for field in fields if entry.get(field))
 
 
-def updated(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
+def update_catalog(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
     """The catalogue with all that is wanted and nothing else, sorted, its translations kept."""
     with file.open("rb") as source:
         old = read_po(source, locale=file.stem)
@@ -77,7 +83,7 @@ def updated(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
     return new
 
 
-def written(catalogue: Catalog) -> bytes:
+def format_catalog(catalogue: Catalog) -> bytes:
     """The file: no places in the code, which would change with every line that moves."""
     file = BytesIO()
     file.write(HEADER.format(language=catalogue.locale, plural=catalogue.plural_forms).encode())
@@ -96,9 +102,9 @@ def stale(file: Path, wanted: list[str | tuple[str, str]]) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Update the file of every language, or list the differences; return 1 if a check finds a stale message."""
-    wanted, wrong = list(spoken()), 0
+    wanted, wrong = list(extract_messages()), 0
     for file in sorted(FOLDER.glob("*.po")):
-        catalogue = updated(file, wanted)
+        catalogue = update_catalog(file, wanted)
         missing = [message for message in catalogue if message.id and not any(message.string or ())]
         if "--check" in arguments:
             gone = stale(file, wanted)
@@ -106,7 +112,7 @@ def main(arguments: list[str]) -> int:
             for text in gone:
                 print(f"{file.name}: stale, run make words: {text!r}"[:110])
         else:
-            file.write_bytes(written(catalogue))
+            file.write_bytes(format_catalog(catalogue))
         print(f"{file.name}: {len(catalogue)} messages, {len(missing)} without a translation, shown in English")
         for message in missing[:20]:
             print(f"  {message.id!r}"[:110])

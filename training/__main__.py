@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inference.errors import Parser, Refusal, hide_details, report
+from inference.errors import Parser, UserError, hide_details, report
+from training.architecture_baselines import command as rivals
+from training.config_tables import Amount, Count, check_value
 from training.finetune import command
-from training.rivals import command as rivals
-from training.tables import Amount, Count, checked
 
 if TYPE_CHECKING:
-    from training.loop import Stint
+    from training.loop import RunBudget
 
 # The numbers that options take. What --raise-to takes, the loop says, which knows the run.
 NUMBERS = {
@@ -34,20 +34,20 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         for name, kind in NUMBERS.items():
             if (value := getattr(asked, name, None)) is not None:
-                checked(f"--{name.replace('_', '-')}", value, kind)
+                check_value(f"--{name.replace('_', '-')}", value, kind)
         if asked.command in command.KINDS:
             command.run(asked)
         elif asked.command == "job":
-            from training.finetune import job
+            from training.finetune import job_command
 
-            job.run(asked.folder)
+            job_command.run(asked.folder)
         elif asked.command == "rivals":
             rivals.run(asked)
         elif asked.command in ("pretrain", "export"):
             _bert(asked)
         else:
             _translator(asked)
-    except Refusal as refusal:
+    except UserError as refusal:
         print(refusal.message, file=sys.stderr)
         return 2
     except OSError as error:
@@ -78,10 +78,10 @@ def _translator(asked: argparse.Namespace) -> None:
         export.export(settings, asked.folder, sentences=asked.sentences)
 
 
-def _stint(asked: argparse.Namespace) -> Stint:
-    from training.loop import Stint
+def _stint(asked: argparse.Namespace) -> RunBudget:
+    from training.loop import RunBudget
 
-    return Stint(asked.stop_after, asked.finish_in, asked.raise_to)
+    return RunBudget(asked.stop_after, asked.finish_in, asked.raise_to)
 
 
 def _parser() -> argparse.ArgumentParser:

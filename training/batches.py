@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from training import masking, pairs
-from training.corpus import Corpus
+from training.corpus import TokenCorpus
 
 SHORTEST = 16  # pieces of a shortened pair, special tokens included
 
@@ -28,10 +28,10 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PretrainingBatch:
     """What one step reads; arrays are (row, position) unless they say otherwise."""
 
-    masked: masking.Masked
+    masked: masking.MaskedBatch
     segments: NDArray[np.int64]  # 0 for [CLS] A [SEP], 1 for B [SEP]
     real: NDArray[np.int64]  # 1 for pieces, 0 for padding
     random: NDArray[np.int64]  # (row,) 1 where the second text is from elsewhere
@@ -43,10 +43,10 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Batches:
+class PretrainingBatches:
     """The batches of a corpus, by step. Every span is read once before any is read twice."""
 
-    corpus: Corpus
+    corpus: TokenCorpus
     vocabulary: Vocabulary
     length: int
     size: int
@@ -59,20 +59,20 @@ class Batches:
         """Where the corpus is cut; eight bytes for each ``length`` pieces, the one thing that grows with it."""
         found = pairs.spans(self.corpus, self.length - pairs.SPECIAL)
         if not len(found):
-            raise Refusal(
+            raise UserError(
                 f"No document has two sentences that make a pair of {self.length} pieces. Raise [data] length, or bring"
                 " other texts."
             )
         return found
 
-    def __call__(self, step: int, rate: float) -> Batch:
+    def __call__(self, step: int, rate: float) -> PretrainingBatch:
         """The batch of a step, with that share of its pieces to be guessed."""
         random = np.random.default_rng([self.seed, step])
         room = self.length - pairs.SPECIAL
         rows = [pairs.pair(self.corpus, sentence, room, random) for sentence in self.sentences(step)]
         if random.random() < self.short:
             shorter = int(random.integers(SHORTEST, self.length)) - pairs.SPECIAL
-            rows = [pairs.shortened(row, shorter) for row in rows]
+            rows = [pairs.truncate_pair(row, shorter) for row in rows]
         pieces, segments, real = self._laid_out(rows)
         words = np.arange(pieces.shape[1]) + np.zeros_like(pieces)
         if self.whole_words:
@@ -80,7 +80,7 @@ class Batches:
         texts = (real == 1) & (pieces != self.vocabulary.start) & (pieces != self.vocabulary.end)
         chosen = masking.choose(texts, words, rate, random)
         masked = masking.mask(pieces, chosen, self.vocabulary.mask, self.vocabulary.ordinary, random)
-        return Batch(masked, segments, real, np.array([row.random for row in rows], np.int64))
+        return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
         """Where this step's spans start: the next ones in the order of their pass over the corpus."""
@@ -96,7 +96,9 @@ class Batches:
             kept[number] = np.random.default_rng([self.seed, number, 1]).permutation(len(self.spans))
         return kept[number]
 
-    def _laid_out(self, rows: list[pairs.Pair]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def _laid_out(
+        self, rows: list[pairs.SentencePair]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Pieces, segments and which are real, padded to the longest row."""
         vocabulary = self.vocabulary
         width = max(len(row.first) + len(row.second) for row in rows) + pairs.SPECIAL

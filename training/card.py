@@ -8,7 +8,7 @@ from typing import Any
 
 from inference.files.checksums import sha256
 from training import corpus
-from training.config import Config
+from training.config import PretrainingConfig
 from training.prepare import held_out_text, training_text
 
 TEMPLATE = """---
@@ -63,7 +63,7 @@ next sentence summed, AdamW, warm-up, linear decay. A masking rate that falls: a
 """
 
 
-def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
+def card(config: PretrainingConfig, folder: Path, scores: dict[str, Any]) -> str:
     """The card of the model in a folder, in Markdown."""
     facts = corpus.facts(training_text(config))
     seen = scores["slide"]

@@ -12,7 +12,7 @@ from zipfile import is_zipfile
 import torch
 from torch.nn import Module
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from training import schedule
 from training.schedule import Schedule
 
@@ -21,7 +21,7 @@ BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, A
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """How far a run has come."""
 
     schedule: Schedule
@@ -31,13 +31,13 @@ class Progress:
     metrics_bytes: int = 0  # length of metrics.jsonl, so that a resumed run writes no line twice
 
 
-def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: RunProgress) -> None:
     """Writes model, optimiser, random state and progress; a crash leaves the old file."""
     state: dict[str, Any] = {
         "model": model.state_dict(),
         "optimiser": optimiser.state_dict(),
         "random": torch.get_rng_state(),
-        **schedule.written(progress.schedule),
+        **schedule.to_json(progress.schedule),
         "progress": [progress.step, progress.pieces, progress.seconds, progress.metrics_bytes],
     }
     partial = file.with_suffix(".partial")
@@ -45,7 +45,7 @@ def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: 
     os.replace(partial, file)
 
 
-def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> Progress:
+def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> RunProgress:
     """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given.
 
     What the optimiser has gathered is the checkpoint's; its rates, decay and betas stay as the configuration says.
@@ -56,13 +56,15 @@ def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = No
             raise UnpicklingError("no archive")
         state = torch.load(file, map_location="cpu", weights_only=True)
         weights, gathered, random = state["model"], state["optimiser"]["state"], state["random"]
-        progress = Progress(schedule.read(state), *state["progress"])
+        progress = RunProgress(schedule.read(state), *state["progress"])
     except BROKEN as error:
-        raise Refusal(f"{file} is damaged. Put a copy in its place, or remove it: the run then starts anew.") from error
+        raise UserError(
+            f"{file} is damaged. Put a copy in its place, or remove it: the run then starts anew."
+        ) from error
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
-        raise Refusal(
+        raise UserError(
             f"{file} holds a model of another size than the configuration asks for. Set it back, or name another run."
         ) from error
     if optimiser is not None:
@@ -71,9 +73,9 @@ def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = No
     return progress
 
 
-def finished(run: Path, command: str) -> Path:
+def finished_checkpoint(run: Path, command: str) -> Path:
     """The checkpoint of a run's folder; raises Refusal where there is none, naming the command that makes one."""
     saved = run / "checkpoint.pt"
     if not saved.exists():
-        raise Refusal(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
+        raise UserError(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
     return saved

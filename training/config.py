@@ -6,16 +6,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from inference.errors import Refusal
-from training import tables
+from inference.errors import UserError
+from training import config_tables
 from training.batches import SHORTEST
-from training.tables import Amount, Count, Division, Loop, Range, Share, SomeShare, Source, checked, table, toml
+from training.config_tables import (
+    Amount,
+    Count,
+    Division,
+    Loop,
+    Range,
+    Share,
+    SomeShare,
+    TextSource,
+    check_value,
+    table,
+    toml,
+)
 
 Length = Annotated[int, Range(f"above {SHORTEST}", lambda number: number > SHORTEST)]
 
 
 @dataclass(frozen=True)
-class Data:
+class PretrainingData:
     """What is read, and how it is cut."""
 
     held_out: Division = 0.015  # share of documents never trained on
@@ -32,7 +44,7 @@ class Masking:
 
 
 @dataclass(frozen=True)
-class Optimiser(tables.Optimiser):
+class BertOptimizer(config_tables.OptimizerTable):
     """BERT's: layers may learn at rates of their own."""
 
     layer_decay: SomeShare = 1.0  # each layer further down learns at this share of the rate above it
@@ -40,7 +52,7 @@ class Optimiser(tables.Optimiser):
 
 
 @dataclass(frozen=True)
-class Hold:
+class Distillation:
     """How strongly the attention maps are held to the first weights' own; 0 is not at all."""
 
     weight: Amount = 0.0
@@ -48,7 +60,7 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class Card(tables.Card):
+class BertCard(config_tables.CardTable):
     """The card of a BERT."""
 
     title: str = "A BERT with both heads"
@@ -57,42 +69,49 @@ class Card(tables.Card):
 
 
 @dataclass(frozen=True)
-class Config:
+class PretrainingConfig:
     """One run: its folder, its texts, where its weights start."""
 
     run: Path  # everything the run writes
     start: str  # "embedded", a folder with an encoder's weights, or a folder with config.json only: from scratch
-    sources: tuple[Source, ...]
-    data: Data
+    sources: tuple[TextSource, ...]
+    data: PretrainingData
     masking: Masking
-    optimiser: Optimiser
-    hold: Hold
+    optimiser: BertOptimizer
+    hold: Distillation
     loop: Loop
-    card: Card
+    card: BertCard
 
 
-_TABLES = {"data": Data, "masking": Masking, "optimiser": Optimiser, "hold": Hold, "loop": Loop, "card": Card}
+_TABLES = {
+    "data": PretrainingData,
+    "masking": Masking,
+    "optimiser": BertOptimizer,
+    "hold": Distillation,
+    "loop": Loop,
+    "card": BertCard,
+}
 
 
-def read(file: Path) -> Config:
+def read(file: Path) -> PretrainingConfig:
     """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
     raw = toml(file, required=("run", "start", "source"), tables=tuple(_TABLES))
     here = file.resolve().parent
     others: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
-    start = checked("start", raw["start"], str)
-    return Config(
-        run=here / checked("run", raw["run"], str),
+    start = check_value("start", raw["start"], str)
+    return PretrainingConfig(
+        run=here / check_value("run", raw["run"], str),
         start=start if start == "embedded" else str(here / start),
         sources=_sources(raw["source"], here),
         **others,
     )
 
 
-def _sources(rows: Any, here: Path) -> tuple[Source, ...]:
+def _sources(rows: Any, here: Path) -> tuple[TextSource, ...]:
     """Every [[source]], at least one; their names tell them apart."""
     if not isinstance(rows, list) or not rows:
-        raise Refusal("There is no list of sources: write [[source]] in double brackets, once for each.")
-    sources = [table(Source, row, "source") for row in rows]
+        raise UserError("There is no list of sources: write [[source]] in double brackets, once for each.")
+    sources = [table(TextSource, row, "source") for row in rows]
     if len({source.name for source in sources}) < len(sources):
-        raise Refusal("Two sources have one name; give each [[source]] its own.")
+        raise UserError("Two sources have one name; give each [[source]] its own.")
     return tuple(replace(source, path=here / source.path) for source in sources)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.checksums import sha256
 from training.sentences import sentences
 
@@ -30,7 +30,7 @@ UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Corpus:
+class TokenCorpus:
     """Tokenised text; every array is memory-mapped and read-only."""
 
     pieces: NDArray[np.unsignedinteger]  # (piece,) uint16 or uint32: ids, without special tokens
@@ -72,7 +72,7 @@ def write(
         (partial / "documents.bin").open("wb") as firsts,
         (partial / "names.txt").open("w", encoding="utf-8") as names,
     ):
-        for name, encoded in _encoded(documents, encoder):
+        for name, encoded in _encode_documents(documents, encoder):
             lengths = np.array([len(ids) for ids in encoded], np.int64)
             ids = np.array(list(itertools.chain.from_iterable(encoded)), dtype)
             firsts.write(np.int64(totals["sentences"]).tobytes())
@@ -84,7 +84,7 @@ def write(
             totals["sentences"] += len(encoded)
             totals["documents"] += 1
         if not totals["documents"]:
-            raise Refusal(f"No document is left for {folder}. Change [data] held_out or bring more of them.")
+            raise UserError(f"No document is left for {folder}. Change [data] held_out or bring more of them.")
         starts.write(np.int64(totals["pieces"]).tobytes())
         firsts.write(np.int64(totals["sentences"]).tobytes())
     np.save(partial / "counts.npy", counts)
@@ -94,7 +94,9 @@ def write(
     partial.rename(folder)
 
 
-def _encoded(documents: Iterable[tuple[str, str]], encoder: Tokenizer) -> Iterator[tuple[str, list[list[int]]]]:
+def _encode_documents(
+    documents: Iterable[tuple[str, str]], encoder: Tokenizer
+) -> Iterator[tuple[str, list[list[int]]]]:
     """Each document's name and the ids of its sentences; sentences and documents without a piece are left out."""
     remaining = iter(documents)
     while batch := list(itertools.islice(remaining, BATCH)):
@@ -112,9 +114,9 @@ def facts(folder: Path) -> dict[str, Any]:
     return found
 
 
-def read(folder: Path) -> Corpus:
+def read(folder: Path) -> TokenCorpus:
     """Opens a corpus folder without reading its arrays into memory."""
-    return Corpus(
+    return TokenCorpus(
         pieces=np.memmap(folder / "pieces.bin", str(facts(folder)["dtype"]), "r"),
         sentences=np.memmap(folder / "sentences.bin", np.int64, "r"),
         documents=np.memmap(folder / "documents.bin", np.int64, "r"),

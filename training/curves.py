@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from training import metrics
-from training.drawing import Line, Panel, highest, line, svg
+from training.svg_charts import Line, Panel, largest_value, line, svg
 
 
 def curves(file: Path) -> str:
@@ -18,4 +18,4 @@ def curves(file: Path) -> str:
         losses.append(line(f"{source}, pieces", rows, "piece_loss"))
         kinds = (("top-1", "top1"), ("top-5", "top5"), ("next sentence", "next_sentence"))
         shares += [line(f"{source}, {name}", rows, key) for name, key in kinds]
-    return svg([Panel("Loss, nats", losses, highest(losses)), Panel("Share of right answers", shares, 1.0)])
+    return svg([Panel("Loss, nats", losses, largest_value(losses)), Panel("Share of right answers", shares, 1.0)])

@@ -8,7 +8,7 @@ import lzma
 from collections.abc import Iterator
 from pathlib import Path
 
-from inference.errors import Refusal
+from inference.errors import UserError
 
 SUFFIXES = (".txt", ".jsonl", ".jsonl.xz")
 
@@ -20,11 +20,11 @@ def documents(source: Path) -> Iterator[tuple[str, str]]:
     place in the folder, for lines with the id or the line's number behind it. Raises Refusal where nothing is found.
     """
     if not source.exists():
-        raise Refusal(f"There is no text at {source}. Name a folder, or a .txt, .jsonl or .jsonl.xz file.")
+        raise UserError(f"There is no text at {source}. Name a folder, or a .txt, .jsonl or .jsonl.xz file.")
     files = sorted(file for file in source.rglob("*") if file.is_file()) if source.is_dir() else [source]
     texts = [file for file in files if file.name.endswith(SUFFIXES)]
     if not texts:
-        raise Refusal(f"{source} holds no .txt, .jsonl or .jsonl.xz file.")
+        raise UserError(f"{source} holds no .txt, .jsonl or .jsonl.xz file.")
     for file in texts:
         place = file.relative_to(source).as_posix() if source.is_dir() else file.name
         if file.suffix == ".txt":
@@ -41,9 +41,9 @@ def _lines(file: Path, place: str) -> Iterator[tuple[str, str]]:
                 row = json.loads(line)
                 name, text = f"{place}#{row.get('id', number)}", row["text"]
             except (ValueError, AttributeError, KeyError) as error:
-                raise Refusal(f'Line {number} of {place} is not a JSON object with "text".') from error
+                raise UserError(f'Line {number} of {place} is not a JSON object with "text".') from error
             if not isinstance(text, str):
-                raise Refusal(f'Line {number} of {place}: "text" is not a string.')
+                raise UserError(f'Line {number} of {place}: "text" is not a string.')
             yield name, text
 
 

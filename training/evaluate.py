@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import BertForPreTraining
 
-from training.batches import Batches
+from training.batches import PretrainingBatches
 from training.model import losses, read
 from training.precision import Precision
 
@@ -17,7 +17,7 @@ RATE = 0.15  # of pieces asked, whatever the rate in training
 
 
 @dataclass(frozen=True)
-class Score:
+class PretrainingScore:
     """Answers on one held-out source. Shares are between 0 and 1.
 
     ``masked`` counts the places where the model saw [MASK]; ``chosen`` all that it was asked for, so the 10 % random
@@ -40,8 +40,8 @@ class Score:
 
 @torch.no_grad()
 def evaluate(
-    model: BertForPreTraining, batches: Batches, pairs: int, counts: NDArray[np.int64], precision: Precision
-) -> Score:
+    model: BertForPreTraining, batches: PretrainingBatches, pairs: int, counts: NDArray[np.int64], precision: Precision
+) -> PretrainingScore:
     """Scores a model on the first ``pairs`` pairs of held-out text, or all there are, rounded down to batches.
 
     ``counts`` says how often each piece occurs in the text that was trained on.
@@ -74,7 +74,7 @@ def evaluate(
     model.train()
     answers = np.concatenate(rows)  # (chosen, 5)
     shown = answers[answers[:, 0]].mean(axis=0)
-    return Score(
+    return PretrainingScore(
         masked=int(answers[:, 0].sum()),
         top1=float(shown[1]),
         top5=float(shown[2]),

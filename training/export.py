@@ -10,31 +10,31 @@ from typing import Any
 import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
-from inference.errors import Refusal, unusable
+from inference.errors import UserError, format_os_error
 from training import checkpoint, corpus
 from training.bert import EVALUATION_SEED
 from training.card import card
-from training.config import Config
+from training.config import PretrainingConfig
 from training.curves import curves
 from training.evaluate import evaluate
-from training.folder import SCORES, save_half, seal
+from training.folder import SCORES, save_half, write_checksums
 from training.model import build, fits, start_folder, vocabulary
 from training.precision import precision
 from training.prepare import held_out_batches, prepare, training_text
-from training.slide import slide
+from training.pronoun_score import pronoun_score
 
 # Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
 FINAL_SEED = EVALUATION_SEED + 1
 
 
-def export(config: Config, folder: Path, *, pairs: int, further: Path | None = None) -> None:
+def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path | None = None) -> None:
     """Writes the last checkpoint's model, evaluates what was written, and adds card, curves and scores.
 
     ``further`` is a JSON file of more scores (of a probe, say), which is taken into the scores and the card as it is.
     """
     torch.set_num_threads(config.loop.threads)
-    more = {} if further is None else {"further": _further(further)}
-    saved = checkpoint.finished(config.run, "pretrain")
+    more = {} if further is None else {"further": _load_more_scores(further)}
+    saved = checkpoint.finished_checkpoint(config.run, "pretrain")
     start = start_folder(config.start)
     fits(start, config.data.length)
     prepare(config, start / "tokenizer.json")
@@ -46,23 +46,23 @@ def export(config: Config, folder: Path, *, pairs: int, further: Path | None = N
     save_half(model, folder)
     _write_tokenizer(start, folder, model.config.max_position_embeddings)
     scores: dict[str, Any] = {"step": progress.step, "pieces": progress.pieces, "hours": progress.seconds / 3600}
-    scores |= assessed(config, folder, pairs) | more
+    scores |= evaluate_folder(config, folder, pairs) | more
     (folder / SCORES).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
     (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
     (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
-    seal(folder)
+    write_checksums(folder)
 
 
-def _further(file: Path) -> dict[str, dict[str, Any]]:
+def _load_more_scores(file: Path) -> dict[str, dict[str, Any]]:
     """More scores from a JSON file, each table with its title; raises Refusal where it holds something else."""
     try:
         tables = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise Refusal(f"--further {unusable(error)}") from error
+        raise UserError(f"--further {format_os_error(error)}") from error
     except ValueError as error:
-        raise Refusal(f"--further {file} is not JSON. Give a file of tables of scores.") from error
+        raise UserError(f"--further {file} is not JSON. Give a file of tables of scores.") from error
     if not isinstance(tables, dict) or not all(isinstance(rows, dict) for rows in tables.values()):
-        raise Refusal(f'--further {file} must hold tables: {{"title": {{"row": 73, ...}}, ...}}')
+        raise UserError(f'--further {file} must hold tables: {{"title": {{"row": 73, ...}}, ...}}')
     return tables
 
 
@@ -75,7 +75,7 @@ def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
     )
 
 
-def assessed(config: Config, folder: Path, pairs: int) -> dict[str, Any]:
+def evaluate_folder(config: PretrainingConfig, folder: Path, pairs: int) -> dict[str, Any]:
     """Scores of a folder's model, computed in float32, on the configuration's held-out texts and on the slide."""
     where = precision("fp32")
     model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(
@@ -84,4 +84,4 @@ def assessed(config: Config, folder: Path, pairs: int) -> dict[str, Any]:
     counts = corpus.read(training_text(config)).counts
     held_out = held_out_batches(config, vocabulary(folder), FINAL_SEED)
     sources = {name: asdict(evaluate(model, batches, pairs, counts, where)) for name, batches in held_out.items()}
-    return {"sources": sources, "slide": asdict(slide(model, BertTokenizerFast.from_pretrained(folder)))}
+    return {"sources": sources, "slide": asdict(pronoun_score(model, BertTokenizerFast.from_pretrained(folder)))}

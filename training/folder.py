@@ -22,7 +22,7 @@ def save_half(model: Any, folder: Path) -> None:
     model.config.save_pretrained(folder)
 
 
-def seal(folder: Path) -> None:
+def write_checksums(folder: Path) -> None:
     """Makes the folder's files readable and writes their sums."""
     files = [file for file in folder.iterdir() if file.is_file() and file.name != checksums.SUMS]
     for file in files:

@@ -15,19 +15,19 @@ from typing import ClassVar
 import torch
 from transformers import PreTrainedModel
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from training import checkpoint, metrics
-from training.checkpoint import Progress
+from training.checkpoint import RunProgress
+from training.config_tables import Loop, OptimizerTable
 from training.metrics import Metrics
-from training.optimiser import set_rate
+from training.optimizer import set_rate
 from training.precision import Precision
-from training.tables import Loop, Optimiser
 
 PACE_STEPS = 50  # steps measured before the first plan by the clock, where the plan before has so many
 
 
 @dataclass(frozen=True)
-class Stint:
+class RunBudget:
     """What one call asks of a run beside its configuration; None asks nothing."""
 
     stop_after: float | None = None  # minutes; then it stops, to be resumed
@@ -37,11 +37,11 @@ class Stint:
     stop_at: int | None = None  # the step after which it stops, to be resumed
 
 
-TO_THE_END = Stint()
+TO_THE_END = RunBudget()
 
 
 @dataclass(frozen=True)
-class Learned:
+class StepResult:
     """What one batch taught."""
 
     loss: torch.Tensor  # () what the gradients are of
@@ -57,11 +57,11 @@ class Run(ABC):
 
     folder: Path  # where checkpoint and metrics are
     loop: Loop
-    learning: Optimiser
+    learning: OptimizerTable
     model: PreTrainedModel
     optimiser: torch.optim.AdamW
     precision: Precision
-    progress: Progress
+    progress: RunProgress
     metrics: Metrics
     sums: torch.Tensor = field(init=False)  # of the losses since the last line
     summed: int = 0  # steps that they are of
@@ -70,7 +70,7 @@ class Run(ABC):
         self.sums = torch.zeros(len(self.PARTS))
 
     @abstractmethod
-    def learn(self) -> Learned:
+    def learn(self) -> StepResult:
         """Reads the batch of the next step; called under autocast."""
 
     @abstractmethod
@@ -82,17 +82,19 @@ class Run(ABC):
         return {}
 
 
-def train(run: Run, stint: Stint) -> None:
+def train(run: Run, stint: RunBudget) -> None:
     """Takes steps until the last, or as the stint says; raises Refusal where there is nothing to finish or raise."""
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)
     elif stint.finish_in is not None and run.progress.step >= run.progress.schedule.last:
-        raise Refusal(f"The run ended at step {run.progress.step}, so --finish-in asks nothing: add --raise-to SHARE.")
+        raise UserError(
+            f"The run ended at step {run.progress.step}, so --finish-in asks nothing: add --raise-to SHARE."
+        )
     with _stop_signals() as stopped:
         _steps(run, stopped, stint)
 
 
-def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
+def _steps(run: Run, stopped: list[bool], stint: RunBudget) -> None:
     """Takes steps until the last, or until the run is stopped."""
     settings, progress = run.loop, run.progress
     began = saved = time.monotonic()
@@ -122,7 +124,7 @@ def _steps(run: Run, stopped: list[bool], stint: Stint) -> None:
             run.metrics.note(f"stopped at step {progress.step} of {progress.schedule.last}")
             return
     _save(run)
-    if not _assessed(run):
+    if not _is_evaluated(run):
         run.assess()
         _save(run)  # the next call cuts metrics.jsonl back to what the checkpoint knows of
     run.metrics.note(f"finished at step {progress.step}")
@@ -144,12 +146,12 @@ def step(run: Run) -> None:
     progress.pieces += learned.pieces
 
 
-def at(progress: Progress) -> dict[str, float]:
+def log_position(progress: RunProgress) -> dict[str, float]:
     """Where a line of metrics.jsonl was written."""
     return {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
 
 
-def _assessed(run: Run) -> bool:
+def _is_evaluated(run: Run) -> bool:
     """Whether the model was evaluated as it is now."""
     return any(row["step"] == run.progress.step for row in metrics.lines(run.metrics.file, "evaluation"))
 
@@ -161,7 +163,7 @@ def _log(run: Run) -> None:
     run.summed = 0
     run.metrics.write(
         "step",
-        **at(progress),
+        **log_position(progress),
         **{name: round(loss, 6) for name, loss in losses.items()},
         share=round(progress.schedule.share(progress.step - 1), 4),
         **run.settings(),
@@ -172,12 +174,14 @@ def _raise(run: Run, share: float) -> None:
     """Plans steps after the last one, up to the configuration's, from that share of the highest rate."""
     progress, last = run.progress, run.learning.steps
     if not 0 < share <= 1:
-        raise Refusal(f"The rate cannot be raised to {share:g} of its highest; say a share above 0, at most 1.")
+        raise UserError(f"The rate cannot be raised to {share:g} of its highest; say a share above 0, at most 1.")
     if progress.step < progress.schedule.last:
-        raise Refusal(f"The run is at step {progress.step} of {progress.schedule.last}; leave --raise-to out to go on.")
+        raise UserError(
+            f"The run is at step {progress.step} of {progress.schedule.last}; leave --raise-to out to go on."
+        )
     if last <= progress.step:
-        raise Refusal(f"The run ended at step {progress.step}; give [optimiser] steps a number above it first.")
-    progress.schedule = progress.schedule.planned(progress.step, last, share)
+        raise UserError(f"The run ended at step {progress.step}; give [optimiser] steps a number above it first.")
+    progress.schedule = progress.schedule.replan(progress.step, last, share)
     run.metrics.write("plan", step=progress.step, last=last, share=share)
     run.metrics.note(f"raised at step {progress.step} to {share:g} of the highest rate: last step {last}")
 
@@ -189,7 +193,7 @@ def _plan(run: Run, seconds: float, pace: float, most: int | None) -> None:
     last = progress.step + max(1, fit if most is None else min(fit, most - progress.step))
     if last == progress.schedule.last:
         return
-    progress.schedule = progress.schedule.planned(progress.step, last)
+    progress.schedule = progress.schedule.replan(progress.step, last)
     run.metrics.write("plan", step=progress.step, last=progress.schedule.last, seconds_a_step=round(pace, 3))
     run.metrics.note(f"planned at step {progress.step}: last step {progress.schedule.last}, {pace:.2f} s a step")
 

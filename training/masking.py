@@ -11,7 +11,7 @@ MASKED, RANDOM, KEPT = 0.8, 0.1, 0.1  # what the model sees where it must guess:
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedBatch:
     """A batch with blanks: what the model reads, where it is asked, and what stood there."""
 
     pieces: NDArray[np.int64]  # (row, position)
@@ -59,7 +59,7 @@ def mask(
     mask_id: int,
     ordinary: NDArray[np.int64],  # (n,) the ids that may stand in at random: all but the special ones
     random: np.random.Generator,
-) -> Masked:
+) -> MaskedBatch:
     """Hides the chosen pieces: 80 % become the mask, 10 % a random piece, 10 % stay as they are."""
     places = np.flatnonzero(chosen)
     labels = pieces.reshape(-1)[places]
@@ -68,4 +68,4 @@ def mask(
     read = pieces.copy()
     read.reshape(-1)[places[shown == 0]] = mask_id
     read.reshape(-1)[places[shown == 1]] = random.choice(ordinary, int((shown == 1).sum()))
-    return Masked(pieces=read, places=places, labels=labels, shown=shown)
+    return MaskedBatch(pieces=read, places=places, labels=labels, shown=shown)

@@ -13,9 +13,9 @@ from torch.nn import functional
 from transformers import BertConfig, BertForPreTraining, BertModel, BertTokenizerFast
 from transformers.modeling_outputs import BaseModelOutputWithPoolingAndCrossAttentions as Encoded
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.embedded import folder as embedded_folder
-from training.batches import Batch, Vocabulary
+from training.batches import PretrainingBatch, Vocabulary
 
 ENCODER = ("embeddings.", "encoder.", "pooler.")
 
@@ -25,7 +25,7 @@ def start_folder(start: str) -> Path:
     folder = embedded_folder() if start == "embedded" else Path(start)
     for name in ("config.json", "tokenizer.json"):
         if not (folder / name).is_file():
-            raise Refusal(f"{folder} holds no {name}, so no model can start from it.")
+            raise UserError(f"{folder} holds no {name}, so no model can start from it.")
     return folder
 
 
@@ -33,7 +33,9 @@ def fits(folder: Path, length: int) -> None:
     """Raises Refusal where the folder's model reads fewer pieces than a pair has."""
     most = BertConfig.from_pretrained(folder).max_position_embeddings
     if length > most:
-        raise Refusal(f"[data] length = {length} is too long: the model in {folder.name} reads at most {most} pieces.")
+        raise UserError(
+            f"[data] length = {length} is too long: the model in {folder.name} reads at most {most} pieces."
+        )
 
 
 def vocabulary(folder: Path) -> Vocabulary:
@@ -71,14 +73,14 @@ def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
     try:
         model.bert.load_state_dict(encoder, strict=True)
     except RuntimeError as error:
-        raise Refusal(
+        raise UserError(
             f"The weights in {folder} are not a whole BERT encoder of the size its config.json says."
         ) from error
     return model, True
 
 
 @dataclass(frozen=True)
-class Reading:
+class PretrainingOutput:
     """What the model made of a batch."""
 
     logits: Tensor  # (chosen, vocabulary)
@@ -86,34 +88,36 @@ class Reading:
     attentions: tuple[Tensor, ...]  # per layer (row, head, query, key), empty unless asked for
 
 
-def read(model: BertForPreTraining, batch: Batch, device: torch.device, *, attentions: bool = False) -> Reading:
+def read(
+    model: BertForPreTraining, batch: PretrainingBatch, device: torch.device, *, attentions: bool = False
+) -> PretrainingOutput:
     """One pass. The vocabulary's logits, the dearest part, are computed at the chosen places only."""
     output = encode(model.bert, batch, device, attentions=attentions)
-    hidden = output.last_hidden_state.flatten(0, 1)[_on(batch.masked.places, device)]
+    hidden = output.last_hidden_state.flatten(0, 1)[_to_device(batch.masked.places, device)]
     logits = model.cls.predictions(hidden)
-    return Reading(logits, model.cls.seq_relationship(output.pooler_output), output.attentions or ())
+    return PretrainingOutput(logits, model.cls.seq_relationship(output.pooler_output), output.attentions or ())
 
 
 def encode(
-    encoder: BertModel, batch: Batch, device: torch.device, *, attentions: bool, rows: int | None = None
+    encoder: BertModel, batch: PretrainingBatch, device: torch.device, *, attentions: bool, rows: int | None = None
 ) -> Encoded:
     """The encoder's pass over a batch, or over its first rows."""
     real = batch.real[:rows]
     return encoder(
-        _on(batch.masked.pieces[:rows], device),
-        attention_mask=None if real.all() else _on(real, device),
-        token_type_ids=_on(batch.segments[:rows], device),
+        _to_device(batch.masked.pieces[:rows], device),
+        attention_mask=None if real.all() else _to_device(real, device),
+        token_type_ids=_to_device(batch.segments[:rows], device),
         output_attentions=attentions,
     )
 
 
-def losses(reading: Reading, batch: Batch) -> tuple[Tensor, Tensor]:
+def losses(reading: PretrainingOutput, batch: PretrainingBatch) -> tuple[Tensor, Tensor]:
     """Mean cross-entropy, in nats, of the chosen pieces and of what follows; BERT's loss is their sum."""
     device = reading.logits.device
-    pieces = functional.cross_entropy(reading.logits.float(), _on(batch.masked.labels, device))
-    pairs = functional.cross_entropy(reading.follows.float(), _on(batch.random, device))
+    pieces = functional.cross_entropy(reading.logits.float(), _to_device(batch.masked.labels, device))
+    pairs = functional.cross_entropy(reading.follows.float(), _to_device(batch.random, device))
     return pieces, pairs
 
 
-def _on(array: np.ndarray, device: torch.device) -> Tensor:
+def _to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)

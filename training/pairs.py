@@ -14,14 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from training.corpus import Corpus
+from training.corpus import TokenCorpus
 
 SPECIAL = 3  # [CLS] A [SEP] B [SEP]
 _TRIES = 50  # draws for a random text that is long enough, before a shorter one is taken
 
 
 @dataclass(frozen=True)
-class Pair:
+class SentencePair:
     """Two texts as ids, and whether the second is from elsewhere (transformers' label: 0 follows, 1 does not)."""
 
     first: NDArray[np.int64]
@@ -29,7 +29,7 @@ class Pair:
     random: bool
 
 
-def spans(corpus: Corpus, room: int) -> NDArray[np.int64]:
+def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
     """The sentences at which spans of ``room`` pieces start: (span,).
 
     Spans follow one another; the sentence that a span cuts starts the next, and a document's last span starts early
@@ -60,7 +60,7 @@ def _starts(sentences: list[int], room: int) -> list[int]:
     return found
 
 
-def pair(corpus: Corpus, sentence: int, room: int, random: np.random.Generator) -> Pair:
+def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Generator) -> SentencePair:
     """A pair from the span that starts at a sentence; half of the time the second text is from another document."""
     starts = corpus.sentences
     document = int(corpus.document_of(np.array(sentence)))
@@ -72,11 +72,13 @@ def pair(corpus: Corpus, sentence: int, room: int, random: np.random.Generator) 
     second = corpus.pieces[split:end]
     elsewhere = bool(random.integers(2)) and len(corpus.documents) > 2
     if elsewhere:
-        second = _elsewhere(corpus, document, end - split, random)
-    return Pair(first.astype(np.int64), second.astype(np.int64), elsewhere)
+        second = _random_continuation(corpus, document, end - split, random)
+    return SentencePair(first.astype(np.int64), second.astype(np.int64), elsewhere)
 
 
-def _elsewhere(corpus: Corpus, document: int, length: int, random: np.random.Generator) -> NDArray[np.unsignedinteger]:
+def _random_continuation(
+    corpus: TokenCorpus, document: int, length: int, random: np.random.Generator
+) -> NDArray[np.unsignedinteger]:
     """That many pieces from the start of a random sentence of another document, or as many as it has."""
     longest = corpus.pieces[:0]
     own = range(int(corpus.documents[document]), int(corpus.documents[document + 1]))
@@ -94,7 +96,7 @@ def _elsewhere(corpus: Corpus, document: int, length: int, random: np.random.Gen
     return longest
 
 
-def shortened(pair: Pair, room: int) -> Pair:
+def truncate_pair(pair: SentencePair, room: int) -> SentencePair:
     """The pair cut to ``room`` pieces around the place where its texts meet: A loses its front, B its end."""
     first = min(len(pair.first), max(room - len(pair.second), room // 2))
-    return Pair(pair.first[len(pair.first) - first :], pair.second[: room - first], pair.random)
+    return SentencePair(pair.first[len(pair.first) - first :], pair.second[: room - first], pair.random)

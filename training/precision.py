@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from inference.errors import Refusal
+from inference.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ def precision(name: str) -> Precision:
     """A GPU if there is one; "bf16", "fp32", or "auto": bfloat16 where the device multiplies it in hardware."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name not in ("auto", "bf16", "fp32"):
-        raise Refusal(f'The precision is "{name}". It can be "auto", "bf16" or "fp32".')
+        raise UserError(f'The precision is "{name}". It can be "auto", "bf16" or "fp32".')
     return Precision(device, name == "bf16" or (name == "auto" and _multiplies_bf16(device)))
 
 

@@ -13,16 +13,16 @@ import numpy as np
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from inference.files.dinov2 import DINOV2
-from inference.pictures.sample import RECORDED, Difference, packed, photo, unpacked
+from inference.pictures.sample_picture import RECORDED, Difference, pack_trace, photo, unpack_trace
 from inference.settings import Settings
 
 
-def recorded() -> Trace:
+def record_trace() -> Trace:
     """The whole trace, by the model."""
     return LocalBackend(Settings(offline=True)).trace(TraceRequest(model=DINOV2.name, picture=photo()))
 
 
-def compared(trace: Trace, stored: Trace) -> Difference:
+def compare_traces(trace: Trace, stored: Trace) -> Difference:
     """How far one trace's weights are from another's."""
     largest, moved = [], []
     for layer in range(trace.layers):
@@ -34,7 +34,7 @@ def compared(trace: Trace, stored: Trace) -> Difference:
 
 
 if __name__ == "__main__":
-    found = recorded()
-    said = compared(found, unpacked(packed(found), photo()))
-    RECORDED.write_bytes(packed(found, said))
+    found = record_trace()
+    said = compare_traces(found, unpack_trace(pack_trace(found), photo()))
+    RECORDED.write_bytes(pack_trace(found, said))
     print(f"{RECORDED.stat().st_size:,} bytes; weights differ by at most {said.largest:.4f}, {said.moved:.2%} moved.")

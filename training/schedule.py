@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from inference.errors import Refusal
+from inference.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -49,23 +49,23 @@ class Schedule:
         current = next((plan for plan in reversed(self.plans) if plan.step <= step), self.plans[0])
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
-    def planned(self, step: int, last: int, share: float | None = None) -> Schedule:
+    def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
         """The same, with a new last step decided at a step; plans made during the warm-up start at its end.
 
         The rate goes on from where it is, or from ``share``: what has come to 0 needs one to go on at all.
         """
         if last <= step:
-            raise Refusal(f"The last step, {last}, is not after step {step}.")
+            raise UserError(f"The last step, {last}, is not after step {step}.")
         if step < self.warm_up:
             return start(self.warm_up, max(last, self.warm_up + 1))
         share = self.share(step) if share is None else share
         return Schedule(self.warm_up, (*self.plans, Plan(step, share, last)))
 
 
-def written(shape: Schedule) -> dict[str, Any]:
+def to_json(shape: Schedule) -> dict[str, Any]:
     """A schedule as a JSON file holds it.
 
-    >>> read(written(start(2, 6).planned(4, last=8))) == start(2, 6).planned(4, last=8)
+    >>> read(to_json(start(2, 6).planned(4, last=8))) == start(2, 6).planned(4, last=8)
     True
     """
     return {"warm_up": shape.warm_up, "plans": [list(astuple(plan)) for plan in shape.plans]}
@@ -79,5 +79,5 @@ def read(said: Mapping[str, Any]) -> Schedule:
 def start(warm_up: int, last: int) -> Schedule:
     """A schedule with its first plan; raises Refusal where the warm-up leaves no step."""
     if last <= warm_up:
-        raise Refusal(f"{last} steps leave none after a warm-up of {warm_up}.")
+        raise UserError(f"{last} steps leave none after a warm-up of {warm_up}.")
     return Schedule(warm_up, (Plan(warm_up, 1.0, last),))

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from attention.cells import Cell
-from attention.mask import Array
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
 from attention.spreadsheet import MARK, column_names, safe_cell
 from attention.view import View
-from wording import sentence, told
+from i18n import gettext_lazy, translate
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
 MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
@@ -43,14 +43,14 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
         "pair": trace.pair,
         "target": trace.target_text,
         "tokens_read": len(trace.source),
-        **({"truncated": told(trace.truncated)} if trace.truncated else {}),
+        **({"truncated": translate(trace.truncated)} if trace.truncated else {}),
         "part": part,
         **where,
         "index_base": base,
         "words_merged": view.words,
         "special_tokens_shown": view.special,
-        "rows_renormalised": view.renormalise and not view.special and not view.signed,
-        **({"signed": True} if view.signed else {}),
+        "rows_renormalised": view.renormalise and not view.special and not view.is_signed,
+        **({"signed": True} if view.is_signed else {}),
     }
 
 
@@ -59,7 +59,7 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
 
     The second "the" is named "the#2". ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
     """
-    weights = _whole(view, layer, head)
+    weights = _head_weights(view, layer, head)
     queries = column_names(_texts(view.queries))
     rows = ([name, *row] for name, row in zip(queries, weights, strict=True))
     return _table(["query", *_texts(view.keys)], rows)
@@ -67,7 +67,7 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
 
 def weights_json(view: View, layer: int, head: int, base: int = 0) -> bytes:
     """The same as JSON: {"caption", "queries", "keys", "weights" (query, key)}; tokens with what is known of them."""
-    weights = [[_shortest(weight) for weight in row] for row in _whole(view, layer, head)]
+    weights = [[_shortest_float(weight) for weight in row] for row in _head_weights(view, layer, head)]
     content = {
         "caption": caption(view, layer, head, base),
         "queries": _tokens(view.queries),
@@ -91,17 +91,17 @@ def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
             view.keys[key].label,
             weight,
         ]
-        for weight, layer, head, query, key in strongest(view, count)
+        for weight, layer, head, query, key in strongest_links(view, count)
     )
     return _table(header, rows)
 
 
-def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
+def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
     """(weight, layer, head, query, key) of the strongest links, strongest first; equal ones in reading order."""
     queries, keys = len(view.queries), len(view.keys)
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
         raise TooLong(
-            sentence(
+            gettext_lazy(
                 "The strongest links are searched in at most {most:,} weights; this text has {weights:,} over all "
                 "heads. Shorten the text.",
                 most=MOST_WEIGHTS,
@@ -122,7 +122,7 @@ def strongest(view: View, count: int) -> list[tuple[np.float32, int, int, int, i
     return found
 
 
-def _top(block: Array, least: np.float32, count: int) -> list[tuple[int, int]]:
+def _top(block: FloatArray, least: np.float32, count: int) -> list[tuple[int, int]]:
     """Where the block's numbers further from zero than ``least`` stand, at most ``count``, the furthest first."""
     flat = np.abs(block.reshape(-1))
     above = np.flatnonzero(flat > least)
@@ -130,11 +130,11 @@ def _top(block: Array, least: np.float32, count: int) -> list[tuple[int, int]]:
     return [(int(place) // block.shape[1], int(place) % block.shape[1]) for place in chosen]
 
 
-def _whole(view: View, layer: int, head: int) -> Array:
+def _head_weights(view: View, layer: int, head: int) -> FloatArray:
     cells = len(view.queries) * len(view.keys)
     if cells > MOST_CELLS:
         raise TooLong(
-            sentence(
+            gettext_lazy(
                 "A file of one head holds at most {most:,} weights; this map has {cells:,}. Shorten the text.",
                 most=MOST_CELLS,
                 cells=cells,
@@ -143,16 +143,16 @@ def _whole(view: View, layer: int, head: int) -> Array:
     return view.weights(layer, head)
 
 
-def _shortest(weight: np.float32) -> float:
+def _shortest_float(weight: np.float32) -> float:
     """The number with the fewest digits that is this float32; ``json`` writes those digits."""
     return float(str(weight))
 
 
-def _texts(cells: Sequence[Cell]) -> list[str]:
+def _texts(cells: Sequence[DisplayToken]) -> list[str]:
     return [cell.label for cell in cells]
 
 
-def _tokens(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def _tokens(cells: Sequence[DisplayToken]) -> list[dict[str, Any]]:
     return [{**{name: getattr(c, name) for name in TOLD}, "read_as": c.unknown or c.text} for c in cells]
 
 
@@ -165,7 +165,7 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     return f"{MARK}{lines.getvalue()}".encode()
 
 
-def said(value: object) -> str:
+def format_value(value: object) -> str:
     """A value of a caption as a file writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 
-def quoted(data: Any) -> str:
+def escape_json(data: Any) -> str:
     """``data`` as JSON for the inside of a script element: ASCII, with "<", ">" and "&" escaped.
 
-    >>> quoted("</script>")
+    >>> escape_json("</script>")
     '"\\\\u003c/script\\\\u003e"'
     """
     text = json.dumps(data, separators=(",", ":"))

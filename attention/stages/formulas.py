@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from attention.stages.data_movement import MOVES
 from attention.stages.functions import EACH, ROWS
-from attention.stages.moves import MOVES
 from attention.stages.products import PRODUCTS
 
 FORMULAS = {**MOVES, **EACH, **ROWS, **PRODUCTS}
 
 
-def plain(name: str) -> str:
+def strip_inplace_mark(name: str) -> str:
     """The name without the mark of a change in place, which numpy never makes here.
 
-    >>> plain("add_"), plain("__iadd__"), plain("__rsub__"), plain("_grouped_mm")
+    >>> (
+    ...     strip_inplace_mark("add_"),
+    ...     strip_inplace_mark("__iadd__"),
+    ...     strip_inplace_mark("__rsub__"),
+    ...     strip_inplace_mark("_grouped_mm"),
+    ... )
     ('add', 'add', '__rsub__', '_grouped_mm')
     """
     if name in FORMULAS:

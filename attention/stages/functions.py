@@ -111,11 +111,11 @@ def add(x: Any, other: Any, alpha: float = 1) -> Any:
 def reduce(how: Callable[..., Any]) -> Callable[..., Any]:
     """Sum or mean along axes, as torch names them."""
 
-    def reduced(x: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    def apply_reduction(x: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         axes = tuple(dim) if isinstance(dim, list | tuple) else dim
         return how(x if dtype is None else x.astype(dtype), axis=axes, keepdims=keepdim)
 
-    return reduced
+    return apply_reduction
 
 
 def topk(x: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Array, Array]:  # noqa: ARG001  # torch's own

@@ -40,7 +40,7 @@ def einsum(equation: str, *operands: Any) -> Array:
     return np.asarray(np.einsum(equation, *arrays, optimize=True))
 
 
-def grouped(x: Array, weight: Array, offs: Array, bias: Any = None, out_dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own
+def grouped_mm(x: Array, weight: Array, offs: Array, bias: Any = None, out_dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own
     """Each group of rows times a matrix of its own; ``offs`` says where groups end. One expert a group."""
     found = np.zeros((len(x), weight.shape[-1]), x.dtype)
     begins = 0
@@ -63,7 +63,7 @@ def convolve(  # noqa: PLR0913  # torch's own signature
     assert groups == 1
     assert {*np.ravel(dilation).tolist()} == {1}
     axes = weight.ndim - 2
-    step, around = _several(stride, axes), _several(0 if padding == "valid" else padding, axes)
+    step, around = _as_tuple(stride, axes), _as_tuple(0 if padding == "valid" else padding, axes)
     x = np.pad(x, [(0, 0), (0, 0), *((size, size) for size in around)])
     windows = np.lib.stride_tricks.sliding_window_view(x, weight.shape[2:], axis=tuple(range(2, 2 + axes)))
     windows = windows[(slice(None), slice(None), *(slice(None, None, size) for size in step))]
@@ -117,7 +117,7 @@ def attend(  # noqa: PLR0913  # torch's own signature
     return found
 
 
-def _several(given: Any, axes: int) -> tuple[int, ...]:
+def _as_tuple(given: Any, axes: int) -> tuple[int, ...]:
     return (given,) * axes if isinstance(given, int) else tuple(given)
 
 
@@ -128,7 +128,7 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
     "addmm": addmm,
     "baddbmm": baddbmm,
     "einsum": einsum,
-    "_grouped_mm": grouped,
+    "_grouped_mm": grouped_mm,
     "conv1d": convolve,
     "conv2d": convolve,
     "embedding": embedding,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from attention.stages.functions import EACH
 from attention.stages.products import weigh
-from wording import sentence
+from i18n import gettext_lazy
 
 Array = npt.NDArray[Any]
 Place = tuple[int, ...]
@@ -52,7 +52,7 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
     if made is not None:
         return made(gave, at, *given, **named)
     arrays = [x for x in (*given, *named.values()) if isinstance(x, np.ndarray)] if name in EACH else []
-    return _one("function", float(gave[at]), *(factor(x, at) for x in arrays))
+    return _single_term("function", float(gave[at]), *(factor(x, at) for x in arrays))
 
 
 def factor(x: Any, at: Place) -> Factor:
@@ -63,11 +63,11 @@ def factor(x: Any, at: Place) -> Factor:
     return Factor(float(x[own]), x, own)
 
 
-def _one(how: str, value: float, *factors: Factor) -> Terms:
+def _single_term(how: str, value: float, *factors: Factor) -> Terms:
     return Terms(how, np.array([value]), lambda _term: factors)
 
 
-def _many(how: str, rows: Sequence[tuple[Factor, ...]], values: Array | None = None) -> Terms:
+def _make_terms(how: str, rows: Sequence[tuple[Factor, ...]], values: Array | None = None) -> Terms:
     products = [float(np.prod([one.value for one in row])) for row in rows]
     return Terms(how, np.array(products) if values is None else values, rows.__getitem__)
 
@@ -83,7 +83,7 @@ def _dot(one: Array, at: Callable[[int], Place], other: Array, there: Callable[[
     return Terms("products", np.array(values, np.float64), factors)
 
 
-def _with(found: Terms, *more: Factor) -> Terms:
+def _product_term(found: Terms, *more: Factor) -> Terms:
     """One more term, the product of these; nothing more without any."""
     if not more:
         return found
@@ -91,7 +91,7 @@ def _with(found: Terms, *more: Factor) -> Terms:
     return Terms(found.how, np.append(found.values, value), lambda term: more if term == count else found.factors(term))
 
 
-def _maybe(array: Array | None, at: Place) -> tuple[Factor, ...]:
+def _bias_factor(array: Array | None, at: Place) -> tuple[Factor, ...]:
     """A bias, where there is one."""
     return () if array is None else (factor(array, at),)
 
@@ -99,7 +99,7 @@ def _maybe(array: Array | None, at: Place) -> tuple[Factor, ...]:
 def _linear(_gave: Array, at: Place, x: Array, weight: Array, bias: Array | None = None) -> Terms:
     *row, column = at
     found = _dot(x, lambda k: (*row, k), weight, lambda k: (column, k), x.shape[-1])
-    return _with(found, *_maybe(bias, (column,)))
+    return _product_term(found, *_bias_factor(bias, (column,)))
 
 
 def _matmul(_gave: Array, at: Place, one: Array, other: Array) -> Terms:
@@ -113,7 +113,7 @@ def _matmul(_gave: Array, at: Place, one: Array, other: Array) -> Terms:
 def _addmm(_gave: Array, at: Place, x: Array, one: Array, other: Array, beta: float = 1, alpha: float = 1) -> Terms:  # noqa: PLR0913  # torch's own signature
     found = _matmul(_gave, at, one, other)
     scaled = Terms(found.how, found.values * alpha, lambda k: (*found.factors(k), *_scale(alpha)))
-    return _with(scaled, factor(x, at), *_scale(beta))
+    return _product_term(scaled, factor(x, at), *_scale(beta))
 
 
 def _baddbmm(  # noqa: PLR0913  # torch's own signature
@@ -126,14 +126,14 @@ def _scale(by: float) -> tuple[Factor, ...]:
     return () if by == 1 else (Factor(float(by)),)
 
 
-def _grouped(_gave: Array, at: Place, x: Array, weight: Array, offs: Array, **_named: Any) -> Terms:
+def _grouped_mm_terms(_gave: Array, at: Place, x: Array, weight: Array, offs: Array, **_named: Any) -> Terms:
     row, column = at
     group = int(np.searchsorted(offs, row, side="right"))
     return _dot(x, lambda k: (row, k), weight, lambda k: (group, k, column), x.shape[-1])
 
 
 def _embedding(_gave: Array, at: Place, input: Array, weight: Array, *_args: Any, **_named: Any) -> Terms:
-    return _many("choice", [(factor(weight, (int(input[at[:-1]]), at[-1])),)])
+    return _make_terms("choice", [(factor(weight, (int(input[at[:-1]]), at[-1])),)])
 
 
 def _attention(  # noqa: PLR0913  # torch's own signature
@@ -153,10 +153,10 @@ def _attention(  # noqa: PLR0913  # torch's own signature
     shares = weigh(query, key, attn_mask, is_causal, scale, enable_gqa)[(*batch, head, row)]
     own = head if value.shape[-3] == query.shape[-3] else head // (query.shape[-3] // value.shape[-3])
     rows = [
-        (Factor(float(share), name=sentence("weight of key {key}", key=k)), factor(value, (*batch, own, k, column)))
+        (Factor(float(share), name=gettext_lazy("weight of key {key}", key=k)), factor(value, (*batch, own, k, column)))
         for k, share in enumerate(shares)
     ]
-    return _many("products", rows)
+    return _make_terms("products", rows)
 
 
 def _layer_norm(  # noqa: PLR0913  # torch's own signature
@@ -173,9 +173,9 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
     vector = x[at[: len(at) - axes]].astype(np.float64)
     by = Factor(float(1 / np.sqrt(vector.var() + eps)), name="1/√(variance + ε)")
     gain = () if weight is None else (factor(weight, at[len(at) - axes :]),)
-    mean = Factor(-float(vector.mean()), name=sentence("minus the mean"))
-    found = _many("products", [(factor(x, at), by, *gain), (mean, by, *gain)])
-    return _with(found, *_maybe(bias, at[len(at) - axes :]))
+    mean = Factor(-float(vector.mean()), name=gettext_lazy("minus the mean"))
+    found = _make_terms("products", [(factor(x, at), by, *gain), (mean, by, *gain)])
+    return _product_term(found, *_bias_factor(bias, at[len(at) - axes :]))
 
 
 def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_named: Any) -> Terms:
@@ -183,12 +183,14 @@ def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_na
     line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))].astype(np.float64)
     top = float(line.max())
     total = Factor(float(np.exp(line - top).sum()), name="Σ e^(x - largest)")
-    return _one("function", float(gave[at]), factor(x, at), Factor(top, name=sentence("the largest x")), total)
+    return _single_term(
+        "function", float(gave[at]), factor(x, at), Factor(top, name=gettext_lazy("the largest x")), total
+    )
 
 
 def _add(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:
     one, two = factor(x, at), factor(other, at)
-    return _many("sum", [(one,), (two, *_scale(alpha))])
+    return _make_terms("sum", [(one,), (two, *_scale(alpha))])
 
 
 def _sub(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms:
@@ -196,11 +198,13 @@ def _sub(_gave: Array, at: Place, x: Any, other: Any, alpha: float = 1) -> Terms
 
 
 def _mul(_gave: Array, at: Place, x: Any, other: Any) -> Terms:
-    return _many("products", [(factor(x, at), factor(other, at))])
+    return _make_terms("products", [(factor(x, at), factor(other, at))])
 
 
-def _reduced(mean: bool) -> Callable[..., Terms]:
-    def opened(_gave: Array, at: Place, x: Array, dim: Any = None, keepdim: bool = False, **_named: Any) -> Terms:
+def _reduction_terms(mean: bool) -> Callable[..., Terms]:
+    def reduction_terms(
+        _gave: Array, at: Place, x: Array, dim: Any = None, keepdim: bool = False, **_named: Any
+    ) -> Terms:
         wanted = range(x.ndim) if dim is None else dim if isinstance(dim, list | tuple) else [dim]
         axes = sorted(axis % x.ndim for axis in wanted)
         rest = iter([place for axis, place in enumerate(at) if axis not in axes] if keepdim else at)
@@ -215,17 +219,17 @@ def _reduced(mean: bool) -> Callable[..., Terms]:
 
         return Terms("products" if mean else "sum", values.reshape(-1) * by, factors)
 
-    return opened
+    return reduction_terms
 
 
-def _where(_gave: Array, at: Place, condition: Array, x: Any, other: Any) -> Terms:
+def _where_terms(_gave: Array, at: Place, condition: Array, x: Any, other: Any) -> Terms:
     if condition.dtype != bool:  # as formulas has it
         condition, x = x, condition
-    return _many("choice", [(factor(x if factor(condition, at).value else other, at),)])
+    return _make_terms("choice", [(factor(x if factor(condition, at).value else other, at),)])
 
 
 def _masked_fill(_gave: Array, at: Place, x: Any, mask: Array, value: Any) -> Terms:
-    return _where(_gave, at, mask, value, x)
+    return _where_terms(_gave, at, mask, value, x)
 
 
 OPENED: dict[str, Callable[..., Terms]] = {
@@ -234,7 +238,7 @@ OPENED: dict[str, Callable[..., Terms]] = {
     "bmm": _matmul,
     "addmm": _addmm,
     "baddbmm": _baddbmm,
-    "_grouped_mm": _grouped,
+    "_grouped_mm": _grouped_mm_terms,
     "embedding": _embedding,
     "scaled_dot_product_attention": _attention,
     "layer_norm": _layer_norm,
@@ -242,8 +246,8 @@ OPENED: dict[str, Callable[..., Terms]] = {
     "add": _add,
     "sub": _sub,
     "mul": _mul,
-    "sum": _reduced(mean=False),
-    "mean": _reduced(mean=True),
-    "where": _where,
+    "sum": _reduction_terms(mean=False),
+    "mean": _reduction_terms(mean=True),
+    "where": _where_terms,
     "masked_fill": _masked_fill,
 }

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from inference.anatomy.watched_pass import Numbers, Visit, WatchedPass
-from inference.record.call import CROSS
+from inference.record.attention_call import CROSS
 
 NORM = re.compile("norm", re.IGNORECASE)
 NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
@@ -37,7 +37,7 @@ class Operation:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class LayerRun:
     """One run of one layer."""
 
     path: str
@@ -62,46 +62,46 @@ def is_linear(module: Any) -> bool:
     return plain and isinstance(weight, torch.Tensor) and weight.ndim == 2 and not any(True for _ in module.children())
 
 
-def under(path: str, above: str) -> bool:
+def is_inside(path: str, above: str) -> bool:
     """Whether a module is another one or inside it.
 
-    >>> under("layer.1.attn", "layer.1"), under("layer.10", "layer.1")
+    >>> is_inside("layer.1.attn", "layer.1"), is_inside("layer.10", "layer.1")
     (True, False)
     """
     return path == above or path.startswith(f"{above}.") or not above
 
 
-def blocks(model: Any, watched: WatchedPass) -> list[Block]:
+def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
     """Every run of a layer: the largest members of module lists that compute one attention, or two of which one looks
     at another text."""
-    found: dict[int, Block] = {}
+    found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:
         visit = next(_layers(model, watched, moment), None)
         if visit is not None and visit.began not in found:
-            found[visit.began] = Block(visit.path, visit, tuple(operations(watched, visit)))
+            found[visit.began] = LayerRun(visit.path, visit, tuple(operations(watched, visit)))
     return list(found.values())
 
 
 def _layers(model: Any, watched: WatchedPass, moment: int) -> Iterator[Visit]:
     for visit in watched.visits:
-        if visit.holds(moment) and _listed(model, visit.path):
-            paths = {path for at, path in watched.softmaxes if visit.holds(at)}
+        if visit.contains(moment) and _is_in_module_list(model, visit.path):
+            paths = {path for at, path in watched.softmaxes if visit.contains(at)}
             crossing = sum(bool(CROSS.search(path)) for path in paths)
             if crossing <= 1 and len(paths) - crossing <= 1:
                 yield visit
 
 
-def _listed(model: Any, path: str) -> bool:
+def _is_in_module_list(model: Any, path: str) -> bool:
     above = path.rpartition(".")[0]
     return bool(path) and isinstance(model.get_submodule(above), torch.nn.ModuleList)
 
 
 def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
     """What happens in one run of a layer, in order."""
-    inside = watched.inside(layer)
+    inside = watched.visits_inside(layer)
     moments: dict[str, int] = {}
     for moment, path in watched.softmaxes:
-        if layer.holds(moment):
+        if layer.contains(moment):
             moments.setdefault(path, moment)
     attentions = [_attention(inside, path, moment) for path, moment in moments.items()]
     own = [visit for attention in attentions for visit in attention.norms]
@@ -112,20 +112,20 @@ def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
     ]
     known = sorted([*attentions, *norms], key=lambda operation: operation.began)
     taken = [*(visit.path for operation in known for visit in operation.modules), *moments]
-    rest = _grouped(watched, _roots(inside, taken, list(moments)), known)
+    rest = _group_modules(watched, _outermost_modules(inside, taken, list(moments)), known)
     return sorted([*known, *rest], key=lambda operation: operation.began)
 
 
 def _attention(inside: Sequence[Visit], path: str, moment: int) -> Operation:
     """The attention whose softmax is computed in ``path``: its projections, and the norms between them."""
-    core = next((visit for visit in inside if visit.path == path and visit.holds(moment)), NOTHING)
+    core = next((visit for visit in inside if visit.path == path and visit.contains(moment)), NOTHING)
     linears = [visit for visit in inside if is_linear(visit.module)]
-    before = [visit for visit in linears if under(visit.path, path) and core.began < visit.began < moment]
+    before = [visit for visit in linears if is_inside(visit.path, path) and core.began < visit.began < moment]
     first = before[0] if before else core
     norms = [visit for visit in inside if is_norm(visit.module)]
     last = next((visit for visit in linears if visit.began > moment), NOTHING)
     # BERT's output matrix stands outside of the core; what comes after a norm is the next part's.
-    if not under(last.path, path) and any(moment < norm.began < last.began for norm in norms):
+    if not is_inside(last.path, path) and any(moment < norm.began < last.began for norm in norms):
         last = NOTHING
     end = moment if last is NOTHING else last.began
     return Operation(
@@ -136,24 +136,26 @@ def _attention(inside: Sequence[Visit], path: str, moment: int) -> Operation:
         leaves=NOTHING.given,
         modules=(core,) if last is NOTHING else (core, last),
         linears=(*before, *([] if last is NOTHING else [last])),
-        norms=tuple(norm for norm in norms if under(norm.path, path) and first.began < norm.began < end),
+        norms=tuple(norm for norm in norms if is_inside(norm.path, path) and first.began < norm.began < end),
         core=path,
         softmax=moment,
     )
 
 
-def _roots(inside: Sequence[Visit], taken: Sequence[str], cores: Sequence[str]) -> list[Visit]:
+def _outermost_modules(inside: Sequence[Visit], taken: Sequence[str], cores: Sequence[str]) -> list[Visit]:
     """The outermost modules with parameters that hold nothing that is taken already."""
     roots: list[Visit] = []
     for visit in inside:
-        free = not any(under(path, visit.path) for path in taken) and not any(under(visit.path, c) for c in cores)
-        fresh = not any(root.holds(visit.began) for root in roots)
+        free = not any(is_inside(path, visit.path) for path in taken) and not any(
+            is_inside(visit.path, c) for c in cores
+        )
+        fresh = not any(root.contains(visit.began) for root in roots)
         if free and fresh and any(True for _ in visit.module.parameters()):
             roots.append(visit)
     return roots
 
 
-def _grouped(watched: WatchedPass, roots: Sequence[Visit], known: Sequence[Operation]) -> Iterator[Operation]:
+def _group_modules(watched: WatchedPass, roots: Sequence[Visit], known: Sequence[Operation]) -> Iterator[Operation]:
     """Modules that run one after the other, with no norm and no attention between, are one part."""
     groups: list[list[Visit]] = []
     for root in roots:
@@ -164,7 +166,7 @@ def _grouped(watched: WatchedPass, roots: Sequence[Visit], known: Sequence[Opera
         else:
             groups.append([root])
     for group in groups:
-        linears = [visit for root in group for visit in (root, *watched.inside(root)) if is_linear(visit.module)]
+        linears = [visit for root in group for visit in (root, *watched.visits_inside(root)) if is_linear(visit.module)]
         yield Operation(
             kind="scale" if _scales(group[0]) else "feed-forward",
             began=group[0].began,

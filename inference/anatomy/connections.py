@@ -7,30 +7,30 @@ from itertools import combinations
 
 import numpy as np
 
-from inference.anatomy.blocks import Block
+from inference.anatomy.blocks import LayerRun
 from inference.anatomy.watched_pass import Numbers
-from inference.questions.anatomy import ENTERS, Flow, Step
+from inference.tasks.anatomy import ENTERS, Flow, LayerStep
 
 TOLERANCE = 1e-5  # of the largest number: the same sum in another order
 MOST_SUMMED = 3  # what enters, attention and feed-forward, where both run side by side
 
 
-def follow(block: Block) -> Flow:
+def follow(block: LayerRun) -> Flow:
     """The steps of one run of a layer. Additions are no modules; they are found as sums that a later step reads."""
     return _Follower(block.visit.given).run(block)
 
 
 class _Follower:
     def __init__(self, enters: Numbers) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[LayerStep] = []
         self.values: dict[int, Numbers] = {ENTERS: enters}
         self.leaving: dict[int, Numbers] = {}
         self.followed = True
 
-    def run(self, block: Block) -> Flow:
+    def run(self, block: LayerRun) -> Flow:
         for operation in block.operations:
             source = self.source_of(operation.given)
-            self.steps.append(Step(operation.kind, (source,)))
+            self.steps.append(LayerStep(operation.kind, (source,)))
             self.values[len(self.steps) - 1] = operation.made
             self.leaving[len(self.steps) - 1] = operation.leaves
         leaves = self.source_of(block.visit.made)
@@ -44,11 +44,11 @@ class _Follower:
         for values in (self.values, {**self.values, **outermost}):
             known = [at for at in reversed(values) if values[at].size]
             for at in known:
-                if same(values[at], wanted):
+                if is_equal(values[at], wanted):
                     return at
             for size in range(2, MOST_SUMMED + 1):
                 for several in combinations(known, size):
-                    if same(_sum([values[at] for at in several]), wanted):
+                    if is_equal(_sum([values[at] for at in several]), wanted):
                         return self._add(tuple(sorted(several)), wanted)
         self.followed = False
         return self._guess(wanted)
@@ -64,12 +64,12 @@ class _Follower:
         return self._add((stream, last), wanted)
 
     def _add(self, sources: tuple[int, ...], value: Numbers) -> int:
-        self.steps.append(Step("add", sources))
+        self.steps.append(LayerStep("add", sources))
         self.values[len(self.steps) - 1] = value
         return len(self.steps) - 1
 
 
-def same(one: Numbers, other: Numbers) -> bool:
+def is_equal(one: Numbers, other: Numbers) -> bool:
     """Whether two tensors hold the same numbers, to float precision."""
     if one.shape != other.shape or not one.size:
         return False

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from i18n import gettext_lazy
 from inference.anatomy.watched_pass import Numbers
-from wording import sentence
 
 # What foreign modules are known to raise on an input that they were not made for.
 BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError)
@@ -20,13 +20,13 @@ REACH, POINTS = 4.0, 161
 FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
     "ReLU": torch.relu,
     "GELU": functional.gelu,
-    sentence("GELU (tanh approximation)"): lambda x: functional.gelu(x, approximate="tanh"),
-    sentence("GELU (sigmoid approximation)"): lambda x: x * torch.sigmoid(1.702 * x),
+    gettext_lazy("GELU (tanh approximation)"): lambda x: functional.gelu(x, approximate="tanh"),
+    gettext_lazy("GELU (sigmoid approximation)"): lambda x: x * torch.sigmoid(1.702 * x),
     "SiLU": functional.silu,
-    sentence("squared ReLU"): lambda x: torch.relu(x) ** 2,
+    gettext_lazy("squared ReLU"): lambda x: torch.relu(x) ** 2,
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
-    sentence("identity"): lambda x: x,
+    gettext_lazy("identity"): lambda x: x,
 }
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from i18n import gettext_lazy
 from inference.anatomy.shared_copy import shared_copy
-from wording import sentence
 
 # What each kind of place does with a position.
 ADDED = "added"  # a table whose rows are added to the word vectors
@@ -26,7 +26,7 @@ _TARGET_SIDE = re.compile(r"(^|\.)decoder\.")
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class PositionTensor:
     """One tensor that holds positions: the module that has it, its name there, and what is done with it."""
 
     kind: str
@@ -49,12 +49,12 @@ class Place:
         return offset if isinstance(offset, int) else 0
 
 
-def places(model: Any) -> list[Place]:
+def places(model: Any) -> list[PositionTensor]:
     """Every place of a model where positions come in, except what its code computes without keeping it."""
-    return [place for path, module in model.named_modules() for place in _of(path, module)]
+    return [place for path, module in model.named_modules() for place in _find_places(path, module)]
 
 
-def source_side(found: Sequence[Place]) -> list[Place]:
+def source_side(found: Sequence[PositionTensor]) -> list[PositionTensor]:
     """The places of the side that reads the text: of a translation model the encoder's, of others all."""
     reading = [place for place in found if not _TARGET_SIDE.search(place.path)]
     return reading or list(found)
@@ -74,7 +74,7 @@ def slopes(model: Any) -> Tensor | None:
     return None
 
 
-def without(model: Any) -> tuple[Any, tuple[str, ...]]:
+def remove_positions(model: Any) -> tuple[Any, tuple[str, ...]]:
     """The model as if every token stood at the same place, and what was done to it, a sentence each.
 
     It is a copy that shares every other weight; the model itself is not touched, since others are reading with it.
@@ -83,27 +83,27 @@ def without(model: Any) -> tuple[Any, tuple[str, ...]]:
     found = places(twin)
     for place in found:
         _level(place)
-    return twin, tuple(_said(source_side(found)))
+    return twin, tuple(_describe_places(source_side(found)))
 
 
-def _of(path: str, module: nn.Module) -> Iterator[Place]:
+def _find_places(path: str, module: nn.Module) -> Iterator[PositionTensor]:
     last = path.rpartition(".")[2]
     for name, _ in module.named_buffers(recurse=False):
         if name.endswith("inv_freq") and "original" not in name:
-            yield Place(TURNED, path, module, name)
+            yield PositionTensor(TURNED, path, module, name)
         elif name == "embed_positions":
-            yield Place(TABLE_TURNED, path, module, name)
+            yield PositionTensor(TABLE_TURNED, path, module, name)
     if _TABLE.match(last):
         name = "weight" if hasattr(module, "weight") else "weights"
         if isinstance(getattr(module, name, None), Tensor):
-            yield Place(TABLE_TURNED if "RoFormer" in type(module).__name__ else ADDED, path, module, name)
+            yield PositionTensor(TABLE_TURNED if "RoFormer" in type(module).__name__ else ADDED, path, module, name)
     elif last == "relative_attention_bias":
-        yield Place(BIAS, path, module, "weight")
+        yield PositionTensor(BIAS, path, module, "weight")
     elif last == "rel_embeddings":
-        yield Place(RELATIVE, path, module, "weight")
+        yield PositionTensor(RELATIVE, path, module, "weight")
 
 
-def _level(place: Place) -> None:
+def _level(place: PositionTensor) -> None:
     """The same for every position: a table's first row throughout, no angle, no bias."""
     old = place.tensor
     none = place.kind in (TURNED, BIAS)
@@ -117,32 +117,32 @@ def _level(place: Place) -> None:
         place.owner.rope_type = rope
 
 
-def _said(found: Sequence[Place]) -> Iterator[str]:
+def _describe_places(found: Sequence[PositionTensor]) -> Iterator[str]:
     for kind in dict.fromkeys(place.kind for place in found):
         same = [place for place in found if place.kind == kind]
         name = f"{same[0].path}.{same[0].name}".lstrip(".")
-        more = sentence(" and of {others} more like it", others=len(same) - 1) if len(same) > 1 else ""
-        rows = sentence(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
+        more = gettext_lazy(" and of {others} more like it", others=len(same) - 1) if len(same) > 1 else ""
+        rows = gettext_lazy(" (rows × numbers: {shape})", shape=" × ".join(str(size) for size in same[0].tensor.shape))
         if kind == TURNED:
-            yield sentence(
+            yield gettext_lazy(
                 "The angles of {name}{more} were set to zero: no query and no key is turned.", name=name, more=more
             )
         elif kind == BIAS:
-            yield sentence(
+            yield gettext_lazy(
                 "The numbers of {name}{rows}{more} were set to zero: no distance adds anything to a score.",
                 name=name,
                 rows=rows,
                 more=more,
             )
         elif kind == RELATIVE:
-            yield sentence(
+            yield gettext_lazy(
                 "Every row of {name}{rows}{more} was replaced by its first: all distances are alike.",
                 name=name,
                 rows=rows,
                 more=more,
             )
         else:
-            yield sentence(
+            yield gettext_lazy(
                 "Every row of {name}{rows}{more} was replaced by the first position's: all tokens stand there.",
                 name=name,
                 rows=rows,

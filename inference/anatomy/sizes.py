@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from inference.anatomy.blocks import Block, Operation
+from inference.anatomy.blocks import LayerRun, Operation
 from inference.anatomy.functions import curve
 from inference.anatomy.watched_pass import Visit, WatchedPass
-from inference.questions.anatomy import Activation, FeedForward, Heads
-from inference.record.call import Call
+from inference.record.attention_call import AttentionCall
+from inference.tasks.anatomy import Activation, FeedForward, Heads
 
 _ACTIVATION = ("hidden_act", "hidden_activation", "activation_function", "activation", "dense_act_fn", "ff_activation")
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -26,7 +26,7 @@ def matrix(visit: Visit) -> tuple[int, int]:
     return (rows, columns) if hasattr(visit.module, "nf") else (columns, rows)
 
 
-def heads(model: Any, side: str, operation: Operation, calls: Sequence[Call]) -> Heads:
+def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
     """The sizes of one attention: as its recorded queries and keys have them, else by configuration and matrices."""
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
@@ -44,7 +44,7 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Call]) ->
     return Heads(number, max(1, shared), width, width)
 
 
-def feed_forward(model: Any, watched: WatchedPass, block: Block) -> FeedForward | None:
+def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForward | None:
     """The sizes of a layer's last feed-forward part; None for a layer without one."""
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
@@ -86,11 +86,11 @@ def number_of(config: Any, *names: str) -> int | None:
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
-def _activation(config: Any, watched: WatchedPass, block: Block, operation: Operation) -> Activation:
+def _activation(config: Any, watched: WatchedPass, block: LayerRun, operation: Operation) -> Activation:
     """What runs between the first and the last matrix and is no dropout."""
     stated = next((value for name in _ACTIVATION if isinstance(value := getattr(config, name, None), str)), "")
     until = operation.linears[-1].began if operation.linears else block.visit.ended
-    for visit in watched.inside(block.visit):
+    for visit in watched.visits_inside(block.visit):
         if operation.began < visit.began < until and not any(True for _ in visit.module.parameters()):
             found = curve(visit.module) if not any(True for _ in visit.module.children()) else None
             if found is not None and found[0] != "identity":

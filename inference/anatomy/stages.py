@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inference.anatomy.blocks import Block, is_norm, under
-from inference.anatomy.calls import Call, Value
-from inference.anatomy.lines import needed
-from inference.anatomy.parts import table_name
-from inference.questions.anatomy import TOKENS
-from inference.questions.whole_pass import (
+from i18n import format_comma_list
+from inference.anatomy.blocks import LayerRun, is_inside, is_norm
+from inference.anatomy.function_calls import FunctionCall, Value
+from inference.anatomy.module_roles import table_name
+from inference.anatomy.pytorch_code import required_calls
+from inference.tasks.anatomy import TOKENS
+from inference.tasks.whole_pass import (
     ACTIVATED,
     ATTENTION,
     CROSS,
@@ -30,28 +31,29 @@ from inference.questions.whole_pass import (
     WEIGHED,
     Stage,
 )
-from wording import listed
 
 KINDS = {"norm": NORM, "attention": ATTENTION, "cross-attention": CROSS, "feed-forward": FORWARD, "scale": SCALE}
 MATRIX = ("linear", "addmm", "matmul", "_grouped_mm")
 ATTEND = "scaled_dot_product_attention"
 
 
-def is_stage(call: Call) -> bool:
+def is_stage(call: FunctionCall) -> bool:
     """Whether a call computes numbers that come from weights."""
     return call.grown and not call.moves and call.fractions
 
 
-def stages(model: Any, calls: Sequence[Call], layers: Sequence[Block], sides: Mapping[str, str]) -> tuple[Stage, ...]:
+def stages(
+    model: Any, calls: Sequence[FunctionCall], layers: Sequence[LayerRun], sides: Mapping[str, str]
+) -> tuple[Stage, ...]:
     """The stages in the order in which they run. ``sides`` says which side of the model a list of layers is."""
-    found = [call for call in needed(last_stage(calls)) if is_stage(call)]
+    found = [call for call in required_calls(last_stage(calls)) if is_stage(call)]
     by_run = _runs(layers)
     parts: list[str] = []
     standing: dict[int, object] = {}  # where earlier stages stand
     for at, call in enumerate(found):
         block = None if call.layer is None else by_run[call.layer]
         before = parts[-1] if parts else EMBEDDINGS
-        part = _outside(model, found, at) if block is None else _inside(call, block, before)
+        part = _part_outside_layers(model, found, at) if block is None else _part_in_layer(call, block, before)
         parts.append(RESIDUAL if _joins(call, (call.layer, part), standing) else part)
         standing[call.number] = (call.layer, parts[-1])
     names = _roles(model, found, parts)
@@ -60,8 +62,8 @@ def stages(model: Any, calls: Sequence[Call], layers: Sequence[Block], sides: Ma
     )
 
 
-def _stage(call: Call, part: str, role: str, side: str) -> Stage:
-    read, led = sources(call), needed(call, enough=is_stage)
+def _stage(call: FunctionCall, part: str, role: str, side: str) -> Stage:
+    read, led = sources(call), required_calls(call, enough=is_stage)
     own = [one for one in led if one is call or not is_stage(one)]
     return Stage(
         number=call.number,
@@ -81,7 +83,7 @@ def _stage(call: Call, part: str, role: str, side: str) -> Stage:
     )
 
 
-def sources(call: Call) -> list[Value]:
+def sources(call: FunctionCall) -> list[Value]:
     """What a call reads, followed back through what only moves numbers."""
     found: list[Value] = []
     waiting = call.reads()[::-1]
@@ -94,35 +96,35 @@ def sources(call: Call) -> list[Value]:
     return found
 
 
-def last_stage(calls: Sequence[Call]) -> Call:
+def last_stage(calls: Sequence[FunctionCall]) -> FunctionCall:
     """The stage that a pass ends with."""
     return next(call for call in reversed(calls) if is_stage(call))
 
 
-def _runs(layers: Sequence[Block]) -> dict[tuple[str, int], Block]:
+def _runs(layers: Sequence[LayerRun]) -> dict[tuple[str, int], LayerRun]:
     """Layers by their list and which of its runs they are."""
-    found: dict[tuple[str, int], Block] = {}
+    found: dict[tuple[str, int], LayerRun] = {}
     for block in layers:
         run = sum(stack == block.stack for stack, _ in found)
         found[block.stack, run] = block
     return found
 
 
-def _inside(call: Call, block: Block, before: str) -> str:
+def _part_in_layer(call: FunctionCall, block: LayerRun, before: str) -> str:
     """The part of a layer that a call belongs to: that of its module, else the part that runs, if it is no norm."""
     placed = [
         (len(visit.path), KINDS[operation.kind])
         for operation in block.operations
         for visit in operation.modules
-        if visit.path and under(call.path, visit.path)
+        if visit.path and is_inside(call.path, visit.path)
     ]
-    placed += [(len(op.core), KINDS[op.kind]) for op in block.operations if op.core and under(call.path, op.core)]
+    placed += [(len(op.core), KINDS[op.kind]) for op in block.operations if op.core and is_inside(call.path, op.core)]
     if placed:
         return max(placed)[1]
     return RESIDUAL if before in (EMBEDDINGS, RESIDUAL, NORM) else before
 
 
-def _joins(call: Call, here: object, standing: Mapping[int, object]) -> bool:
+def _joins(call: FunctionCall, here: object, standing: Mapping[int, object]) -> bool:
     """Whether a call inside a layer adds what came before a part to what the part made, wherever it is written."""
     if call.name != "add" or call.layer is None:
         return False
@@ -131,7 +133,7 @@ def _joins(call: Call, here: object, standing: Mapping[int, object]) -> bool:
     return any(read) and not all(read)
 
 
-def _outside(model: Any, found: Sequence[Call], at: int) -> str:
+def _part_outside_layers(model: Any, found: Sequence[FunctionCall], at: int) -> str:
     """The part that a call outside of the layers belongs to; a decoder begins with its first embedding."""
     call = found[at]
     ran = [k for k in range(at) if found[k].layer is not None]
@@ -147,7 +149,7 @@ def _outside(model: Any, found: Sequence[Call], at: int) -> str:
     return NORM if normed and not any(one.layer is None and one.name in MATRIX for one in since) else HEAD
 
 
-def _side(found: Sequence[Call], at: int, sides: Mapping[str, str]) -> str:
+def _side(found: Sequence[FunctionCall], at: int, sides: Mapping[str, str]) -> str:
     """The side of the layer that a stage is in, that comes next for embeddings, that came last for a head."""
     call = found[at]
     if call.layer is not None:
@@ -158,18 +160,18 @@ def _side(found: Sequence[Call], at: int, sides: Mapping[str, str]) -> str:
     return next(sides[one.layer[0]] for one in reversed(found[:at]) if one.layer is not None)
 
 
-def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int, str]:
+def _roles(model: Any, found: Sequence[FunctionCall], parts: Sequence[str]) -> dict[int, str]:
     """What stages are for inside their part, by number."""
     part_of = {call.number: part for call, part in zip(found, parts, strict=True)}
     names: dict[int, str] = {}
     for call in found:
-        weighed = _weighed(call, part_of)
+        weighed = _attention_inputs(call, part_of)
         if weighed:
             names[call.number] = WEIGHED
             for role, value in zip((QUERIES, KEYS, VALUES), weighed, strict=False):
                 for maker in _makers(value, part_of, part_of[call.number]):
                     known = names.get(maker.number, "")
-                    names[maker.number] = listed((known, role)) if known and role not in known else role
+                    names[maker.number] = format_comma_list((known, role)) if known and role not in known else role
         elif call.name == "embedding" and part_of[call.number] == EMBEDDINGS:
             mine = model.get_submodule(call.path)
             names[call.number] = TOKENS if mine is model.get_input_embeddings() else table_name(call.path)
@@ -185,7 +187,7 @@ def _roles(model: Any, found: Sequence[Call], parts: Sequence[str]) -> dict[int,
     return names
 
 
-def _weighed(call: Call, part_of: Mapping[int, str]) -> list[Value]:
+def _attention_inputs(call: FunctionCall, part_of: Mapping[int, str]) -> list[Value]:
     """The queries, keys and values that a call makes weighed values of, at once or by its last product; else none."""
     if call.name == ATTEND:
         return call.reads()
@@ -197,16 +199,16 @@ def _weighed(call: Call, part_of: Mapping[int, str]) -> list[Value]:
     return [*scores[0].reads()[:2], values] if scores else []
 
 
-def _softmax(value: Value) -> list[Call]:
+def _softmax(value: Value) -> list[FunctionCall]:
     """The softmax that a value comes from by moves alone."""
     while value.call is not None and value.call.grown and value.call.moves:
         value = value.call.reads()[0]
     return [value.call] if value.call is not None and value.call.name == "softmax" else []
 
 
-def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[Call]:
+def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[FunctionCall]:
     """The matrix products of a part that a value comes from."""
-    waiting, found = [value], list[Call]()
+    waiting, found = [value], list[FunctionCall]()
     while waiting:
         call = waiting.pop().call
         if call is None or not call.grown or (is_stage(call) and part_of.get(call.number) != part):
@@ -218,9 +220,9 @@ def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[Call]:
     return found
 
 
-def _spans(found: Sequence[Call], parts: Sequence[str]) -> list[list[Call]]:
+def _spans(found: Sequence[FunctionCall], parts: Sequence[str]) -> list[list[FunctionCall]]:
     """Stages that run one after the other in one part of one layer."""
-    spans: list[list[Call]] = []
+    spans: list[list[FunctionCall]] = []
     last: object = None
     for call, part in zip(found, parts, strict=True):
         if (call.layer, part) != last:

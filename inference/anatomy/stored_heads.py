@@ -12,12 +12,12 @@ import transformers
 from safetensors import SafetensorError, safe_open
 
 from inference.anatomy.functions import BROKEN
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import checkpoint
-from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE
 from inference.load.head_weights import auto_class
-from inference.load.sketch import few_modules
-from inference.questions.anatomy import Tensor, Top
+from inference.load.meta_model import few_modules
+from inference.task_heads import CAUSAL, MASKED, NEXT_SENTENCE
+from inference.tasks.anatomy import Tensor, Top
 
 OLD = {"gamma": "weight", "beta": "bias"}  # what the first checkpoints call a norm's parameters
 
@@ -30,7 +30,7 @@ def stored_heads(model: Any) -> tuple[Top, ...]:
     """
     stored = names(model)
     found: list[Top] = []
-    beyond = {name for name in stored - _own(model) if not name.endswith("position_ids")}
+    beyond = {name for name in stored - _base_tensors(model) if not name.endswith("position_ids")}
     for kind in _classes(model, bool(beyond)):
         top = _top(model, kind)
         known = {tensor.name for other in found for tensor in other.tensors}
@@ -50,7 +50,7 @@ def names(model: Any) -> frozenset[str]:
         for file in checkpoint.inspect(Path(folder), "").weights:
             with safe_open(file, framework="np") as opened:
                 found.update(opened.keys())
-    except (OSError, SafetensorError, Refusal):
+    except (OSError, SafetensorError, UserError):
         return frozenset()
     return frozenset(_modern(name) for name in found)
 
@@ -60,7 +60,7 @@ def _modern(name: str) -> str:
     return start + dot + OLD.get(last, last)
 
 
-def _own(model: Any) -> set[str]:
+def _base_tensors(model: Any) -> set[str]:
     """The bare model's tensors, with and without the prefix that a model with a head gives them."""
     plain = set(model.state_dict())
     return plain | {f"{model.base_model_prefix}.{name}" for name in plain}

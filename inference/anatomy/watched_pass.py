@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from inference.record import smallest_input
-from inference.record.interface import PATH
-from inference.record.own_passes import after, before
+from inference.record.attention_function import PATH
+from inference.record.thread_hooks import register_post_hook, register_pre_hook
 
 KEPT = 4096  # numbers kept of a tensor: enough to tell any two apart
 # What every attention passes through, whoever wrote it.
@@ -36,7 +36,7 @@ class Visit:
     ended: int = -1
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
-    def holds(self, moment: int) -> bool:
+    def contains(self, moment: int) -> bool:
         """Whether a moment lies within this run."""
         return self.began <= moment <= self.ended
 
@@ -48,7 +48,7 @@ class WatchedPass:
     visits: tuple[Visit, ...]
     softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the module that computes it)
 
-    def inside(self, visit: Visit) -> list[Visit]:
+    def visits_inside(self, visit: Visit) -> list[Visit]:
         """The runs within another one, itself left out."""
         return [other for other in self.visits if visit.began < other.began and other.ended < visit.ended]
 
@@ -77,18 +77,18 @@ def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
                 softmaxes.append((next(moments), running[-1].path if running else ""))
             return function(*args, **(kwargs or {}))
 
-    with _hooked(model, enter, leave), Softmaxes(), torch.inference_mode():
+    with _register_hooks(model, enter, leave), Softmaxes(), torch.inference_mode():
         model(**(given or smallest_input.inputs(model)))
     return WatchedPass(tuple(visits), tuple(softmaxes))
 
 
 @contextmanager
-def _hooked(model: Any, enter: Any, leave: Any) -> Iterator[None]:
+def _register_hooks(model: Any, enter: Any, leave: Any) -> Iterator[None]:
     handles = []
     try:
         for module in model.modules():
-            handles.append(before(module, enter))
-            handles.append(after(module, leave))
+            handles.append(register_pre_hook(module, enter))
+            handles.append(register_post_hook(module, leave))
         yield
     finally:
         for handle in handles:

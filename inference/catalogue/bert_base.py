@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Shape:
+class EncoderSize:
     """Sizes of an encoder; ``width`` is of one token's vector between layers."""
 
     layers: int
@@ -14,9 +14,9 @@ class Shape:
     width: int
 
 
-def bert_base() -> Shape:
+def bert_base() -> EncoderSize:
     """BERT-base (arXiv:1810.04805, section 3), as transformers' own configuration of a BERT has it by default."""
     from transformers import BertConfig
 
     config = BertConfig()
-    return Shape(config.num_hidden_layers, config.num_attention_heads, config.hidden_size)
+    return EncoderSize(config.num_hidden_layers, config.num_attention_heads, config.hidden_size)

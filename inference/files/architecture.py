@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inference.errors import Refusal, refusing
-from inference.pictures.families import TEXT, WINDOWS, reads
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.pictures.vision_families import TEXT, WINDOWS, reads
 
 # The most that a config.json may state under names that end so. Something is repeated that often, so that a single
 # number could keep this machine busy for days; no model that could be read here comes near.
@@ -24,7 +24,7 @@ _MOST = {
 class Architecture:
     """A model's shape. ``writes``: it has the language-model head that generates a target text.
 
-    ``reads`` is one of inference.pictures.families: text, pictures, or both.
+    ``reads`` is one of inference.pictures.vision_families: text, pictures, or both.
     """
 
     name: str  # class name, such as "BertModel"
@@ -46,8 +46,8 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
     known = _known_types()
     if not isinstance(model_type, str) or model_type not in known:
         if config.get("auto_map"):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{name} needs program code that comes with it, and Headlight never runs downloaded code. Pick a"
                     " model of a common architecture.",
                     name=name,
@@ -55,14 +55,14 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
                 way_out="embedded",
             )
         if model_type is None:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{name} is not a model: its config.json states no model_type. Fetch or save it again.", name=name
                 ),
                 way_out="embedded",
             )
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 '{name} has the architecture "{model_type}", which the installed transformers does not know.'
                 " Pick a model of a common architecture.",
                 name=name,
@@ -71,18 +71,20 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             way_out="embedded",
         )
     _refuse_absurd(config, name)
-    with refusing(
-        sentence("The config.json of {name} is broken or from another program version. Pick another model.", name=name)
+    with as_user_error(
+        gettext_lazy(
+            "The config.json of {name} is broken or from another program version. Pick another model.", name=name
+        )
     ):
         built = _build(config)
         heads = _count(built, "num_attention_heads", name)
         layers = _count(built, "num_hidden_layers", name)
         inputs = _main_input(built)
-        kind, writes = _kind(built, config)
+        kind, writes = _model_kind(built, config)
         class_name = str(next(iter(config.get("architectures") or []), None) or known[model_type])
     if not heads or model_type in _NO_ATTENTION:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} ({model_type}) has no attention to look at. Pick a Transformer, such as BERT or GPT-2.",
                 name=name,
                 model_type=model_type,
@@ -90,7 +92,7 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
             way_out="embedded",
         )
     if reads(model_type) == TEXT and (inputs != "input_ids" or _compares(model_type)):
-        raise _unread("pixel_values" if _compares(model_type) else inputs, model_type, name)
+        raise _unsupported_input_error("pixel_values" if _compares(model_type) else inputs, model_type, name)
     return Architecture(class_name, model_type, kind, writes, layers, heads, reads(model_type))
 
 
@@ -101,30 +103,30 @@ def _compares(model_type: str) -> bool:
     return model_type in NAMES
 
 
-def _unread(inputs: str, model_type: str, name: str) -> Refusal:
+def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserError:
     """Why a model is refused that reads neither text nor pictures in patches."""
     if model_type in WINDOWS:
-        said = sentence(
+        said = gettext_lazy(
             "{name} ({model_type}) attends inside windows of a picture, which give no map of the whole picture. Pick a"
             " model that attends to all of it, such as ViT or DINOv2.",
             name=name,
             model_type=model_type,
         )
     elif inputs == "pixel_values":
-        said = sentence(
+        said = gettext_lazy(
             "{name} ({model_type}) reads pictures in a way of its own, so that nobody here knows which patch is where."
             " Pick a model such as ViT, DINOv2 or CLIP.",
             name=name,
             model_type=model_type,
         )
     else:
-        said = sentence(
+        said = gettext_lazy(
             "{name} ({model_type}) reads sound or moving pictures. Pick a model that reads text or pictures, such as"
             " BERT, GPT-2 or ViT.",
             name=name,
             model_type=model_type,
         )
-    return Refusal(said, way_out="embedded")
+    return UserError(said, way_out="embedded")
 
 
 # They name heads in their configuration, but mean something else by them.
@@ -143,8 +145,8 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
     for key, number in _numbers(config):
         most = next((most for pattern, most in _MOST.items() if pattern.search(key)), number)
         if number > most:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The config.json of {name} states {number} as {key}; Headlight opens models with at most"
                     " {most:,}. Pick another model.",
                     name=name,
@@ -174,8 +176,8 @@ def _count(built: Any, what: str, name: str) -> int:
     stated = getattr(built, what, None) or getattr(built.get_text_config(), what, None) or 0
     stated = max(stated) if isinstance(stated, list | tuple) else stated
     if type(stated) is not int or not 0 <= stated <= 1_000:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The config.json of {name} states {stated} as {what}, which is no number from 1 to 1,000. Pick"
                 " another model.",
                 name=name,
@@ -203,7 +205,7 @@ def _main_input(config: Any) -> str:
     return str(getattr(model, "main_input_name", "input_ids"))
 
 
-def _kind(built: Any, config: Mapping[str, Any]) -> tuple[str, bool]:
+def _model_kind(built: Any, config: Mapping[str, Any]) -> tuple[str, bool]:
     from transformers.models.auto import modeling_auto as names
 
     if built.is_encoder_decoder:

@@ -11,9 +11,9 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from inference.errors import Refusal
-from inference.pictures.families import PICTURES, reads
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.pictures.vision_families import PICTURES, reads
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
@@ -70,13 +70,13 @@ def inspect(folder: Path, name: str) -> Checkpoint:
         return _gguf(folder, gguf[0], name)
     if (folder / "adapter_config.json").exists():
         # It may name another model, anywhere, that the loader would then open in its place.
-        raise Refusal(_adapter(folder / "adapter_config.json", name))
+        raise UserError(_adapter(folder / "adapter_config.json", name))
     config = read_config(folder / "config.json", name)
     weights = _weight_files(folder, name)
     parameters = sum(header_parameters(file, name) for file in weights)
     sees = reads(str(config.get("model_type"))) == PICTURES
     if not sees and not any((folder / file).is_file() for file in TOKENIZERS):
-        raise Refusal(no_tokenizer(name, base_model(folder, config)), way_out="embedded")
+        raise UserError(no_tokenizer(name, base_model(folder, config)), way_out="embedded")
     return Checkpoint(folder, config, weights, None, parameters)
 
 
@@ -84,16 +84,16 @@ def _adapter(file: Path, name: str) -> str:
     """Return the message about a folder with an adapter of PEFT; virtual tokens cannot be merged into weights."""
     try:
         config = read_config(file, name)
-    except Refusal:
+    except UserError:
         config = {}
     if "num_virtual_tokens" in config:
-        return sentence(
+        return gettext_lazy(
             "{name} is an adapter that adds virtual tokens ({kind}), which have no text and cannot be merged. "
             "Expected a whole model. Open the model that it was trained from.",
             name=name,
             kind=str(config.get("peft_type"))[:_KIND_CHARACTERS],
         )
-    return sentence(
+    return gettext_lazy(
         "{name} is an adapter for another model, not a whole model. Merge first: with PEFT, call"
         " model.merge_and_unload() and save the result with save_pretrained.",
         name=name,
@@ -103,12 +103,12 @@ def _adapter(file: Path, name: str) -> str:
 def no_tokenizer(name: str, base: str | None) -> str:
     """Return the message about a model folder without a tokenizer; ``base`` is the model that it was trained from."""
     if base is None:
-        return sentence(
+        return gettext_lazy(
             "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
             " it was trained from.",
             name=name,
         )
-    return sentence(
+    return gettext_lazy(
         "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from {base}.",
         name=name,
         base=base,
@@ -129,12 +129,13 @@ def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
 def read_config(file: Path, name: str) -> dict[str, Any]:
     """A config.json as a dictionary; raises Refusal when there is none or it is none."""
     if not file.is_file():
-        raise Refusal(
-            sentence("{name} is not a model: it has no config.json. Pick another model.", name=name), way_out="embedded"
+        raise UserError(
+            gettext_lazy("{name} is not a model: it has no config.json. Pick another model.", name=name),
+            way_out="embedded",
         )
     if file.stat().st_size > _CONFIG_BYTES:
-        raise Refusal(
-            sentence("{name} is not a model: its config.json is far too long. Pick another model.", name=name),
+        raise UserError(
+            gettext_lazy("{name} is not a model: its config.json is far too long. Pick another model.", name=name),
             way_out="embedded",
         )
     return parse_config(file.read_bytes(), name)
@@ -145,13 +146,15 @@ def parse_config(content: bytes, name: str) -> dict[str, Any]:
     try:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise Refusal(
-            sentence("{name} is not a model: its config.json is not JSON. Fetch or save it again.", name=name),
+        raise UserError(
+            gettext_lazy("{name} is not a model: its config.json is not JSON. Fetch or save it again.", name=name),
             way_out="embedded",
         ) from error
     if not isinstance(config, dict):
-        raise Refusal(
-            sentence("{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name),
+        raise UserError(
+            gettext_lazy(
+                "{name} is not a model: its config.json is not a JSON object. Fetch or save it again.", name=name
+            ),
             way_out="embedded",
         )
     return config
@@ -162,9 +165,9 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
         return (folder / WEIGHTS,)
     if not (folder / INDEX).is_file():
         if any(file.suffix in PICKLES for file in folder.iterdir()):
-            raise Refusal(pickle_only(name), way_out="embedded")
-        raise Refusal(
-            sentence(
+            raise UserError(pickle_only(name), way_out="embedded")
+        raise UserError(
+            gettext_lazy(
                 "{name} has no weights in the safetensors format ({weights}). Save it with save_pretrained, or fetch it"
                 " again.",
                 name=name,
@@ -175,8 +178,8 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
     files = [folder / shard for shard in shards((folder / INDEX).read_bytes(), name)]
     missing = [file.name for file in files if not file.is_file()]
     if missing:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is incomplete: its weight file {missing} is missing. Fetch or save it again.",
                 name=name,
                 missing=missing[0],
@@ -188,7 +191,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 def pickle_only(name: str) -> str:
     """The sentence about weights that are a program."""
-    return sentence(
+    return gettext_lazy(
         "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
         " with safetensors weights. If you trust its author, load it in Python and call"
         " model.save_pretrained(folder): that writes {weights}.",
@@ -203,13 +206,15 @@ def shards(index: bytes, name: str) -> list[str]:
         names = sorted(set(json.loads(index)["weight_map"].values()))
         plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise Refusal(
-            sentence("{name} is damaged: its {index} cannot be read. Fetch or save it again.", name=name, index=INDEX),
+        raise UserError(
+            gettext_lazy(
+                "{name} is damaged: its {index} cannot be read. Fetch or save it again.", name=name, index=INDEX
+            ),
             way_out="embedded",
         ) from error
     if not plain or not names:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is damaged: its {index} names files that are not its own. Fetch or save it again.",
                 name=name,
                 index=INDEX,
@@ -221,8 +226,8 @@ def shards(index: bytes, name: str) -> list[str]:
 
 def header_parameters(file: Path, name: str) -> int:
     """Number of parameters by a safetensors file's header, checked against the file's size; raises Refusal."""
-    broken = Refusal(
-        sentence(
+    broken = UserError(
+        gettext_lazy(
             "The weights of {name} are damaged or incomplete ({file}). Fetch them again.", name=name, file=file.name
         ),
         way_out="download",
@@ -254,11 +259,11 @@ def _elements(shape: list[object]) -> int:
 
 def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
     if not can_read_gguf():
-        raise Refusal(no_gguf(name), way_out="embedded")
+        raise UserError(no_gguf(name), way_out="embedded")
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
-            raise Refusal(
-                sentence("{name} in {file} is not a GGUF file. Fetch it again.", name=file.name, file=name),
+            raise UserError(
+                gettext_lazy("{name} in {file} is not a GGUF file. Fetch it again.", name=file.name, file=name),
                 way_out="embedded",
             )
     return Checkpoint(folder, {}, (file,), file, 0)
@@ -266,7 +271,7 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 def no_gguf(name: str) -> str:
     """The sentence about GGUF files that cannot be opened here."""
-    return sentence(
+    return gettext_lazy(
         "{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate", name=name
     )
 
@@ -290,8 +295,8 @@ def tensors(weights: Iterable[Path]) -> frozenset[str]:
 def refuse_too_large(name: str, needed: int, budget: int) -> None:
     """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
     if needed > budget:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} needs about {needed:.1f} GB of memory; models may use {budget:.1f} GB here."
                 " Pick a smaller one.",
                 name=name,

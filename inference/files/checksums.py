@@ -23,16 +23,16 @@ def of_weights(files: Sequence[Path]) -> str:
 
     Files that did not change are hashed once.
     """
-    sums = [_kept(file, *_changed(file)) for file in files]
+    sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
 
 
 @cache
-def _kept(file: Path, _size: int, _changed_at: int) -> str:
+def _cached_sha256(file: Path, _size: int, _changed_at: int) -> str:
     return sha256(file)
 
 
-def _changed(file: Path) -> tuple[int, int]:
+def _file_stamp(file: Path) -> tuple[int, int]:
     status = file.stat()
     return status.st_size, status.st_mtime_ns
 
@@ -43,7 +43,7 @@ def write(folder: Path, names: Iterable[str]) -> None:
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
-def whole(folder: Path) -> bool:
+def is_intact(folder: Path) -> bool:
     """Whether the folder lists weights, a configuration and what reads texts or pictures, and each listed file is
     as it was."""
     try:

@@ -54,13 +54,13 @@ def convert(file: Path, folder: Path) -> None:
 
 def weights(graph: onnx.Graph) -> dict[str, Numbers]:
     """The backbone's tensors by the names under which DINOv2 is published; raises KeyError where it has none."""
-    named = dict(_named(graph))
+    named = dict(_iterate_named_tensors(graph))
     classes, patches = named.pop("embeddings.Concat"), named.pop("embeddings.Reshape")
     named["embeddings.position_embeddings"] = np.concatenate([classes, patches], axis=1)
     return named
 
 
-def _named(graph: onnx.Graph) -> Iterator[tuple[str, Numbers]]:
+def _iterate_named_tensors(graph: onnx.Graph) -> Iterator[tuple[str, Numbers]]:
     """Tensors that have a name, and those that are known by what takes them: the exporter turned matrices round, and
     parted the positions into the one of CLS, which is joined to the others once those were brought into shape."""
     for name, values in graph.tensors.items():

@@ -15,19 +15,19 @@ import threading
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.files.hub import Offer
 from inference.files.hub_files import RemoteFile
-from inference.files.hub_names import asking
+from inference.files.hub_names import convert_hub_errors
 from inference.settings import Settings
-from wording import sentence
 
 _CHUNK = 256 * 1024
 _TRIES = 3  # without a byte of progress
 _SILENCE = 10.0  # seconds without a byte, at least, before it is tried again
 
 
-class Progress(NamedTuple):
+class DownloadProgress(NamedTuple):
     """Bytes that have arrived, and bytes in all."""
 
     done: int
@@ -39,7 +39,7 @@ class Progress(NamedTuple):
         return min(1.0, self.done / self.total) if self.total else 1.0
 
 
-class _Stopped(Exception):
+class _DownloadCancelled(Exception):
     """The user asked to stop."""
 
 
@@ -54,7 +54,7 @@ class Download:
         from huggingface_hub.file_download import repo_folder_name
 
         self.offer = offer
-        self.error: Refusal | None = None
+        self.error: UserError | None = None
         self.state = "done" if offer.downloaded else "new"
         self._settings = settings
         self._cache = Path(settings.cache or constants.HF_HUB_CACHE)
@@ -65,10 +65,10 @@ class Download:
         self._arrived: dict[str, int] = {}
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> DownloadProgress:
         """How far it is, resumed bytes included."""
         done = self.offer.nbytes if self.state == "done" else sum(self._arrived.copy().values())
-        return Progress(done, self.offer.nbytes)
+        return DownloadProgress(done, self.offer.nbytes)
 
     @property
     def done(self) -> bool:
@@ -97,25 +97,25 @@ class Download:
         if self._thread is not None:
             self._thread.join(timeout)
         if self.error is not None:
-            raise self.error.again()
+            raise self.error.copy()
         return self.done
 
     def _run(self) -> None:
         try:
-            with asking(self.offer.id):
+            with convert_hub_errors(self.offer.id):
                 self._arrived = {file.name: self._partial(file) for file in self.offer.files}
                 self._refuse_full_disk()
                 for file in self.offer.files:
                     self.fetch(file)
                 self._name_revision()
             self.state = "done"
-        except _Stopped:
+        except _DownloadCancelled:
             self.state = "stopped"
-        except Refusal as refusal:
+        except UserError as refusal:
             self.error, self.state = refusal, "failed"
         except BaseException:
-            self.error = Refusal(
-                sentence("The download of {id} failed. Start it again.", id=self.offer.id), way_out="retry"
+            self.error = UserError(
+                gettext_lazy("The download of {id} failed. Start it again.", id=self.offer.id), way_out="retry"
             )
             self.state = "failed"
             raise
@@ -125,8 +125,8 @@ class Download:
         free = shutil.disk_usage(self._root).free
         missing = self.offer.nbytes - self.progress.done
         if missing > free:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The disk has {free:.1f} GB left, and {id} needs {missing:.1f} GB. Free some"
                     " space or pick a smaller model.",
                     free=free / 1e9,
@@ -150,7 +150,7 @@ class Download:
             cache_dir=self._cache,
             endpoint=self._settings.endpoint,
             etag_timeout=self._settings.hub_timeout,
-            tqdm_class=_quiet(),
+            tqdm_class=_silent_bar(),
         )
         self._arrived[file.name] = file.nbytes
 
@@ -178,7 +178,7 @@ class Download:
                     if failures >= _TRIES:
                         raise
                     if self._stop.wait(0.5):
-                        raise _Stopped from None
+                        raise _DownloadCancelled from None
             self._seal(file)
 
     def _stream(self, file: RemoteFile, start: int) -> None:
@@ -207,8 +207,10 @@ class Download:
         if partial.stat().st_size != file.nbytes or digest(partial, len(file.digest or "")) != file.digest:
             partial.unlink()
             self._arrived.pop(file.name, None)
-            raise Refusal(
-                sentence("{name} of {id} arrived damaged. Start the download again.", name=file.name, id=self.offer.id),
+            raise UserError(
+                gettext_lazy(
+                    "{name} of {id} arrived damaged. Start the download again.", name=file.name, id=self.offer.id
+                ),
                 way_out="retry",
             )
         os.replace(partial, self._blob(file))
@@ -240,7 +242,7 @@ class Download:
 
     def _check_stop(self) -> None:
         if self._stop.is_set():
-            raise _Stopped
+            raise _DownloadCancelled
 
 
 def digest(file: Path, length: int) -> str:
@@ -252,7 +254,7 @@ def digest(file: Path, length: int) -> str:
     return hasher.hexdigest()
 
 
-def _quiet() -> type:
+def _silent_bar() -> type:
     """A progress bar that draws nothing: progress is ours to show."""
     from tqdm import tqdm
 

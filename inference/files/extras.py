@@ -14,7 +14,7 @@ from inference.settings import Settings
 ALL = (SMOLLM, E5, DINOV2)
 
 
-def named(name: str) -> Extra | None:
+def find_extra(name: str) -> Extra | None:
     """The extra of that name; None where no extra is called so."""
     return next((extra for extra in ALL if extra.name == name), None)
 

@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from inference.errors import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
 
 HALF = re.compile("[\ud800-\udfff]")  # half a character, which no name on a disk has
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
-_OUTSIDE = sentence(
+_OUTSIDE = gettext_lazy(
     "Local models can be opened only inside the folders that HEADLIGHT_MODEL_FOLDERS names. Use a folder inside them,"
     ' or a hub id such as "google-bert/bert-base-uncased".'
 )
-_NONE_ALLOWED = sentence(
+_NONE_ALLOWED = gettext_lazy(
     "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use a hub"
     ' id such as "google-bert/bert-base-uncased".'
 )
@@ -38,23 +38,23 @@ def resolve(path: str, allowed: Sequence[Path]) -> Path:
     inside an allowed folder may not lead out of it.
     """
     if not allowed:
-        raise Refusal(_NONE_ALLOWED, way_out="embedded")
+        raise UserError(_NONE_ALLOWED, way_out="embedded")
     parts = path.replace("\\", "/").split("/")
     if "\0" in path or HALF.search(path) or ".." in parts or len(path) > 4096:
-        raise Refusal(_OUTSIDE, way_out="embedded")
+        raise UserError(_OUTSIDE, way_out="embedded")
     roots = [Path(os.path.abspath(root)) for root in allowed]
     wanted = Path(os.path.normpath(path)) if os.path.isabs(path) else roots[0] / os.path.normpath(path)
     real_roots = [Path(os.path.realpath(root)) for root in roots]
     if not any(wanted.is_relative_to(root) for root in [*roots, *real_roots]):
-        raise Refusal(_OUTSIDE, way_out="embedded")
+        raise UserError(_OUTSIDE, way_out="embedded")
     real = Path(os.path.realpath(wanted))
     if not any(real.is_relative_to(root) for root in real_roots):
-        raise Refusal(_OUTSIDE, way_out="embedded")
+        raise UserError(_OUTSIDE, way_out="embedded")
     if not os.path.isdir(real):  # unlike Path's, it takes a name that no disk would
         there = os.path.exists(real)
-        what = sentence("a file, not a folder with config.json in it") if there else sentence("not there")
-        raise Refusal(
-            sentence('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
+        what = gettext_lazy("a file, not a folder with config.json in it") if there else gettext_lazy("not there")
+        raise UserError(
+            gettext_lazy('"{name}" is {what}. Pick a folder that holds a model.', name=wanted.name, what=what),
             way_out="embedded",
         )
     inside = real if (real / "config.json").exists() else _last_checkpoint(real)
@@ -84,7 +84,7 @@ def title(folder: Path) -> str:
     return f"{folder.parent.name}/{folder.name}" if CHECKPOINT.fullmatch(folder.name) else folder.name
 
 
-def listed(allowed: Sequence[Path]) -> Iterator[Path]:
+def iterate_folders(allowed: Sequence[Path]) -> Iterator[Path]:
     """Folders with a config.json inside the allowed ones, two levels deep, in order of name."""
     for root in allowed:
         for pattern in ("config.json", "*/config.json", "*/*/config.json"):

@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.files import architecture, checkpoint
-from inference.files.hub_files import RemoteFile, fetch_small, needed
-from inference.files.hub_names import asking, check_id, check_revision, within
-from inference.files.listed import check_listed
+from inference.files.allowed_models import check_listed
+from inference.files.hub_files import RemoteFile, fetch_small, required_files
+from inference.files.hub_names import check_id, check_revision, convert_hub_errors, run_with_timeout
 from inference.settings import Settings
-from wording import sentence
 
 _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -53,7 +53,7 @@ def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
     return root / "refs" / (revision or "main")
 
 
-def cached(name: str, revision: str | None, settings: Settings) -> Path | None:
+def cached_folder(name: str, revision: str | None, settings: Settings) -> Path | None:
     """Folder of a model that is already downloaded, whole; None otherwise. Asks no network.
 
     Its name is the commit.
@@ -69,12 +69,12 @@ def cached(name: str, revision: str | None, settings: Settings) -> Path | None:
         return None
     try:
         checkpoint.inspect(folder, name)
-    except (Refusal, OSError):
+    except (UserError, OSError):
         return None
     return folder
 
 
-def look(name: str, revision: str | None, settings: Settings) -> Offer:
+def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
     """What the hub has under that name. Three short questions at most; raises Refusal when they cannot be answered.
 
     Refused: unknown and private names, gated models, no network, weights that are only pickles, architectures that
@@ -86,30 +86,31 @@ def look(name: str, revision: str | None, settings: Settings) -> Offer:
     if settings.offline:
         return _local_offer(name, revision, settings)
     try:
-        with asking(name):
+        with convert_hub_errors(name):
             info = _info(name, revision, settings)
             config = fetch_small(name, info.sha, "config.json", settings, 8_000_000)
             return _offer(name, revision, info, config, settings)
-    except Refusal as refusal:
-        if refusal.way_out != "retry" or cached(name, revision, settings) is None:
+    except UserError as refusal:
+        if refusal.way_out != "retry" or cached_folder(name, revision, settings) is None:
             raise
         return _local_offer(name, revision, settings)
 
 
 def _offer(name: str, revision: str | None, info: Any, config: bytes | None, settings: Settings) -> Offer:
-    files = needed(name, info, settings)
+    files = required_files(name, info, settings)
     gguf = any(file.name.endswith(".gguf") for file in files)
     parsed = {} if config is None else checkpoint.parse_config(config, name)
     if config is None and not gguf:
-        raise Refusal(
-            sentence("{name} is not a model: it has no config.json. Pick another model.", name=name), way_out="embedded"
+        raise UserError(
+            gettext_lazy("{name} is not a model: it has no config.json. Pick another model.", name=name),
+            way_out="embedded",
         )
     kind, class_name = "decoder", "GGUF"
     if not gguf:
         shape = architecture.read(parsed, name)
         kind, class_name = shape.kind, shape.name
     memory = checkpoint.memory_needed(_parameters(info, parsed, files))
-    folder = cached(name, revision, settings)
+    folder = cached_folder(name, revision, settings)
     here = folder is not None and folder.name == info.sha and all((folder / file.name).exists() for file in files)
     return Offer(
         id=name,
@@ -127,10 +128,10 @@ def _offer(name: str, revision: str | None, info: Any, config: bytes | None, set
 
 
 def _local_offer(name: str, revision: str | None, settings: Settings) -> Offer:
-    folder = cached(name, revision, settings)
+    folder = cached_folder(name, revision, settings)
     if folder is None:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
             ),
             way_out="embedded",
@@ -160,11 +161,13 @@ def _info(name: str, revision: str | None, settings: Settings) -> Any:
     try:
         seconds = settings.hub_timeout
         ask = partial(api.model_info, name, revision=revision, files_metadata=True, timeout=seconds)
-        return within(2 * seconds, ask)  # looking a name up has no timeout of its own
+        return run_with_timeout(2 * seconds, ask)  # looking a name up has no timeout of its own
     except HfHubHTTPError:
         raise
     except (ValueError, LookupError, TypeError) as error:  # not JSON, or JSON of something else
-        raise Refusal(sentence("The hub's answer cannot be understood. Try again later."), way_out="retry") from error
+        raise UserError(
+            gettext_lazy("The hub's answer cannot be understood. Try again later."), way_out="retry"
+        ) from error
 
 
 def _parameters(info: Any, config: dict[str, Any], files: tuple[RemoteFile, ...]) -> int:

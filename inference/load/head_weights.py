@@ -10,15 +10,15 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from inference.catalogue.without_head import refusal
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.catalogue.missing_head import refusal
+from inference.errors import UserError
 from inference.files.architecture import Architecture
 from inference.files.checkpoint import tensors
-from inference.heads import BARE, CAUSAL, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, SEES, TAG, TRAINED_AS
-from inference.pictures.families import PICTURES
+from inference.pictures.vision_families import PICTURES
 from inference.settings import Settings
-from inference.text import no_text
-from wording import sentence
+from inference.task_heads import BARE, CAUSAL, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, SEES, TAG, TRAINED_AS
+from inference.text import no_tokenizer
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
 
@@ -50,7 +50,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if head in (BARE, RANDOM):
         return
     if shape.reads == PICTURES and head != SEES:
-        raise no_text.refusal(name)
+        raise no_tokenizer.refusal(name)
     if head == SEES and shape.reads != PICTURES:
         raise refusal(head, name, settings)
     if head in TRAINED_AS:
@@ -59,8 +59,8 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
-    own = _own(_sketched(auto, config))
-    if there and own and set(lacking(auto, config, there)) == set(own):
+    own = _head_only_weights(_build_on_meta(auto, config))
+    if there and own and set(missing_weights(auto, config, there)) == set(own):
         raise refusal(head, name, settings)
 
 
@@ -70,8 +70,8 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
     if not any(str(one).endswith(TRAINED_AS[head]) for one in named):
         raise refusal(head, name, settings)
     if shape.kind == "encoder-decoder":
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} reads one text and writes another; labels are told of encoders and decoders here.", name=name
             )
         )
@@ -98,20 +98,20 @@ def made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
     return sorted(key for key in missing if not key.startswith(base) or (judges and ".pooler." in key))
 
 
-def lacking(auto: Any, config: Any, names: Collection[str]) -> list[str]:
+def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]:
     """The weights that a head has beside the bare model and that are not among a checkpoint's tensors.
 
     >>> import transformers
     >>> config = transformers.BertConfig(num_hidden_layers=1)
-    >>> lacking(transformers.AutoModelForNextSentencePrediction, config, ["cls.seq_relationship.weight"])
+    >>> missing_weights(transformers.AutoModelForNextSentencePrediction, config, ["cls.seq_relationship.weight"])
     ['cls.seq_relationship.bias']
     """
-    model = _sketched(auto, config)
-    there = {_renamed(name) for name in names} | _as_loaded(model, names)
-    return sorted(set(_own(model)) - there)
+    model = _build_on_meta(auto, config)
+    there = {_rename_tensor(name) for name in names} | _as_loaded(model, names)
+    return sorted(set(_head_only_weights(model)) - there)
 
 
-def _sketched(auto: Any, config: Any) -> Any:
+def _build_on_meta(auto: Any, config: Any) -> Any:
     """The model with a head, without its weights."""
     import torch
 
@@ -119,7 +119,7 @@ def _sketched(auto: Any, config: Any) -> Any:
         return auto.from_config(config, trust_remote_code=False)
 
 
-def _own(model: Any) -> list[str]:
+def _head_only_weights(model: Any) -> list[str]:
     """The weights of a head that belong to it alone: neither the bare model's nor tied to one of these."""
     base = f"{model.base_model_prefix}."
     tied = set(getattr(model, "all_tied_weights_keys", None) or {})
@@ -135,7 +135,7 @@ def _as_loaded(model: Any, names: Collection[str]) -> set[str]:
     return {change.rename_source_key(name)[0] for change in changes for name in names}
 
 
-def _renamed(tensor: str) -> str:
+def _rename_tensor(tensor: str) -> str:
     for old, new in _OLD.items():
         if tensor.endswith(old):
             return tensor.removesuffix(old) + new

@@ -9,24 +9,24 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from attention.trace import ModelId
-from inference.building import BUILDING, quiet
-from inference.catalogue.without_head import refusal
-from inference.errors import Refusal, refusing
+from i18n import gettext_lazy
+from inference.building import BUILDING, silence_transformers
+from inference.catalogue.missing_head import refusal
+from inference.errors import UserError, as_user_error
 from inference.files import architecture, checkpoint, checksums
 from inference.files.checkpoint import refuse_too_large
-from inference.files.sources import Source
-from inference.heads import BARE, RANDOM, TOKENIZER
+from inference.files.sources import ModelSource
 from inference.load import head_weights
-from inference.load.limits import patch_limit, token_limit
-from inference.loaded import Loaded
-from inference.pictures import processors
-from inference.pictures.families import BOTH, PICTURES, TEXT
-from inference.pictures.processing import Eye
+from inference.load.length_limits import patch_limit, token_limit
+from inference.loaded_model import LoadedModel
+from inference.pictures import image_processors
+from inference.pictures.image_processing import ImageProcessor
+from inference.pictures.vision_families import BOTH, PICTURES, TEXT
 from inference.settings import Settings, free_memory
-from inference.text import no_text
-from inference.text.no_text import NoText
-from inference.text.tokenise import Reader
-from wording import sentence
+from inference.task_heads import BARE, RANDOM, TOKENIZER
+from inference.text import no_tokenizer
+from inference.text.no_tokenizer import NoText
+from inference.text.tokenizer import SafeTokenizer
 
 log = logging.getLogger(__name__)
 
@@ -37,12 +37,12 @@ _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_l
 
 
 def load(
-    source: Source, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
-) -> Loaded:
+    source: ModelSource, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
+) -> LoadedModel:
     """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
 
     ``make_room`` is called with the bytes it will take, before they are taken. ``head`` is one of
-    inference.heads.
+    inference.task_heads.
     """
 
     def fit(parameters: int) -> None:
@@ -50,7 +50,7 @@ def load(
         refuse_too_large(source.name, needed, settings.model_memory_bytes)  # before others are evicted for it
         make_room(needed)
         if needed > free_memory():
-            tidy()  # what was evicted goes now
+            release_memory()  # what was evicted goes now
         refuse_too_large(source.name, needed, free_memory())
 
     files = checkpoint.inspect(source.folder, source.name)
@@ -62,13 +62,13 @@ def load(
         tokenizer = None if shape.reads == PICTURES else _tokenizer(files, source.name)
         if head == TOKENIZER:
             return _tokenizer_only(source, shape, tokenizer)
-        processor = None if shape.reads == TEXT else processors.processor(files.folder, source.name)
-        model, records = built(files, shape, source.name, fit, head, settings)
+        processor = None if shape.reads == TEXT else image_processors.processor(files.folder, source.name)
+        model, records = build_model(files, shape, source.name, fit, head, settings)
         if source.revision is None:
             _take_in(model)
-    tidy()
+    release_memory()
     budget = settings.trace_memory_bytes
-    return Loaded(
+    return LoadedModel(
         model=model,
         reader=_reader(model, tokenizer, source.name, shape),
         id=ModelId(source.name, source.revision, shape.kind, type(model).__name__, _weights(source, files, head)),
@@ -78,7 +78,7 @@ def load(
         writes=shape.writes,
         gguf="" if files.gguf is None or head == RANDOM else files.gguf.name,
         reads=shape.reads,
-        eye=None if processor is None else _eye(processor, source.name, model, budget),
+        eye=None if processor is None else _build_image_processor(processor, source.name, model, budget),
     )
 
 
@@ -86,33 +86,33 @@ def _take_in(model: Any) -> None:
     """Gives the weights memory of their own; until then they are the file, mapped.
 
     A file that is cut short would end this process, and one that is written over would change the model's answers.
-    What a commit names is not written over, and is read in a process apart (serving/apart.py).
+    What a commit names is not written over, and is read in a process apart (serving/subprocess_backend.py).
     """
     for tensor in (*model.parameters(), *model.buffers()):
         tensor.data = tensor.data.clone()
 
 
-def _eye(processor: Any, name: str, model: Any, budget: int) -> Eye:
+def _build_image_processor(processor: Any, name: str, model: Any, budget: int) -> ImageProcessor:
     """What makes pictures ready; raises Refusal for a configuration that its processor cannot serve."""
-    with refusing(
-        sentence(
+    with as_user_error(
+        gettext_lazy(
             "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
             name=name,
         )
     ):
-        return Eye(processor, name, model.config, patch_limit(model, budget))
+        return ImageProcessor(processor, name, model.config, patch_limit(model, budget))
 
 
-def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architecture) -> Reader:
+def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architecture) -> SafeTokenizer:
     """What reads texts, or refuses them."""
     if tokenizer is None:
         return NoText(name)
     texts = model.text_model if shape.reads == BOTH else model
     rows = int(texts.get_input_embeddings().weight.shape[0])
-    return Reader(tokenizer, name, shape.kind, rows, _target_rows(model, rows))
+    return SafeTokenizer(tokenizer, name, shape.kind, rows, _target_rows(model, rows))
 
 
-def _weights(source: Source, files: checkpoint.Checkpoint, head: str) -> str | None:
+def _weights(source: ModelSource, files: checkpoint.Checkpoint, head: str) -> str | None:
     """Which weights these are, where no commit says so; an untrained twin's are in no file."""
     return None if source.revision is not None or head == RANDOM else checksums.of_weights(files.weights)
 
@@ -126,14 +126,14 @@ def _target_rows(model: Any, rows: int) -> int:
     return int(table.weight.shape[0])
 
 
-def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer: Any) -> Loaded:
+def _tokenizer_only(source: ModelSource, shape: architecture.Architecture, tokenizer: Any) -> LoadedModel:
     """What can be had of a model without its weights; raises Refusal for one that reads no text."""
     if tokenizer is None:
-        raise no_text.refusal(source.name)
+        raise no_tokenizer.refusal(source.name)
     rows = 1 + max(tokenizer.get_vocab().values())
-    return Loaded(
+    return LoadedModel(
         model=None,
-        reader=Reader(tokenizer, source.name, shape.kind, rows),
+        reader=SafeTokenizer(tokenizer, source.name, shape.kind, rows),
         id=ModelId(source.name, source.revision, shape.kind, shape.name),
         limit=_NO_LIMIT,
         nbytes=_ENTRY_BYTES * rows,
@@ -142,7 +142,7 @@ def _tokenizer_only(source: Source, shape: architecture.Architecture, tokenizer:
     )
 
 
-def built(  # noqa: PLR0913  # one step of load, with all that load knows by then
+def build_model(  # noqa: PLR0913  # one step of load, with all that load knows by then
     files: checkpoint.Checkpoint,
     shape: architecture.Architecture,
     name: str,
@@ -154,17 +154,17 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
     import torch
     import transformers
 
-    from inference.load import untrained_twin
-    from inference.load.shell import prepare
-    from inference.load.sketch import sketch
+    from inference.load import random_init
+    from inference.load.meta_model import measure_on_meta
+    from inference.load.shared_weights import prepare
     from inference.record import capture
 
-    quiet()
+    silence_transformers()
     capture.install()
     auto = head_weights.auto_class(head, shape.writes, shape.model_type)
     extra: dict[str, Any] = {"gguf_file": files.gguf.name} if files.gguf else {"use_safetensors": True}
-    with refusing(
-        sentence(
+    with as_user_error(
+        gettext_lazy(
             "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
             name=name,
         )
@@ -173,11 +173,11 @@ def built(  # noqa: PLR0913  # one step of load, with all that load knows by the
             str(files.folder), local_files_only=True, trust_remote_code=False, **({} if files.config else extra)
         )
         head_weights.check(head, shape, config, files.weights, name, settings)
-        parameters, implementation = sketch(config, auto)
+        parameters, implementation = measure_on_meta(config, auto)
         fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
         if head == RANDOM:
             model, info = (
-                untrained_twin.drawn(auto, config, implementation),
+                random_init.init_random_model(auto, config, implementation),
                 {"missing_keys": (), "mismatched_keys": ()},
             )
         else:
@@ -202,12 +202,14 @@ def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):
         what = (
-            sentence("{lacking} of its tensors are missing, such as {first}", lacking=len(lacking), first=lacking[0])
+            gettext_lazy(
+                "{lacking} of its tensors are missing, such as {first}", lacking=len(lacking), first=lacking[0]
+            )
             if lacking
-            else sentence("shapes differ")
+            else gettext_lazy("shapes differ")
         )
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The weights of {name} do not fit its architecture {class_name}: {what}. Pick another model.",
                 name=name,
                 class_name=class_name,
@@ -221,8 +223,8 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
     from transformers import AutoTokenizer
 
     extra = {"gguf_file": files.gguf.name} if files.gguf else {}
-    with refusing(
-        sentence(
+    with as_user_error(
+        gettext_lazy(
             "The tokenizer of {name} cannot be opened: its files are damaged or need other packages. Fetch or save"
             " it again.",
             name=name,
@@ -233,8 +235,8 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
         )
         ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
     if ordinary < 1:  # what transformers makes up when the files are missing knows special tokens only
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.", name=name
             )
         )
@@ -244,7 +246,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
 def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
     from transformers import AutoConfig
 
-    with refusing(sentence("The GGUF file of {name} cannot be read. Fetch it again.", name=name)):
+    with as_user_error(gettext_lazy("The GGUF file of {name} cannot be read. Fetch it again.", name=name)):
         config = AutoConfig.from_pretrained(str(files.folder), gguf_file=files.gguf.name if files.gguf else None)
         return dict(config.to_dict())
 
@@ -257,7 +259,7 @@ def set_threads(settings: Settings) -> None:
         torch.set_num_threads(settings.forward_threads)
 
 
-def tidy() -> None:
+def release_memory() -> None:
     """Frees evicted models, then takes what stays out of the garbage collector's sight.
 
     With torch and transformers loaded, a full collection costs 170 ms, and Python starts one by itself now and then,

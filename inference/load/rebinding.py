@@ -32,7 +32,7 @@ def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
     found = [function for function in functions(model) if _reaches(function, own, {})]
     for function in list(found):
         found += [inner for inner in _inner(function, {}) if _reaches(inner, own, {})]
-    made = {id(function): (function, _empty(function, own)) for function in found}
+    made = {id(function): (function, _copy_function(function, own)) for function in found}
     memo.update((at, new) for at, (_function, new) in made.items())  # before any is filled, as they may name each other
     for function, new in made.values():
         _fill(function, new, own, memo)
@@ -92,7 +92,7 @@ def _reaches(value: Any, own: set[int], seen: dict[int, Any]) -> bool:
     return any(_reaches(part, own, seen) for part in _parts(value))
 
 
-def _empty(function: FunctionType, own: set[int]) -> FunctionType:
+def _copy_function(function: FunctionType, own: set[int]) -> FunctionType:
     """Return a copy whose names of the model's modules are still to be filled in."""
     cells = tuple(
         CellType() if _is_full(cell) and _reaches(cell.cell_contents, own, {}) else cell for _, cell in _cells(function)
@@ -109,17 +109,17 @@ def _empty(function: FunctionType, own: set[int]) -> FunctionType:
 def _fill(function: FunctionType, new: FunctionType, own: set[int], memo: dict[int, Any]) -> None:
     """Give the copy of a function the copies of the modules that the function refers to."""
 
-    def copied(value: Any) -> Any:
+    def copy_value(value: Any) -> Any:
         return copy.deepcopy(value, memo) if _reaches(value, own, {}) else value
 
     for (_, old), (_, cell) in zip(_cells(function), _cells(new), strict=True):
         if cell is not old:
-            cell.cell_contents = copied(old.cell_contents)
+            cell.cell_contents = copy_value(old.cell_contents)
     if new.__globals__ is not function.__globals__:
         for name in function.__code__.co_names:
             if name in function.__globals__:
-                new.__globals__[name] = copied(function.__globals__[name])
+                new.__globals__[name] = copy_value(function.__globals__[name])
     if function.__defaults__:
-        new.__defaults__ = tuple(map(copied, function.__defaults__))
+        new.__defaults__ = tuple(map(copy_value, function.__defaults__))
     if function.__kwdefaults__:
-        new.__kwdefaults__ = {name: copied(value) for name, value in function.__kwdefaults__.items()}
+        new.__kwdefaults__ = {name: copy_value(value) for name, value in function.__kwdefaults__.items()}

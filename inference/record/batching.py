@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from attention.trace import Trace
-from inference.errors import refusing
-from inference.loaded import Loaded
-from inference.pictures.processing import Seen
+from i18n import gettext_lazy
+from inference.errors import as_user_error
+from inference.loaded_model import LoadedModel
+from inference.pictures.image_processing import ProcessedPicture
 from inference.request import TraceRequest
-from inference.text.reading import Reading
-from wording import sentence
+from inference.text.encoding import Encoding
 
 MOST_TOKENS = 4096  # of one padded batch: beyond it a batch gains no speed and only takes memory
 MOST_TEXTS = 32
@@ -31,11 +31,11 @@ class Sample:
 
     key: str
     request: TraceRequest
-    source: Reading
-    target: Reading | None
+    source: Encoding
+    target: Encoding | None
     target_text: str | None
     text: str | None = None
-    seen: Seen | None = None
+    seen: ProcessedPicture | None = None
 
     @property
     def size(self) -> int:
@@ -61,21 +61,23 @@ def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterat
         yield batch
 
 
-def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
+def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
     """One forward pass over a batch, as traces in the same order; raises Refusal when the model fails on it."""
     from inference.record import capture
 
     failed = (
-        sentence("{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name)
+        gettext_lazy(
+            "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+        )
         if batch[0].seen is None
-        else sentence(
+        else gettext_lazy(
             "{name} failed while reading this picture. Give it another size, or pick another model.",
             name=loaded.id.name,
         )
     )
-    with refusing(failed):
+    with as_user_error(failed):
         inputs = collate(loaded, batch)
-        lengths, targets = _lengths(batch)
+        lengths, targets = _padded_lengths(batch)
         edits = [sample.request.edits for sample in batch]
         parts = capture.record_parts(loaded.model, inputs, lengths, targets, edits)
         _refuse_misplaced(loaded, batch, parts)
@@ -96,7 +98,7 @@ def run(loaded: Loaded, batch: Sequence[Sample]) -> list[Trace]:
     ]
 
 
-def _refuse_misplaced(loaded: Loaded, batch: Sequence[Sample], parts: Sequence[Mapping[str, Any]]) -> None:
+def _refuse_misplaced(loaded: LoadedModel, batch: Sequence[Sample], parts: Sequence[Mapping[str, Any]]) -> None:
     """Raises ValueError where a model made another number of tokens of a picture than its grid has."""
     for sample, recorded in zip(batch, parts, strict=True):
         if sample.seen is not None and any(one.keys != len(sample.source.ids) for one in recorded["encoder"]):
@@ -104,7 +106,7 @@ def _refuse_misplaced(loaded: Loaded, batch: Sequence[Sample], parts: Sequence[M
             raise ValueError(f"{loaded.id.name} made {tokens} tokens of a picture of {len(sample.source.ids)}.")
 
 
-def _lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | None]:
+def _padded_lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | None]:
     """Tokens of each source and of each target that may be padded; a text beside a picture is all that may be."""
     targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
     if batch[0].seen is not None:
@@ -112,22 +114,22 @@ def _lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | Non
     return [len(sample.source.ids) for sample in batch], targets
 
 
-def collate(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
+def collate(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, Any]:
     """Tensors for the model, padded on the right, all (text, token); pictures (picture, channel, row, column)."""
     if batch[0].seen is not None:
-        return _seeing(loaded, batch)
+        return _picture_inputs(loaded, batch)
     pad = _pad_token(loaded)
-    ids, mask = _padded([sample.source.ids for sample in batch], pad)
+    ids, mask = _pad_rows([sample.source.ids for sample in batch], pad)
     inputs = {"input_ids": ids, "attention_mask": mask}
     if any(sample.request.pair is not None for sample in batch) and _takes_segments(loaded.model):
-        inputs["token_type_ids"] = _padded([sample.source.types for sample in batch], 0)[0]
+        inputs["token_type_ids"] = _pad_rows([sample.source.types for sample in batch], 0)[0]
     if all(sample.target is not None for sample in batch):
         targets = [sample.target.ids for sample in batch if sample.target is not None]
-        inputs["decoder_input_ids"], inputs["decoder_attention_mask"] = _padded(targets, pad)
+        inputs["decoder_input_ids"], inputs["decoder_attention_mask"] = _pad_rows(targets, pad)
     return inputs
 
 
-def _seeing(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
+def _picture_inputs(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, Any]:
     """Pictures of one size, and the texts beside them."""
     import torch
 
@@ -136,11 +138,11 @@ def _seeing(loaded: Loaded, batch: Sequence[Sample]) -> dict[str, Any]:
     inputs = {"pixel_values": pixels, **seen[0].options}
     texts = [sample.target.ids for sample in batch if sample.target is not None]
     if texts:
-        inputs["input_ids"], inputs["attention_mask"] = _padded(texts, _pad_token(loaded))
+        inputs["input_ids"], inputs["attention_mask"] = _pad_rows(texts, _pad_token(loaded))
     return inputs
 
 
-def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
+def _pad_rows(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
     """Rows as one int64 tensor (text, token), and 1 where there is a token."""
     import torch
 
@@ -153,7 +155,7 @@ def _padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
     return ids, mask
 
 
-def _pad_token(loaded: Loaded) -> int:
+def _pad_token(loaded: LoadedModel) -> int:
     """RoBERTa-like models count positions from the padding number, so it must be the model's own where it has one."""
     stated = getattr(loaded.model.config, "pad_token_id", None)
     stated = loaded.reader.tokenizer.pad_token_id if stated is None else stated

@@ -20,17 +20,17 @@ from transformers.masking_utils import sdpa_mask
 
 from attention.edits import Edit
 from attention.record import AnyRecord
-from inference.errors import Refusal
-from inference.pictures.families import tower
-from inference.record import faithful, fallback, growing, records, smallest_input, spans
-from inference.record.call import Call, part_names, refuse_uneven
-from inference.record.edits import HEADS, attending, editing
-from inference.record.interface import PATH, Tape, attend, recording
+from i18n import gettext_lazy
+from inference.cancellation import CancelToken, use_token
+from inference.errors import UserError
+from inference.pictures.vision_families import tower
+from inference.record import fidelity_check, growing_batch, reported_maps, smallest_input, to_numpy, token_spans
+from inference.record.attention_call import AttentionCall, part_names, refuse_uneven
+from inference.record.attention_function import PATH, Tape, attend, record_attention
+from inference.record.edit_hooks import HEADS, apply_edits, attention_layers
 from inference.record.layer_modules import layer_modules, note_layers
-from inference.stops import Stop, ending
-from wording import sentence
 
-__all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_parts", "recording"]
+__all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_attention", "record_parts"]
 
 log = logging.getLogger(__name__)
 
@@ -102,10 +102,10 @@ def prepare(model: Any) -> bool:
     for path, module in model.named_modules():
         setattr(module, PATH, path)
     _refuse_empty(model)
-    with ending(Stop()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
+    with use_token(CancelToken()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
         given = smallest_input.inputs(model)
         own, setting = _own_pass(model, given)
-        found = _recordable(model, given, own)
+        found = _is_recordable(model, given, own)
         if not found:
             _prepare_maps(model, given, own, setting)
     setattr(model, RECORDS, found)
@@ -119,8 +119,8 @@ def _refuse_empty(model: Any) -> None:
     """
     for name, weight in model.named_parameters():
         if weight.numel() == 0:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{name} cannot be traced: its weight {weight} has no numbers, as if all heads of a layer were "
                     "pruned. Load the unpruned model.",
                     name=type(model).__name__,
@@ -129,7 +129,7 @@ def _refuse_empty(model: Any) -> None:
             )
 
 
-def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[faithful.Pass, str]:
+def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[fidelity_check.ForwardOutputs, str]:
     """Run the model with the attention of its own, whose name is returned too; then set the recorded attention."""
     setting = str(getattr(model.config, "_attn_implementation", None) or "eager")
     if setting == NAME:
@@ -137,7 +137,7 @@ def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[faithful.Pass, str]
         model.set_attn_implementation(setting)
         model.config._attn_implementation = setting  # noqa: SLF001  # some families ignore the public way
     try:
-        own = faithful.run(model, given)
+        own = fidelity_check.run(model, given)
     except BROKEN as error:
         raise ValueError(
             f"{type(model).__name__} failed on a tiny input: {error}. Its weights and its configuration may not fit."
@@ -149,15 +149,15 @@ def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[faithful.Pass, str]
     return own, setting
 
 
-def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> bool:
+def _is_recordable(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs) -> bool:
     """Whether a pass hands over every part and gives the model's own output.
 
     Raises ValueError if it hands over pieces of maps, and Refusal if a layer computes its attention elsewhere.
     """
     try:
-        output, calls = _tried(model, given)
+        output, calls = _record_pass(model, given)
         if _settle_causal(model, given, calls):
-            output, calls = _tried(model, given)
+            output, calls = _record_pass(model, given)
     except BROKEN as error:  # some count on the masks of eager attention, and work with these
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
@@ -168,7 +168,7 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
         return False
     _refuse_unseen(model, calls, own)
     _refuse_added_tokens(model, calls, parts, given)
-    if not faithful.same(own, output):
+    if not fidelity_check.is_same_output(own, output):
         log.info("%s gives another output with recorded attention", type(model).__name__)
         return False
     heads = [call.query.shape[1] for call in calls]
@@ -176,24 +176,26 @@ def _recordable(model: Any, given: dict[str, Tensor], own: faithful.Pass) -> boo
     note_layers(model, calls, parts, own.paths)
     if len(by_part) == 1:
         [layers] = layer_modules(model).values()
-        growing.prepare(model, layers, given)
-    records.parts(model, calls, given, (None, None))
+        growing_batch.prepare(model, layers, given)
+    to_numpy.parts(model, calls, given, (None, None))
     refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
 
 
-def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str], given: dict[str, Tensor]) -> None:
+def _refuse_added_tokens(
+    model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], given: dict[str, Tensor]
+) -> None:
     """Raise Refusal if an attention reads more or fewer positions than its text has tokens, as with soft prompts."""
     if "pixel_values" in given:
         return
-    counts = fallback.token_counts(given)
+    counts = reported_maps.token_counts(given)
     for call, part in zip(calls, parts, strict=True):
-        expected = tuple(counts[side] for side in fallback.SIDES[part])
+        expected = tuple(counts[side] for side in reported_maps.SIDES[part])
         found = (call.query.shape[2], call.key.shape[2])
         for positions, tokens in zip(found, expected, strict=True):
             if tokens is not None and positions != tokens:
-                raise Refusal(
-                    sentence(
+                raise UserError(
+                    gettext_lazy(
                         "{name} cannot be traced: {module} reads {positions} positions, but the text has {tokens} "
                         "tokens. Expected a position for each token. If the model adds soft prompts, pass its base "
                         "model.",
@@ -205,14 +207,14 @@ def _refuse_added_tokens(model: Any, calls: Sequence[Call], parts: Sequence[str]
                 )
 
 
-def _tried(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[Call]]:
+def _record_pass(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[AttentionCall]]:
     """Record one pass: the output and the calls."""
-    with recording() as tape, faithful.same_noise():
+    with record_attention() as tape, fidelity_check.same_noise():
         output = model(**given)
     return output, tape.calls
 
 
-def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[Call]) -> bool:
+def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[AttentionCall]) -> bool:
     """Note on modules that do not state is_causal whether they are causal, as their masks say; whether any was noted.
 
     Eager attention hides only the keys that its mask hides, and no key if there is no mask.
@@ -220,7 +222,7 @@ def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[Call]) 
     if all(hasattr(model.get_submodule(call.path), "is_causal") for call in calls):
         return False
     with _asking_for_whole_masks():
-        _output, whole = _tried(model, given)
+        _output, whole = _record_pass(model, given)
     for call in whole:
         module = model.get_submodule(call.path)
         if not hasattr(module, "is_causal"):
@@ -236,18 +238,18 @@ def _hides_later_keys(mask: Tensor) -> bool:
     return rows == columns and bool(hidden[..., later].all())
 
 
-def _refuse_unseen(model: Any, calls: Sequence[Call], own: faithful.Pass) -> None:
+def _refuse_unseen(model: Any, calls: Sequence[AttentionCall], own: fidelity_check.ForwardOutputs) -> None:
     """Raise Refusal if an attention ran that handed nothing over, though its class does elsewhere in the model."""
     seen = {call.path for call in calls}
     classes = {type(model.get_submodule(path)) for path in seen}
     for path, module in model.named_modules():
         if type(module) in classes and path not in seen and path in own.paths:
-            raise _replaced(model, path)
+            raise _replaced_forward_error(model, path)
 
 
-def _replaced(model: Any, path: str) -> Refusal:
-    return Refusal(
-        sentence(
+def _replaced_forward_error(model: Any, path: str) -> UserError:
+    return UserError(
+        gettext_lazy(
             "{name} cannot be traced: the forward function of {module} was replaced, "
             "and its attention cannot be seen. Restore it, or wrap it so that it calls the old one.",
             name=type(model).__name__,
@@ -256,15 +258,15 @@ def _replaced(model: Any, path: str) -> Refusal:
     )
 
 
-def _prepare_maps(model: Any, given: dict[str, Tensor], own: faithful.Pass, setting: str) -> None:
+def _prepare_maps(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
     try:
-        fallback.prepare(model, given, own, setting)
-    except fallback.NoMaps:
+        reported_maps.prepare(model, given, own, setting)
+    except reported_maps.NoMaps:
         changed = [path for path, module in model.named_modules() if "forward" in vars(module)]
         if changed:
-            raise _replaced(model, changed[0]) from None
+            raise _replaced_forward_error(model, changed[0]) from None
         raise
-    except Refusal:
+    except UserError:
         raise
     except BROKEN as error:
         raise ValueError(
@@ -277,7 +279,7 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     inputs: dict[str, Tensor],
     lengths: list[int] | None = None,
     target_lengths: list[int] | None = None,
-    largest: int = fallback.LARGEST,
+    largest: int = reported_maps.LARGEST,
     edits: Sequence[Sequence[Edit]] = (),
 ) -> Recording:
     """One forward pass over a batch, recorded.
@@ -285,23 +287,23 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     ``lengths`` and ``target_lengths`` say how many tokens each right-padded sample has; attention masks in ``inputs``
     say it for padding on either side, and where both are given they must agree. ``largest`` bounds the bytes of one
     text's finished maps, for architectures that give nothing else.
-    ``edits`` has those of each sample (inference.record.edits). Raises ValueError for a model that is not prepared,
-    lengths that do not fit, and texts that are too long.
+    ``edits`` has those of each sample (inference.record.edit_hooks). Raises ValueError for a model that is not
+    prepared, lengths that do not fit, and texts that are too long.
     """
     if not hasattr(model, RECORDS):
         raise ValueError(f"{type(model).__name__} is not prepared. Call capture.prepare(model) once after loading it.")
-    both = spans.both_spans(inputs, lengths, target_lengths)
-    inputs = spans.with_mask(inputs, lengths)
+    both = token_spans.both_spans(inputs, lengths, target_lengths)
+    inputs = token_spans.with_mask(inputs, lengths)
     if not getattr(model, RECORDS) and not any(edits):
-        return Recording(*fallback.parts(model, inputs, both, largest))
-    with editing(model, edits), recording(Tape(expected=_attentions(model))) as tape:
+        return Recording(*reported_maps.parts(model, inputs, both, largest))
+    with apply_edits(model, edits), record_attention(Tape(expected=_attentions(model))) as tape:
         output = tower(model, inputs)(**inputs)
-    return Recording(records.parts(model, tape.calls, inputs, both), output)
+    return Recording(to_numpy.parts(model, tape.calls, inputs, both), output)
 
 
 def _attentions(model: Any) -> int:
     """How many attentions a pass through all layers computes; 0 where that is not known."""
-    return sum(len(attending(model, part)) for part in getattr(model, HEADS, {}))
+    return sum(len(attention_layers(model, part)) for part in getattr(model, HEADS, {}))
 
 
 def record_parts(

@@ -11,15 +11,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from inference.errors import Refusal
-from inference.record.call import Call
-from inference.record.edits import HEADS, heads_of
-from inference.record.own_passes import before
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.record.attention_call import AttentionCall
+from inference.record.edit_hooks import HEADS, heads_of
+from inference.record.thread_hooks import register_pre_hook
 
 LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by part
 Change = Callable[[str, int, Tensor], Tensor | None]  # part, layer, vectors (sample, token, channel)
-_OWN_WAY = sentence("This model hands its vectors from layer to layer in a way of its own, so none can be replaced.")
+_OWN_WAY = gettext_lazy(
+    "This model hands its vectors from layer to layer in a way of its own, so none can be replaced."
+)
 
 
 def block_of(path: str) -> str:
@@ -33,7 +35,7 @@ def block_of(path: str) -> str:
     return ".".join(steps[: numbered + 1])
 
 
-def note_layers(model: Any, calls: Sequence[Call], parts: Sequence[str], ran: Container[str]) -> None:
+def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
     """Note with a model its layers and their heads by part, from one pass's attentions and their parts.
 
     ``ran`` has the paths of the modules that ran. If only some layers attend, all layers are counted.
@@ -85,23 +87,23 @@ def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterato
     def hook(part: str, _module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         layer = begun[part]
         begun[part] += 1
-        return _given(part, layer, args, kwargs, change)
+        return _edited_arguments(part, layer, args, kwargs, change)
 
-    handles = [before(model.get_submodule(path), partial(hook, part)) for path, part in by_path.items()]
+    handles = [register_pre_hook(model.get_submodule(path), partial(hook, part)) for path, part in by_path.items()]
     try:
         yield
     finally:
         for handle in handles:
             handle.remove()
     if any(begun[part] != len(paths[part]) for part in parts):
-        raise Refusal(_OWN_WAY)
+        raise UserError(_OWN_WAY)
 
 
-def _given(part: str, layer: int, args: tuple[Any, ...], kwargs: dict[str, Any], change: Change) -> Any:
+def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict[str, Any], change: Change) -> Any:
     """What a layer's module is called with once its vectors are changed."""
     vectors = args[0] if args else kwargs.get("hidden_states")
     if not isinstance(vectors, Tensor) or vectors.ndim != 3 or not torch.is_floating_point(vectors):
-        raise Refusal(_OWN_WAY)
+        raise UserError(_OWN_WAY)
     other = change(part, layer, vectors)
     if other is None:
         return None

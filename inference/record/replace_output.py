@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from inference.record.own_passes import after
+from inference.record.thread_hooks import register_post_hook
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any])
     >>> double(torch.ones(2))
     tensor([1., 1.])
     """
-    handle = after(module, lambda called, _args, _kwargs, output: change(called, output))
+    handle = register_post_hook(module, lambda called, _args, _kwargs, output: change(called, output))
     try:
         yield
     finally:

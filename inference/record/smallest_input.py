@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from inference.pictures.families import TEXT, asked, reads, vision
+from inference.pictures.vision_families import TEXT, reads, size_options, vision
 
 TOKENS = 8  # models that pool characters or tokens fail on fewer
 PATCHES = 4  # rows and columns of a picture
@@ -63,7 +63,7 @@ def _picture(config: Any) -> dict[str, Any]:
     own = vision(config)
     if reads(config.model_type) != TEXT:
         side = PATCHES * own.patch_size
-        return {"pixel_values": torch.zeros(1, own.num_channels, side, side), **asked(config)}
+        return {"pixel_values": torch.zeros(1, own.num_channels, side, side), **size_options(config)}
     size = own.image_size
     height, width = size if isinstance(size, (tuple, list)) else (size, size)
     return {"pixel_values": torch.zeros(1, own.num_channels, height, width)}

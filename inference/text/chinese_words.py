@@ -45,12 +45,12 @@ def chinese_words(text: str) -> list[tuple[int, int]]:
 
 def by_chinese_words(trace: Trace) -> Trace:
     """The trace with the pieces of each Chinese word as pieces of one word; the same trace where it has none."""
-    source = regrouped(trace.source, (trace.text, trace.pair or ""))
-    target = trace.target and regrouped(trace.target, (trace.target_text or "",))
+    source = regroup_words(trace.source, (trace.text, trace.pair or ""))
+    target = trace.target and regroup_words(trace.target, (trace.target_text or "",))
     return replace(trace, source=source, target=target)
 
 
-def regrouped(row: TokenRow, texts: Sequence[str]) -> TokenRow:
+def regroup_words(row: TokenRow, texts: Sequence[str]) -> TokenRow:
     """The row with its words numbered anew: pieces that begin in one Chinese word of their text have its number.
 
     ``texts`` are those that the row's segments count.

@@ -78,16 +78,24 @@ def role(piece: str, how: str) -> str:
     return "space" if piece == mark else "start" if piece.startswith(mark) else "inside"
 
 
-def readable(piece: str, how: str) -> str:
+def readable_piece(piece: str, how: str) -> str:
     """The piece as shown.
 
-    >>> readable("Ġcaf\u00c3\u00a9", "bytes"), readable("##ing", "wordpiece"), readable("▁the", "metaspace")
+    >>> (
+    ...     readable_piece("Ġcaf\u00c3\u00a9", "bytes"),
+    ...     readable_piece("##ing", "wordpiece"),
+    ...     readable_piece("▁the", "metaspace"),
+    ... )
     ('café', 'ing', 'the')
-    >>> readable("a\x1b", "metaspace"), readable("<0x3C>", "metaspace"), readable("<0xC3>", "metaspace")
+    >>> (
+    ...     readable_piece("a\x1b", "metaspace"),
+    ...     readable_piece("<0x3C>", "metaspace"),
+    ...     readable_piece("<0xC3>", "metaspace"),
+    ... )
     ('a<0x1B>', '<', '<0xC3>')
     """
     if how in ("bytes", "byte suffix"):
-        shown = decode_bytes(_bare(piece, how))
+        shown = decode_bytes(_strip_mark(piece, how))
         shown = shown[1:] if shown.startswith(" ") and len(shown) > 1 else shown
     elif how == "metaspace":
         raw = bytes_of(piece, how)
@@ -96,21 +104,21 @@ def readable(piece: str, how: str) -> str:
     elif how == "utf8":
         shown = f"<0x{ord(piece):02X}>" if len(piece) == 1 and 127 < ord(piece) < 256 else piece
     elif how in ("suffix", "joiner"):
-        shown = _bare(piece, how)
+        shown = _strip_mark(piece, how)
     else:
         shown = piece.removeprefix("##") if len(piece) > 2 else piece
-    return visible(shown)
+    return visible_text(shown)
 
 
-def _bare(piece: str, how: str) -> str:
+def _strip_mark(piece: str, how: str) -> str:
     """Return the piece without the mark at its end; a piece that is only a mark stays."""
     return piece.removesuffix({"suffix": WORD_END, "byte suffix": WORD_END, "joiner": JOINER}.get(how, "")) or piece
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """A text with a sign for each character that leaves none; a space has one where there is nothing else.
 
-    >>> visible("\\n"), visible("a b"), visible(" ")
+    >>> visible_text("\\n"), visible_text("a b"), visible_text(" ")
     ('⏎', 'a b', '␣')
     """
     names = _INVISIBLE if not text.strip() else {**_INVISIBLE, " ": " "}
@@ -151,7 +159,7 @@ def bytes_of(piece: str, how: str) -> bytes | None:
     if how not in ("bytes", "byte suffix"):
         found = _BYTE.fullmatch(piece)
         return bytes.fromhex(found[1]) if found else None
-    table, piece = _byte_of(), _bare(piece, how)
+    table, piece = _byte_of(), _strip_mark(piece, how)
     return bytes(table[character] for character in piece) if all(map(table.__contains__, piece)) else None
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from wording import sentence
+from i18n import gettext_lazy
 
 
 def in_words(component: Any) -> tuple[str, ...]:
@@ -33,51 +33,55 @@ def _words(state: Mapping[str, Any]) -> list[str]:
 def _bert(state: Mapping[str, Any]) -> list[str]:
     strips = state.get("strip_accents")
     done = {
-        sentence("control characters removed, white space made spaces"): state.get("clean_text"),
-        sentence("spaces around Chinese characters"): state.get("handle_chinese_chars"),
-        sentence("accents removed"): state.get("lowercase") if strips is None else strips,
-        sentence("lower case"): state.get("lowercase"),
+        gettext_lazy("control characters removed, white space made spaces"): state.get("clean_text"),
+        gettext_lazy("spaces around Chinese characters"): state.get("handle_chinese_chars"),
+        gettext_lazy("accents removed"): state.get("lowercase") if strips is None else strips,
+        gettext_lazy("lower case"): state.get("lowercase"),
     }
     return [said for said, does in done.items() if does]
 
 
 def _replace(state: Mapping[str, Any]) -> list[str]:
     return [
-        sentence("{pattern} replaced by {quoted}", pattern=_pattern(state), quoted=_quoted(str(state.get("content"))))
+        gettext_lazy(
+            "{pattern} replaced by {quoted}", pattern=_pattern(state), quoted=_quote(str(state.get("content")))
+        )
     ]
 
 
 def _pattern(state: Mapping[str, Any]) -> str:
     pattern = state.get("pattern")
     stated = next(iter(pattern.values()), "") if isinstance(pattern, dict) else pattern
-    return _quoted(str(stated))
+    return _quote(str(stated))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f"“{text}”"
 
 
 def _bytes(state: Mapping[str, Any]) -> list[str]:
-    found = [sentence("a space put before the text")] if state.get("add_prefix_space") else []
+    found = [gettext_lazy("a space put before the text")] if state.get("add_prefix_space") else []
     if state.get("use_regex", True):
-        found.append(sentence("split by GPT-2's pattern: words with the space before them, numbers, punctuation"))
-    return [*found, sentence("every byte written as one character, a space as Ġ")]
+        found.append(gettext_lazy("split by GPT-2's pattern: words with the space before them, numbers, punctuation"))
+    return [*found, gettext_lazy("every byte written as one character, a space as Ġ")]
 
 
 def _metaspace(state: Mapping[str, Any]) -> list[str]:
     mark = str(state.get("replacement", "▁"))
     scheme = state.get("prepend_scheme")
     where = {
-        "always": sentence("{mark} put before the text", mark=mark),
-        "first": sentence("{mark} put before the text's beginning", mark=mark),
+        "always": gettext_lazy("{mark} put before the text", mark=mark),
+        "first": gettext_lazy("{mark} put before the text's beginning", mark=mark),
     }
-    found = [sentence("spaces written as {mark}", mark=mark), *([where[scheme]] if scheme in where else [])]
-    return [*found, *([sentence("split before each {mark}", mark=mark)] if state.get("split", True) else [])]
+    found = [gettext_lazy("spaces written as {mark}", mark=mark), *([where[scheme]] if scheme in where else [])]
+    return [*found, *([gettext_lazy("split before each {mark}", mark=mark)] if state.get("split", True) else [])]
 
 
 def _digits(state: Mapping[str, Any]) -> list[str]:
     return [
-        sentence("every digit on its own") if state.get("individual_digits") else sentence("numbers apart from letters")
+        gettext_lazy("every digit on its own")
+        if state.get("individual_digits")
+        else gettext_lazy("numbers apart from letters")
     ]
 
 
@@ -87,34 +91,34 @@ def _strip(state: Mapping[str, Any]) -> list[str]:
 
 
 _STRIPPED = {
-    ("left",): sentence("white space removed at the left"),
-    ("right",): sentence("white space removed at the right"),
-    ("left", "right"): sentence("white space removed at the left and the right"),
+    ("left",): gettext_lazy("white space removed at the left"),
+    ("right",): gettext_lazy("white space removed at the right"),
+    ("left", "right"): gettext_lazy("white space removed at the left and the right"),
 }
 _SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
     "BertNormalizer": _bert,
-    "NFC": sentence("Unicode NFC: letters and their accents as one character"),
-    "NFD": sentence("Unicode NFD: letters apart from their accents"),
-    "NFKC": sentence("Unicode NFKC: one way to write what looks alike"),
-    "NFKD": sentence("Unicode NFKD: one way to write what looks alike, letters apart from their accents"),
-    "Nmt": sentence("control characters removed, other spaces made spaces"),
-    "Lowercase": sentence("lower case"),
-    "StripAccents": sentence("accents removed"),
-    "Precompiled": sentence("SentencePiece's own table of replacements"),
+    "NFC": gettext_lazy("Unicode NFC: letters and their accents as one character"),
+    "NFD": gettext_lazy("Unicode NFD: letters apart from their accents"),
+    "NFKC": gettext_lazy("Unicode NFKC: one way to write what looks alike"),
+    "NFKD": gettext_lazy("Unicode NFKD: one way to write what looks alike, letters apart from their accents"),
+    "Nmt": gettext_lazy("control characters removed, other spaces made spaces"),
+    "Lowercase": gettext_lazy("lower case"),
+    "StripAccents": gettext_lazy("accents removed"),
+    "Precompiled": gettext_lazy("SentencePiece's own table of replacements"),
     "Strip": _strip,
     "Replace": _replace,
-    "Prepend": lambda state: [sentence("{quoted} put before the text", quoted=_quoted(str(state.get("prepend"))))],
-    "BertPreTokenizer": sentence("split at white space, and around each punctuation mark"),
-    "Whitespace": sentence("split into runs of letters, digits and _ and runs of other signs"),
-    "WhitespaceSplit": sentence("split at white space"),
-    "Punctuation": sentence("split around punctuation"),
-    "UnicodeScripts": sentence("split where the script changes"),
+    "Prepend": lambda state: [gettext_lazy("{quoted} put before the text", quoted=_quote(str(state.get("prepend"))))],
+    "BertPreTokenizer": gettext_lazy("split at white space, and around each punctuation mark"),
+    "Whitespace": gettext_lazy("split into runs of letters, digits and _ and runs of other signs"),
+    "WhitespaceSplit": gettext_lazy("split at white space"),
+    "Punctuation": gettext_lazy("split around punctuation"),
+    "UnicodeScripts": gettext_lazy("split where the script changes"),
     "Digits": _digits,
-    "Split": lambda state: [sentence("split by the pattern {pattern}", pattern=_pattern(state))],
+    "Split": lambda state: [gettext_lazy("split by the pattern {pattern}", pattern=_pattern(state))],
     "CharDelimiterSplit": lambda state: [
-        sentence("split at each {quoted}", quoted=_quoted(str(state.get("delimiter"))))
+        gettext_lazy("split at each {quoted}", quoted=_quote(str(state.get("delimiter"))))
     ],
-    "FixedLength": lambda state: [sentence("split into runs of {many} characters", many=state.get("length"))],
+    "FixedLength": lambda state: [gettext_lazy("split into runs of {many} characters", many=state.get("length"))],
     "ByteLevel": _bytes,
     "Metaspace": _metaspace,
 }

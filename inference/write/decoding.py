@@ -16,14 +16,14 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from attention.edits import Edit
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.record.attention_function import record_attention
 from inference.record.capture import BROKEN, RECORDS
-from inference.record.edits import editing, in_every_layer
-from inference.record.interface import recording
-from inference.write.bounds import end_tokens
-from inference.write.kept_states import KeptStates, State, Tokens, memory_of
-from inference.write.newest_row import NewestRow, reported, stacked
-from wording import sentence
+from inference.record.edit_hooks import apply_edits, in_every_layer
+from inference.write.kv_cache import CachedPass, KVCache, Tokens, memory_of
+from inference.write.newest_attention import NewestRow, reported_rows, stack_layers
+from inference.write.stop_tokens import end_tokens
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Writing:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class DecodingStart:
     """What ``generate`` prepares before the first pass."""
 
     tokens: Tokens  # that stand before everything written: the prompt, or the start token
@@ -55,66 +55,66 @@ class Start:
 
 
 @dataclass(frozen=True, eq=False)
-class Passed:
+class NextTokenPass:
     """What one pass says about the next token of each row."""
 
-    start: Start
+    start: DecodingStart
     tokens: Tensor  # (row, token) all that the decoder has read
     logits: Tensor  # (row, vocabulary) float32, the model's own
     cached: bool  # whether only the newest token was computed
     looks: Tensor | None  # (row, layer, head, key) float32, of the newest token
     across: Tensor | None  # (row, layer, head, source token)
 
-    def ruled(self, scores: Tensor) -> Tensor:
+    def apply_rules(self, scores: Tensor) -> Tensor:
         """Scores (row, vocabulary) under the model's own rules: forced and banned tokens, penalties and the like."""
         found: Tensor = self.start.rules(self.tokens, scores.clone())
         return found
 
 
-def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> Passed:
+def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
     """One pass over texts that go on from the same source, each with the tokens written so far, all equally many."""
-    kept: KeptStates = model.__dict__.setdefault(KEPT, KeptStates(KEPT_BYTES))
-    said: Passed | None = kept.said(writing, rows)
+    kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
+    said: NextTokenPass | None = kept.cached_answer(writing, rows)
     if said is not None:
         return said
     with torch.inference_mode():
         passed, cache = _read(model, writing, rows, kept)
     if not passed.cached:  # new rules, some of which ready themselves when they are first asked: before they are shared
-        passed.ruled(passed.logits)
-    kept.put(State(writing, tuple(rows), cache, passed, memory_of(vars(passed), passed.start.given, cache)))
+        passed.apply_rules(passed.logits)
+    kept.put(CachedPass(writing, tuple(rows), cache, passed, memory_of(vars(passed), passed.start.given, cache)))
     return passed
 
 
-def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KeptStates) -> tuple[Passed, Any]:
+def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KVCache) -> tuple[NextTokenPass, Any]:
     """What is said, and the cache that it has left, None where there is none that another pass could use."""
     if writing.edits or hasattr(model, UNCACHED):
-        return _everything(model, writing, rows, cached=False)
+        return _run_full_pass(model, writing, rows, cached=False)
     try:
         state = kept.take(writing, [row[:-1] for row in rows]) if all(rows) else None
         if state is not None:
             return _newest(model, state, rows)
-        return _everything(model, writing, rows, cached=True)
-    except Refusal:
+        return _run_full_pass(model, writing, rows, cached=True)
+    except UserError:
         raise
     except BROKEN as error:
         log.warning("%s cannot be used with its key-value cache: %s", type(model).__name__, error)
-        found = _everything(model, writing, rows, cached=False)
+        found = _run_full_pass(model, writing, rows, cached=False)
         setattr(model, UNCACHED, True)  # only now: what fails either way says nothing about the cache
         return found
 
 
-def greedy(model: Any, writing: Writing) -> Tokens:
+def generate_greedy(model: Any, writing: Writing) -> Tokens:
     """What the model writes by taking the likeliest token each time, until it ends the text or may not go on."""
     written: Tokens = ()
     read_on, ends = True, end_tokens(model)
     while read_on:
         passed = read(model, writing, [written])
-        written = (*written, int(passed.ruled(passed.logits)[0].argmax()))
+        written = (*written, int(passed.apply_rules(passed.logits)[0].argmax()))
         read_on = passed.tokens.shape[1] + 1 < writing.longest and written[-1] not in ends
     return written
 
 
-def begin(model: Any, writing: Writing, cached: bool) -> Start:
+def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
     """What ``generate`` prepares for greedy decoding of that source, the encoder's pass included."""
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
@@ -125,7 +125,7 @@ def begin(model: Any, writing: Writing, cached: bool) -> Start:
         return input_ids
 
     ids = torch.tensor([writing.source], device=model.device)
-    with editing(model, [writing.edits]):
+    with apply_edits(model, [writing.edits]):
         model.generate(
             input_ids=ids,
             attention_mask=torch.ones_like(ids),
@@ -144,15 +144,15 @@ def begin(model: Any, writing: Writing, cached: bool) -> Start:
     given = found["given"]
     _refuse_odd_positions(model, given)
     cache = given.pop("past_key_values", None)
-    return Start(tuple(found["tokens"][0].tolist()), found["settings"], found["rules"], given, cache)
+    return DecodingStart(tuple(found["tokens"][0].tolist()), found["settings"], found["rules"], given, cache)
 
 
 def _refuse_odd_rules(model: Any) -> None:
     for name in _REMEMBERING:
         stated = getattr(model.generation_config, name, None)
         if stated is not None and stated != 1:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The generation settings of this {name} state a {rule}, a rule with a memory of its"
                     " own, under which no step can be asked for again. Pick another model, or take the rule out of its"
                     " generation_config.json.",
@@ -166,8 +166,8 @@ def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
     """RoBERTa-like models count positions from their padding token's number on, where ``generate`` counts from 0."""
     tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
     if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} counts a text's positions from its padding token on, and transformers writes with"
                 " positions from 0: what it would write does not follow from what it reads. Pick another model to go on"
                 " with a text.",
@@ -176,8 +176,8 @@ def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
         )
 
 
-def _everything(model: Any, writing: Writing, rows: Sequence[Tokens], cached: bool) -> tuple[Passed, Any]:
-    start = begin(model, writing, cached)
+def _run_full_pass(model: Any, writing: Writing, rows: Sequence[Tokens], cached: bool) -> tuple[NextTokenPass, Any]:
+    start = prepare_decoding(model, writing, cached)
     if model.config.model_type in _LOOK_AHEAD and start.cache is not None:
         passed, cache = _pass(model, start, [()] * len(rows), start.cache, (), newest=False)
         for written in range(1, 1 + len(rows[0])):
@@ -186,7 +186,7 @@ def _everything(model: Any, writing: Writing, rows: Sequence[Tokens], cached: bo
     return _pass(model, start, rows, start.cache, writing.edits, newest=False)
 
 
-def _newest(model: Any, state: State, rows: Sequence[Tokens]) -> tuple[Passed, Any]:
+def _newest(model: Any, state: CachedPass, rows: Sequence[Tokens]) -> tuple[NextTokenPass, Any]:
     parents = [state.rows.index(row[:-1]) for row in rows]
     if parents != list(range(len(state.rows))):
         state.cache.reorder_cache(torch.tensor(parents, device=model.device))
@@ -194,41 +194,41 @@ def _newest(model: Any, state: State, rows: Sequence[Tokens]) -> tuple[Passed, A
 
 
 def _pass(  # noqa: PLR0913  # all that a pass depends on
-    model: Any, start: Start, rows: Sequence[Tokens], cache: Any, edits: Sequence[Edit], newest: bool
-) -> tuple[Passed, Any]:
+    model: Any, start: DecodingStart, rows: Sequence[Tokens], cache: Any, edits: Sequence[Edit], newest: bool
+) -> tuple[NextTokenPass, Any]:
     tokens = torch.tensor([[*start.tokens, *row] for row in rows], device=model.device)
     inputs = model.prepare_inputs_for_generation(
         tokens,
         next_sequence_length=1 if newest else None,
         is_first_iteration=not newest,
         past_key_values=cache,
-        **_given(model, start, len(rows), len(rows[0])),
+        **_pass_inputs(model, start, len(rows), len(rows[0])),
     )
-    with editing(model, [edits] * len(rows)):
+    with apply_edits(model, [edits] * len(rows)):
         if getattr(model, RECORDS):
             tape = NewestRow()
-            with recording(tape):
+            with record_attention(tape):
                 output = model(**inputs, return_dict=True)
             found = {
                 part: in_every_layer(model, part, rows, torch.zeros_like(rows[0])) for part, rows in tape.rows.items()
             }
         else:
             output = model(**inputs, output_attentions=True, return_dict=True)
-            found = reported(output)
+            found = reported_rows(output)
     width = tokens.shape[1]
-    passed = Passed(
+    passed = NextTokenPass(
         start=replace(start, cache=None),  # used up
         tokens=tokens,
         logits=output.logits[:, -1].to(torch.float32, copy=True),
         cached=newest,
-        looks=stacked(found.get("decoder"), width),
-        across=stacked(found.get("cross")),
+        looks=stack_layers(found.get("decoder"), width),
+        across=stack_layers(found.get("cross")),
     )
     cache = output.get("past_key_values")
     return passed, cache if isinstance(cache, Cache) and not cache.is_compileable else None
 
 
-def _given(model: Any, start: Start, rows: int, written: int) -> dict[str, Any]:
+def _pass_inputs(model: Any, start: DecodingStart, rows: int, written: int) -> dict[str, Any]:
     """What the pass is given beside tokens and cache: positions up to the newest token, and a row for each text."""
     given = dict(start.given)
     if written:
@@ -236,9 +236,9 @@ def _given(model: Any, start: Start, rows: int, written: int) -> dict[str, Any]:
         given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)  # noqa: SLF001  # what generate itself calls
     if "encoder_outputs" in given:
         encoded = given["encoder_outputs"]
-        given["encoder_outputs"] = type(encoded)(**{name: _many(value, rows) for name, value in encoded.items()})
-    return {name: _many(value, rows) for name, value in given.items()}
+        given["encoder_outputs"] = type(encoded)(**{name: _expand_rows(value, rows) for name, value in encoded.items()})
+    return {name: _expand_rows(value, rows) for name, value in given.items()}
 
 
-def _many(value: Any, rows: int) -> Any:
+def _expand_rows(value: Any, rows: int) -> Any:
     return value.expand(rows, *value.shape[1:]) if isinstance(value, Tensor) and value.ndim else value

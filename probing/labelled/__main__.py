@@ -15,34 +15,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.labelled.files import File
-from probing.labelled.packed import line, pack
-from probing.labelled.reading import PARTS, Files, Read, classified, tagged
-from probing.labelled.rows import Classified, Tagged
-from probing.labelled.scripts import located
+from probing.labelled.labeled_texts import LabeledText, TaggedText
+from probing.labelled.loading import PARTS, ReadResult, TaskFiles, read_labeled, read_tagged
+from probing.labelled.packed_format import line, pack
+from probing.labelled.word_spacing import locate_words
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status: 0 when it is done, 2 where a file cannot be used."""
     asked = _parser().parse_args(arguments)
     try:
-        files = Files(**{part: _opened(path) for part in PARTS if (path := getattr(asked, part)) is not None})
-        read = tagged(files) if asked.kind == "tag" else classified(files)
-        spans = tagged(Files(*map(_opened, asked.spans))) if asked.kind == "both" else None
+        files = TaskFiles(**{part: _open_file(path) for part in PARTS if (path := getattr(asked, part)) is not None})
+        read = read_tagged(files) if asked.kind == "tag" else read_labeled(files)
+        spans = read_tagged(TaskFiles(*map(_open_file, asked.spans))) if asked.kind == "both" else None
         content = pack(_lines(read, spans))
-    except (Refusal, ValueError) as error:
+    except (UserError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     asked.out.write_bytes(content)
-    for sentence in (*read.told, *(spans.told if spans else ())):
+    for sentence in (*read.notes, *(spans.notes if spans else ())):
         print(sentence)
     sizes = ", ".join(f"{len(getattr(read.labels, part)):,} {part}" for part in PARTS)
     print(f"{asked.out.name}: {sizes}; {len(content):,} bytes.")
     return 0
 
 
-def _lines(read: Read, spans: Read | None) -> list[list[str]]:
+def _lines(read: ReadResult, spans: ReadResult | None) -> list[list[str]]:
     """The lines of each part."""
     parts = []
     for part in PARTS:
@@ -51,20 +51,22 @@ def _lines(read: Read, spans: Read | None) -> list[list[str]]:
             parts.append([line(row) for row in rows])
         else:
             pairs = zip(rows, getattr(spans.labels, part), strict=True)
-            parts.append([line(_moved(row, words), row.label) for row, words in pairs])
+            parts.append([line(_tag_original_text(row, words), row.label) for row, words in pairs])
     return parts
 
 
-def _moved(row: Classified, sentence: Tagged) -> Tagged:
+def _tag_original_text(row: LabeledText, sentence: TaggedText) -> TaggedText:
     """A sentence's words and tags in the text as it was written."""
-    places = located([sentence.text[start:end] for start, end in sentence.words], row.text)
+    places = locate_words([sentence.text[start:end] for start, end in sentence.words], row.text)
     if places is None:
-        raise Refusal(f"The words of “{sentence.text[:60]}” do not make up “{row.text[:60]}”. Give the same sentences.")
+        raise UserError(
+            f"The words of “{sentence.text[:60]}” do not make up “{row.text[:60]}”. Give the same sentences."
+        )
     return replace(sentence, text=row.text, words=tuple(places))
 
 
-def _opened(path: Path) -> File:
-    file = File.opened(path)
+def _open_file(path: Path) -> File:
+    file = File.from_path(path)
     return replace(file, content=lzma.decompress(file.content)) if path.suffix == ".xz" else file
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from probing.labelled.predictions import TestPredictions, TextPrediction
 from probing.labelled.resampling import DRAWS, SEED, Numbers, interval, redrawn
-from probing.labelled.told import Told, ToldText
 
 BINS = 10
 
@@ -26,7 +26,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class AnswerConfidences:
     """Answers one by one, (answer,): how sure the model was, whether it was right, and in which row."""
 
     sure: Numbers
@@ -53,26 +53,27 @@ class Calibration:
     at_most: float
 
 
-def answered(told: Told) -> Answered:
+def answer_confidences(told: TestPredictions) -> AnswerConfidences:
     """What can be right or wrong: every text's class; of tags the words that were said to be of a name.
 
     Words outside all names are left out: there are so many, and so surely told, that they would hide the others.
     """
     found: list[tuple[float, bool, int]] = []
     for at, row in enumerate(told.rows):
-        if isinstance(row, ToldText):
+        if isinstance(row, TextPrediction):
             found.append((row.sure, row.hit, at))
         else:
             each = zip(row.shares, row.tags, row.told, strict=True)
             found += [(share, tag == said, at) for share, tag, said in each if share is not None and said != "O"]
     sure, right, rows = zip(*found, strict=True) if found else ((), (), ())
-    return Answered(np.array(sure, np.float64), np.array(right, bool), np.array(rows, np.intp))
+    return AnswerConfidences(np.array(sure, np.float64), np.array(right, bool), np.array(rows, np.intp))
 
 
-def calibration(given: Answered) -> Calibration:
+def calibration(given: AnswerConfidences) -> Calibration:
     """Bins, error, interval and chance of some answers; of at least one.
 
-    >>> found = calibration(Answered(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]), np.arange(3)))
+    >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
+    ...     np.arange(3)))
     >>> found.answers[[6, 9]].tolist(), found.right[[6, 9]].tolist(), round(found.error, 3)
     ([1, 2], [0.0, 1.0], 0.25)
     """

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from inference.errors import Refusal
-from probing.labelled import packed
-from probing.labelled.rows import Kind, Labels
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.labelled import packed_format
+from probing.labelled.labeled_texts import Kind, LabeledDataset
 from probing.labelled.splitting import kinds
-from probing.labelled.tags import named
-from wording import sentence
+from probing.labelled.tags import bio_tags
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "tasks"
 LICENCES = {
@@ -22,7 +22,7 @@ LICENCES = {
 
 
 @dataclass(frozen=True)
-class Card:
+class DatasetCard:
     """A labelled set. ``attribution`` is what must be shown wherever the set or a part of it is."""
 
     id: str
@@ -51,62 +51,64 @@ class Card:
 
 _SNIPS = (
     "https://github.com/sonos/nlu-benchmark",
-    sentence(
+    gettext_lazy(
         "Snips voice requests by Snips (Sonos), dedicated to the public domain; divided and packed for Headlight."
     ),
     "Coucke et al. 2018, Snips Voice Platform, arXiv:1805.10190",
 )
 _SIB = (
     "https://github.com/dadelani/sib-200",
-    sentence("SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only."),
+    gettext_lazy(
+        "SIB-200 by Adelani et al., on sentences of FLORES-200 by the NLLB Team; changed in form and order only."
+    ),
     "Adelani et al. 2024, SIB-200, arXiv:2309.07445; NLLB Team 2022, arXiv:2207.04672",
 )
 
 CARDS = (
-    Card(
+    DatasetCard(
         "snips-intents",
-        sentence("Snips: what is asked for"),
+        gettext_lazy("Snips: what is asked for"),
         "classify",
-        sentence("English"),
-        sentence("Which of seven things a voice assistant is asked to do, from playing music to booking a table."),
+        gettext_lazy("English"),
+        gettext_lazy("Which of seven things a voice assistant is asked to do, from playing music to booking a table."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
         (13_084, 700, 700),
         "6ef32f37c802012fb85f8f49cccfcc42d1a3132d7264220be5b3ca6953427dd1",
     ),
-    Card(
+    DatasetCard(
         "snips-slots",
-        sentence("Snips: which words say what"),
+        gettext_lazy("Snips: which words say what"),
         "tag",
-        sentence("English"),
-        sentence("The words of the same requests that name an artist, a place, a time and 36 other things."),
+        gettext_lazy("English"),
+        gettext_lazy("The words of the same requests that name an artist, a place, a time and 36 other things."),
         "CC0-1.0",
         *_SNIPS,
         "snips.xz",
         (13_084, 700, 700),
         "6ef32f37c802012fb85f8f49cccfcc42d1a3132d7264220be5b3ca6953427dd1",
     ),
-    Card(
+    DatasetCard(
         "sentence-polarity",
-        sentence("Film reviews: for or against"),
+        gettext_lazy("Film reviews: for or against"),
         "classify",
-        sentence("English"),
-        sentence("Whether a sentence of a film review speaks well or ill of the film."),
+        gettext_lazy("English"),
+        gettext_lazy("Whether a sentence of a film review speaks well or ill of the film."),
         "CC-BY-4.0",
         "https://www.cs.cornell.edu/people/pabo/movie-review-data/",
-        sentence("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight."),
+        gettext_lazy("Sentence polarity dataset 1.0 by Bo Pang and Lillian Lee; divided and packed for Headlight."),
         "Pang and Lee 2005, Seeing stars, doi:10.3115/1219840.1219855",
         "sentence-polarity.xz",
         (8_500, 1_000, 1_162),
         "e64e870507cdccf6a648e0e528b2fe4e8c79c15049b09e9221d4ef4eec2edda5",
     ),
-    Card(
+    DatasetCard(
         "sib-200-en",
-        sentence("SIB-200: topics, in English"),
+        gettext_lazy("SIB-200: topics, in English"),
         "classify",
-        sentence("English"),
-        sentence(
+        gettext_lazy("English"),
+        gettext_lazy(
             "Which of seven topics a sentence of a news or travel text is about; the Chinese set has the same"
             " sentences."
         ),
@@ -116,12 +118,12 @@ CARDS = (
         (701, 99, 204),
         "34ae6ddd899379522341d838541d95afc754a6865db82773a51905735ddd049a",
     ),
-    Card(
+    DatasetCard(
         "sib-200-zh",
-        sentence("SIB-200: topics, in Chinese"),
+        gettext_lazy("SIB-200: topics, in Chinese"),
         "classify",
-        sentence("Chinese"),
-        sentence(
+        gettext_lazy("Chinese"),
+        gettext_lazy(
             "Which of seven topics a sentence of a news or travel text is about; the English set has the same"
             " sentences."
         ),
@@ -131,15 +133,15 @@ CARDS = (
         (701, 99, 204),
         "319986729ab9dd5069e250dc2b22cc67556b9293cfd6ff581ef4af3acf62a9bc",
     ),
-    Card(
+    DatasetCard(
         "uner-zh",
-        sentence("Chinese names: people, places, organisations"),
+        gettext_lazy("Chinese names: people, places, organisations"),
         "tag",
-        sentence("Chinese"),
-        sentence("Which words of sentences from Wikipedia name people, places or organisations."),
+        gettext_lazy("Chinese"),
+        gettext_lazy("Which words of sentences from Wikipedia name people, places or organisations."),
         "CC-BY-SA-4.0",
         "https://github.com/UniversalNER/UNER_Chinese-GSDSIMP",
-        sentence(
+        gettext_lazy(
             "UNER Chinese GSDSimp by Mayhew et al., on UD Chinese GSDSimp by Peng Qi and Koichi Yasuoka; sentences by"
             " Wikipedia's contributors; changed in form only."
         ),
@@ -148,18 +150,18 @@ CARDS = (
         (3_997, 500, 500),
         "a5540892815cd06af2476c04ffa1fc4b2e1280273bb3d6d5688e7870b1cdc5c5",
     ),
-    Card(
+    DatasetCard(
         "wnut-17",
-        sentence("WNUT-17: rare and new names"),
+        gettext_lazy("WNUT-17: rare and new names"),
         "tag",
-        sentence("English"),
-        sentence(
+        gettext_lazy("English"),
+        gettext_lazy(
             "Which words of posts and comments name people, places, groups, firms, products or works, few of them"
             " twice."
         ),
         "CC-BY-4.0",
         "https://github.com/leondz/emerging_entities_17",
-        sentence(
+        gettext_lazy(
             "WNUT 2017 emerging and rare entities by Leon Derczynski, Eric Nichols, Marieke van Erp and Nut"
             " Limsopatham; divided and packed for Headlight."
         ),
@@ -173,7 +175,7 @@ BY_ID = {card.id: card for card in CARDS}
 
 
 @cache
-def load(card_id: str) -> Labels:
+def load(card_id: str) -> LabeledDataset:
     """The texts of a card; raises Refusal where there is no such card.
 
     >>> load("sib-200-en").labels[:3]
@@ -181,12 +183,12 @@ def load(card_id: str) -> Labels:
     """
     card = BY_ID.get(card_id)
     if card is None:
-        raise Refusal(
-            sentence("There is no task “{task}”. Pick one of {tasks}.", task=card_id[:40], tasks=", ".join(BY_ID))
+        raise UserError(
+            gettext_lazy("There is no task “{task}”. Pick one of {tasks}.", task=card_id[:40], tasks=", ".join(BY_ID))
         )
-    train, dev, test = packed.unpack(card.path.read_bytes())
+    train, dev, test = packed_format.unpack(card.path.read_bytes())
     if card.kind == "classify":
-        classes = [[packed.classified(line) for line in part] for part in (train, dev, test)]
-        return Labels("classify", tuple(sorted({row.label for row in classes[0]})), *classes)
-    tags = [[packed.tagged(line) for line in part] for part in (train, dev, test)]
-    return Labels("tag", named(kind for row in tags[0] for kind in kinds(row)), *tags)
+        classes = [[packed_format.parse_labeled(line) for line in part] for part in (train, dev, test)]
+        return LabeledDataset("classify", tuple(sorted({row.label for row in classes[0]})), *classes)
+    tags = [[packed_format.parse_tagged(line) for line in part] for part in (train, dev, test)]
+    return LabeledDataset("tag", bio_tags(kind for row in tags[0] for kind in kinds(row)), *tags)

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from probing.delimited import JSON_LINES, SAMPLE, Record, find_delimiter, lines, refuse_same_names, table_records
 from probing.labelled.files import check_length, check_rows
-from probing.labelled.parsed import Parsed
-from probing.labelled.rows import Classified
-from wording import sentence
+from probing.labelled.labeled_texts import LabeledText
+from probing.labelled.parsed_rows import ParsedRows
 
 TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title", "headline", "utterance", "query",
          "comment", "message", "tweet", "文本", "句子", "内容", "标题", "评论", "text_a")  # fmt: skip
 LABELS = ("label", "labels", "class", "category", "intent", "sentiment", "topic", "polarity", "target", "y", "tag",
           "标签", "类别", "分类", "情感")  # fmt: skip
 DELIMITERS = {
-    "\t": sentence("tabs"),
-    ",": sentence("commas"),
-    ";": sentence("semicolons"),
-    "|": sentence("vertical bars"),
+    "\t": gettext_lazy("tabs"),
+    ",": gettext_lazy("commas"),
+    ";": gettext_lazy("semicolons"),
+    "|": gettext_lazy("vertical bars"),
 }
 MOST_CLASSES = 200
 
@@ -35,7 +35,7 @@ class Columns:
     label: str | None = None
 
 
-def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Classified, Columns]:
+def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows[LabeledText, Columns]:
     """The rows of a file; raises Refusal in one sentence. ``classes`` are names that numbers from 0 stand for.
 
     >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
@@ -44,15 +44,17 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
     delimiter = find_delimiter(text)
     sample = list(islice(table_records(text, delimiter), SAMPLE))
     if not sample:
-        raise Refusal(sentence("The file is empty. Each row needs a text and a label, with a tab or a comma between."))
+        raise UserError(
+            gettext_lazy("The file is empty. Each row needs a text and a label, with a tab or a comma between.")
+        )
     widths = [len(fields) for _, fields in sample]
     if set(widths) == {1}:
-        raise Refusal(
-            sentence("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
+        raise UserError(
+            gettext_lazy("The file has one column. Each row needs a text and a label, with a tab or a comma between.")
         )
     if widths[0] == 1:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {line} has one column; line {next} has {columns}. Remove line {line} if it names no columns.",
                 line=sample[0][0],
                 next=next(line for line, fields in sample if len(fields) > 1),
@@ -60,21 +62,21 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
             )
         )
     header = sample[0][1] if delimiter == JSON_LINES else _header(sample, wanted)
-    at = _found(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
+    at = _find_columns(sample[1:] if header else sample, header, len(sample[0][1]), wanted)
     if header is None and wanted == Columns() and _names_only(sample, at):
         header = [name.strip() or str(number) for number, name in enumerate(sample[0][1], start=1)]
-        at = _found(sample[1:], header, len(header), wanted)
+        at = _find_columns(sample[1:], header, len(header), wanted)
     low = [name.lower() for name in header or ()]
     found = [low[column] for column, asked in zip(at, (wanted.text, wanted.label), strict=True)
              if header and not (asked or "").isdigit()]  # fmt: skip
     refuse_same_names(low, found)
-    rows: list[Classified] = []
+    rows: list[LabeledText] = []
     first: dict[str, int] = {}
     labels: dict[str, str] = {}  # each written label once, however many rows have it
     for line, fields in islice(table_records(text, delimiter), 1 if header else 0, None):
         if len(fields) != len(sample[0][1]):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} has {fields} columns; line {first} has {wanted}.",
                     line=line,
                     fields=len(fields),
@@ -88,8 +90,8 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
             labels[label] = _class(label, line, classes)
             first.setdefault(labels[label], line)
             if len(first) > MOST_CLASSES:
-                raise Refusal(
-                    sentence(
+                raise UserError(
+                    gettext_lazy(
                         "Column {column} has more than {most} different labels, from line {line} on. Name the"
                         " column of the labels, or bring fewer classes.",
                         column=at[1] + 1,
@@ -97,15 +99,17 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
                         line=line,
                     )
                 )
-        rows.append(Classified(said, labels[label]))
+        rows.append(LabeledText(said, labels[label]))
     if not rows:
-        raise Refusal(sentence("The file has no row below its header. Add rows with a text and a label."))
+        raise UserError(gettext_lazy("The file has no row below its header. Add rows with a text and a label."))
     names = tuple(header or map(str, range(1, len(sample[0][1]) + 1)))
     text_name, label_name = (f"“{names[column]}”" if header else names[column] for column in at)
     told = (
-        sentence("Read as JSON Lines; texts are in {texts}, labels in {labels}.", texts=text_name, labels=label_name)
+        gettext_lazy(
+            "Read as JSON Lines; texts are in {texts}, labels in {labels}.", texts=text_name, labels=label_name
+        )
         if delimiter == JSON_LINES
-        else sentence(
+        else gettext_lazy(
             "The columns are parted by {delimiter}; texts are in column {texts}, labels in {labels}.",
             delimiter=DELIMITERS[delimiter],
             texts=text_name,
@@ -113,7 +117,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> Parsed[Cla
         )
     )
     again = (names[column] if low.count(names[column].lower()) == 1 else str(column + 1) for column in at)
-    return Parsed(rows, first, Columns(*again), names, (told,))
+    return ParsedRows(rows, first, Columns(*again), names, (told,))
 
 
 def first_row(text: str) -> tuple[str, ...]:
@@ -136,9 +140,13 @@ def class_list(text: str) -> list[str]:
     names = [name for line in lines(text) if (name := line.strip())]
     twice = next((name for name, many in Counter(names).items() if many > 1), None)
     if twice or not 2 <= len(names) <= MOST_CLASSES:
-        what = sentence("“{name}” twice", name=twice[:40]) if twice else sentence("{lines:,} lines", lines=len(names))
-        raise Refusal(
-            sentence(
+        what = (
+            gettext_lazy("“{name}” twice", name=twice[:40])
+            if twice
+            else gettext_lazy("{lines:,} lines", lines=len(names))
+        )
+        raise UserError(
+            gettext_lazy(
                 "The list of classes has {what}; 2 to {most} different names were expected, one a line.",
                 what=what,
                 most=MOST_CLASSES,
@@ -150,10 +158,12 @@ def class_list(text: str) -> list[str]:
 def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, str]:
     """A row's text and label, checked."""
     text, label = (fields[column].strip() for column in at)
-    for name, field in ((sentence("text"), text), (sentence("label"), label)):
+    for name, field in ((gettext_lazy("text"), text), (gettext_lazy("label"), label)):
         if not field:
-            raise Refusal(
-                sentence("Line {line} has no {which}. Every row needs both a text and a label.", line=line, which=name)
+            raise UserError(
+                gettext_lazy(
+                    "Line {line} has no {which}. Every row needs both a text and a label.", line=line, which=name
+                )
             )
     return check_length(text, line), label
 
@@ -164,8 +174,8 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
         return written
     number = written.removesuffix(".0")
     if not (number.isascii() and number.isdigit() and len(number) < 6 and int(number) < len(classes)):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {line} has the label “{written}”; a number from 0 to {last} was expected, as the"
                 " list of classes has {many} names.",
                 line=line,
@@ -198,10 +208,10 @@ def _names_only(sample: Sequence[Record], at: tuple[int, int]) -> bool:
     return text.isidentifier() and label.isidentifier() and len(others) > 1 and label not in others
 
 
-def _found(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:
+def _find_columns(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:
     """The columns of texts and labels, from 0."""
     names = [name.lower() for name in header or ()]
-    text, label = (_named(name, header, width) if name else None for name in (wanted.text, wanted.label))
+    text, label = (_column_number(name, header, width) if name else None for name in (wanted.text, wanted.label))
     if text is None:
         text = next((names.index(name) for name in TEXTS if name in names and names.index(name) != label), None)
     if label is None:
@@ -218,8 +228,8 @@ def _found(sample: Sequence[Record], header: list[str] | None, width: int, wante
         few = [column for column in filled if len(free) == 1 or 2 <= kinds[column] <= MOST_CLASSES]
         label = min(few, key=lambda column: kinds[column], default=None)
     if text is None or label is None or text == label:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Of {width} columns none could be told to hold labels; one with 2 to {most} different values was"
                 " expected. Name the columns of texts and labels.",
                 width=width,
@@ -229,19 +239,19 @@ def _found(sample: Sequence[Record], header: list[str] | None, width: int, wante
     return text, label
 
 
-def _named(name: str, header: list[str] | None, width: int) -> int:
+def _column_number(name: str, header: list[str] | None, width: int) -> int:
     names = [known.lower() for known in header or ()]
     if name.strip().lower() in names:
         return names.index(name.strip().lower())
     if name.isascii() and name.isdigit() and len(name) < 6 and 1 <= int(name) <= width:
         return int(name) - 1
     there = (
-        sentence("its columns are {header}", header=", ".join(header)[:200])
+        gettext_lazy("its columns are {header}", header=", ".join(header)[:200])
         if header
-        else sentence("it has {width} columns and no header", width=width)
+        else gettext_lazy("it has {width} columns and no header", width=width)
     )
-    raise Refusal(
-        sentence(
+    raise UserError(
+        gettext_lazy(
             "The file has no column “{which}”; {there}. Name one of them, or give its number.",
             which=name[:40],
             there=there,

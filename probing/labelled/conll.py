@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from probing.delimited import DELIMITERS, is_json, lines, quotes_header, records, refuse_same_names, tab_rows
 from probing.labelled.files import check_length, check_rows
-from probing.labelled.parsed import Parsed
-from probing.labelled.rows import OUTSIDE, Tagged
-from probing.labelled.scripts import apart, joined, located, pooled
+from probing.labelled.labeled_texts import OUTSIDE, TaggedText
+from probing.labelled.parsed_rows import ParsedRows
 from probing.labelled.splitting import kinds
 from probing.labelled.tags import check_tag, is_tag, to_bio
-from wording import sentence
+from probing.labelled.word_spacing import join_words, locate_words, make_place_pool, uses_spaces
 
 SAMPLE = 500  # sentences that are looked at to find columns and script
 MOST_WORDS = 2_000  # of a sentence
@@ -46,7 +46,7 @@ class WordColumns:
 
 
 @dataclass
-class Block:
+class SentenceLines:
     """The lines of one sentence, and the text that a comment gives."""
 
     words: list[Line] = field(default_factory=list)
@@ -56,8 +56,8 @@ class Block:
         """Append a word's line; raise Refusal if the sentence becomes too long."""
         self.words.append((number, fields))
         if len(self.words) > MOST_WORDS:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The sentence of line {line} has more than {most:,} words. Put an empty line between sentences.",
                     line=self.words[0][0],
                     most=MOST_WORDS,
@@ -65,7 +65,7 @@ class Block:
             )
 
 
-def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
+def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]:
     """The sentences of a file; raises Refusal in one sentence.
 
     >>> parse("Ann B-PER\\nsings O\\n", WordColumns()).rows
@@ -73,20 +73,20 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
     """
     sample = list(islice(_blocks(text), SAMPLE))
     if not sample:
-        raise Refusal(
-            sentence("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
+        raise UserError(
+            gettext_lazy("The file has no words. Each line needs a word and a tag, with a tab or a space between.")
         )
     first_line = next(line for line in lines(text) if line.strip())
     delimiter = _table_delimiter(first_line)
     if delimiter is not None:
-        named = _named(first_line, delimiter)
+        named = _header_columns(first_line, delimiter)
         header = _names(first_line, delimiter)
         refuse_same_names(header, (header[at - 1] for at in named))
         wanted = replace(wanted, word=wanted.word or named[0], tag=wanted.tag or named[1])
-    columns, width = _found(sample, wanted), len(sample[0].words[0][1])
+    columns, width = _find_columns(sample, wanted), len(sample[0].words[0][1])
     assert columns.word is not None
     assert columns.tag is not None
-    rows: list[Tagged] = []
+    rows: list[TaggedText] = []
     first: dict[str, int] = {}
     maker = _Maker(bool(columns.apart))
     for block in _blocks(text):
@@ -100,19 +100,19 @@ def parse(text: str, wanted: WordColumns) -> Parsed[Tagged, WordColumns]:
                 if tag != OUTSIDE:
                     first.setdefault(tag[2:], line)
         if len(first) > MOST_KINDS:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The file has over {most} kinds of spans by line {number}. Name the column of the tags.",
                     most=MOST_KINDS,
                     number=number,
                 )
             )
     names = tuple(map(str, range(1, width + 1)))
-    told = sentence("Words are in column {word}, tags in column {tag}.", word=columns.word, tag=columns.tag)
-    return Parsed(rows, first, columns, names, (told, *maker.told()))
+    told = gettext_lazy("Words are in column {word}, tags in column {tag}.", word=columns.word, tag=columns.tag)
+    return ParsedRows(rows, first, columns, names, (told, *maker.notes()))
 
 
-def _blocks(text: str) -> Iterator[Block]:
+def _blocks(text: str) -> Iterator[SentenceLines]:
     """Return the sentences of CoNLL columns, of a table with a header, or of JSON Lines, in order."""
     first = next((line for line in lines(text) if line.strip()), "")
     if first.startswith("{") and is_json(first):
@@ -121,16 +121,16 @@ def _blocks(text: str) -> Iterator[Block]:
     return _column_blocks(text) if delimiter is None else _table_blocks(text, delimiter)
 
 
-def _column_blocks(text: str) -> Iterator[Block]:
+def _column_blocks(text: str) -> Iterator[SentenceLines]:
     """Yield the sentences of a file that has an empty line between them."""
     tabs = any("\t" in line.strip() for line in islice(lines(text), SAMPLE))
-    block = Block()
+    block = SentenceLines()
     for number, raw in enumerate(lines(text), start=1):
         line = raw.strip(BLANKS)
         if not line or line.startswith(DOCUMENT):
             if block.words:
                 yield block
-                block = Block()
+                block = SentenceLines()
         elif line.startswith("#") and _is_comment(line, tabs and bool(block.words), tabs):
             given = TEXT.fullmatch(line)
             block.text = given[1] if given else block.text
@@ -155,33 +155,33 @@ def _is_comment(line: str, inside: bool, tabs: bool) -> bool:
 
 def _table_delimiter(first: str) -> str | None:
     """Return the delimiter of a table whose first row names columns of words and tags; None for CoNLL columns."""
-    return next((mark for mark in DELIMITERS if all(_named(first, mark))), None)
+    return next((mark for mark in DELIMITERS if all(_header_columns(first, mark))), None)
 
 
 def _names(first: str, delimiter: str) -> list[str]:
     return [name.strip().strip('"').lower() for name in first.split(delimiter)]
 
 
-def _named(first: str, delimiter: str) -> tuple[int, int]:
+def _header_columns(first: str, delimiter: str) -> tuple[int, int]:
     """Return the numbers from 1 of the columns named as words and as tags, 0 if there is none."""
     names = _names(first, delimiter)
     word, tag = (next((names.index(name) + 1 for name in known if name in names), 0) for known in (WORDS, TAGS))
     return word, tag
 
 
-def _table_blocks(text: str, delimiter: str) -> Iterator[Block]:
+def _table_blocks(text: str, delimiter: str) -> Iterator[SentenceLines]:
     """Yield the sentences of a table: a new name of a sentence begins each, or a word numbered 1, or an empty row."""
     rows = _table_rows(text, delimiter)
     _, header = next((at, row) for at, row in rows if any(field.strip() for field in row))
     column = next((at for at, name in enumerate(header) if SENTENCE.match(name.strip())), None)
     counts = column is not None and _counts_words(text, delimiter, column)
-    block, before = Block(), ""
+    block, before = SentenceLines(), ""
     for number, fields in rows:
         name = fields[column].strip() if column is not None and column < len(fields) else ""
         begins = name == "1" if counts else name not in ("", before)
         if block.words and (begins or not any(field.strip() for field in fields)):
             yield block
-            block = Block()
+            block = SentenceLines()
         before = name or before
         if any(field.strip() for field in fields):
             block.add(number, fields)
@@ -204,7 +204,7 @@ def _counts_words(text: str, delimiter: str, column: int) -> bool:
     return len(names) > 1 and names[0] == "1" and "2" in names and after
 
 
-def _json_blocks(text: str) -> Iterator[Block]:
+def _json_blocks(text: str) -> Iterator[SentenceLines]:
     """Yield the sentences of JSON Lines, an object with a list of words and a list of their tags on each line."""
     for number, line in enumerate(lines(text), start=1):
         if not line.strip():
@@ -217,10 +217,12 @@ def _json_blocks(text: str) -> Iterator[Block]:
         )
         if words is None or tags is None:
             example = '{"tokens": ["Ann", "sings"], "tags": ["B-PER", "O"]}'
-            raise Refusal(sentence("Line {line} needs two lists, such as {example}.", line=number, example=example))
+            raise UserError(
+                gettext_lazy("Line {line} needs two lists, such as {example}.", line=number, example=example)
+            )
         if len(words) != len(tags):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line}: {words} words and {tags} tags came; each word needs a tag.",
                     line=number,
                     words=len(words),
@@ -228,33 +230,35 @@ def _json_blocks(text: str) -> Iterator[Block]:
                 )
             )
         if any(type(tag) is int for tag in tags):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {line} has tags that are numbers. Replace them by their names, such as B-PER.", line=number
                 )
             )
-        block = Block()
+        block = SentenceLines()
         for word, tag in zip(words, tags, strict=True):
             block.add(number, [str(word), str(tag)])
         if block.words:
             yield block
 
 
-def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
+def _find_columns(sample: Sequence[SentenceLines], wanted: WordColumns) -> WordColumns:
     """The columns, as asked for or as the sample has them."""
     number, fields = sample[0].words[0]
     width = len(fields)
     if width < 2:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {number} has one column; a word and a tag were expected, with a tab or a space between.",
                 number=number,
             )
         )
     for asked in (wanted.word, wanted.tag):
         if asked is not None and not 1 <= asked <= width:
-            raise Refusal(
-                sentence("The file has no column {asked}; it has {width}. Name one of them.", asked=asked, width=width)
+            raise UserError(
+                gettext_lazy(
+                    "The file has no column {asked}; it has {width}. Name one of them.", asked=asked, width=width
+                )
             )
     even = [fields for block in sample for _, fields in block.words if len(fields) == width]
     free = [at for at in range(width, 0, -1) if at != wanted.word]
@@ -263,8 +267,8 @@ def _found(sample: Sequence[Block], wanted: WordColumns) -> WordColumns:
     counted = all(block.words[0][1][0] == "1" for block in sample) and len(others) > 1
     word = wanted.word or others[1 if counted and others[0] == 1 else 0]
     if word == tag:
-        raise Refusal(sentence("Column {tag} cannot hold both words and tags. Name two columns.", tag=tag))
-    spaces = apart(fields[word - 1] for fields in even) if wanted.apart is None else wanted.apart
+        raise UserError(gettext_lazy("Column {tag} cannot hold both words and tags. Name two columns.", tag=tag))
+    spaces = uses_spaces(fields[word - 1] for fields in even) if wanted.apart is None else wanted.apart
     return WordColumns(word, tag, spaces)
 
 
@@ -288,8 +292,8 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
     words, tags = [], []
     for number, fields in block:
         if len(fields) != width:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {number} has {fields} columns; the first line of words has {width}.",
                     number=number,
                     fields=len(fields),
@@ -297,7 +301,7 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
                 )
             )
         if not fields[word].strip(BLANKS):
-            raise Refusal(sentence("Line {number} has no word in column {word}.", number=number, word=word + 1))
+            raise UserError(gettext_lazy("Line {number} has no word in column {word}.", number=number, word=word + 1))
         words.append(fields[word].strip(BLANKS))
         tags.append(check_tag(fields[tag].strip(), number))
     return words, tags
@@ -308,34 +312,38 @@ class _Maker:
 
     def __init__(self, apart: bool) -> None:
         self.apart = apart
-        self.place = pooled()
+        self.place = make_place_pool()
         self.given = self.spans = self.begun = 0  # texts from comments; spans, and those that began with I-
         self.bioes = False
 
-    def sentence(self, words: list[str], tags: list[str], text: str | None) -> Tagged:
+    def sentence(self, words: list[str], tags: list[str], text: str | None) -> TaggedText:
         """As it was written where a comment says how, else its words joined."""
-        places = located(words, text) if text else None
+        places = locate_words(words, text) if text else None
         self.given += places is not None
         if text is None or places is None:
-            text, places = joined(words, self.apart)
+            text, places = join_words(words, self.apart)
         turned = tuple(sys.intern(tag) for tag in to_bio(tags))
         self.bioes |= any(tag[0] in "ESLUM" for tag in tags)
         self.spans += sum(tag[0] == "B" for tag in turned)
         self.begun += sum(new[0] == "B" and old[0] == "I" for new, old in zip(turned, tags, strict=True))
-        return Tagged(text, tuple(map(self.place, places)), turned)
+        return TaggedText(text, tuple(map(self.place, places)), turned)
 
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """What was done, a sentence each."""
         told = []
         if self.given:
-            told.append(sentence("{given:,} sentences are read as the file's comments have them.", given=self.given))
+            told.append(
+                gettext_lazy("{given:,} sentences are read as the file's comments have them.", given=self.given)
+            )
         elif not self.apart:
-            told.append(sentence("Words are put side by side: most of their letters are of a script without spaces."))
+            told.append(
+                gettext_lazy("Words are put side by side: most of their letters are of a script without spaces.")
+            )
         if self.bioes:
-            told.append(sentence("The tags are BIOES; they were turned into BIO."))
+            told.append(gettext_lazy("The tags are BIOES; they were turned into BIO."))
         elif self.begun:
             told.append(
-                sentence(
+                gettext_lazy(
                     "{begun:,} of {spans:,} spans begin with I-; they were made to begin with B-.",
                     begun=self.begun,
                     spans=self.spans,

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from probing.utf8 import decoded_or_guessed, refuse_folder
-from wording import sentence
 
 MOST_BYTES = 50_000_000  # of a file
 MOST_ROWS = 250_000  # in it
@@ -30,7 +30,7 @@ class File:
     encoding: str = ""  # that somebody named; "" if it is to be found
 
     @classmethod
-    def opened(cls, path: Path, encoding: str = "") -> File:
+    def from_path(cls, path: Path, encoding: str = "") -> File:
         """The file at a path; raises Refusal where it cannot be opened, before it is read where it is too large."""
         refuse_folder(path)
         try:
@@ -39,12 +39,12 @@ class File:
             return cls(path.name, path.read_bytes(), encoding)
         except OSError as error:
             reason = (
-                sentence("there is no such file")
+                gettext_lazy("there is no such file")
                 if isinstance(error, FileNotFoundError)
-                else sentence("it cannot be opened")
+                else gettext_lazy("it cannot be opened")
             )
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{path} cannot be read: {reason}. Give the path of a file of labelled texts.",
                     path=path,
                     reason=reason,
@@ -70,9 +70,9 @@ class File:
         return (*(IN_WORDS if words else CONTROLS).subn("", text), guessed)
 
 
-def _too_large(name: str, size: int) -> Refusal:
-    return Refusal(
-        sentence(
+def _too_large(name: str, size: int) -> UserError:
+    return UserError(
+        gettext_lazy(
             "{name} has {size:,} bytes; at most {most:,} are read. Bring a part of it.",
             name=name,
             size=size,
@@ -82,28 +82,28 @@ def _too_large(name: str, size: int) -> Refusal:
 
 
 @contextmanager
-def about(file: File) -> Iterator[None]:
+def name_file_in_errors(file: File) -> Iterator[None]:
     """Refusals of what is in a file begin with its name.
 
-    >>> with about(File("dev.csv", b"")):
-    ...     raise Refusal("Line 3 has no label.")
+    >>> with name_file_in_errors(File("dev.csv", b"")):
+    ...     raise UserError("Line 3 has no label.")
     Traceback (most recent call last):
-    inference.errors.Refusal: dev.csv: Line 3 has no label.
+    inference.errors.UserError: dev.csv: Line 3 has no label.
     """
     try:
         yield
-    except Refusal as refusal:
+    except UserError as refusal:
         if refusal.message.startswith(file.name):
             raise
-        said = sentence("{file}: {said}", file=file.name, said=refusal.message)
-        raise Refusal(said, way_out=refusal.way_out, details=refusal.details) from refusal
+        said = gettext_lazy("{file}: {said}", file=file.name, said=refusal.message)
+        raise UserError(said, way_out=refusal.way_out, details=refusal.details) from refusal
 
 
 def check_length(text: str, line: int) -> str:
     """The text itself; raises Refusal with its line where it is too long."""
     if len(text) > LONGEST:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The text of line {line} has {characters:,} characters; at most {longest:,} are read. Shorten it.",
                 line=line,
                 characters=len(text),
@@ -116,8 +116,8 @@ def check_length(text: str, line: int) -> str:
 def check_rows(rows: int, line: int) -> None:
     """Raises Refusal where a file already has as many rows as are read, and one more at this line."""
     if rows >= MOST_ROWS:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has more than {most:,} rows, from line {line} on. Bring a part of it.",
                 most=MOST_ROWS,
                 line=line,

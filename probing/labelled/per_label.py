@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from probing.labelled.predictions import TagPrediction, TestPredictions
 from probing.labelled.resampling import Numbers, interval, redrawn
-from probing.labelled.spans import Score, score
-from probing.labelled.told import Told, ToldWords
+from probing.labelled.spans import SpanCounts, score
 
 Counts = npt.NDArray[np.int64]
 
 
-def confusion(told: Told) -> Counts:
+def confusion(told: TestPredictions) -> Counts:
     """How many texts, or words, of each true label were said to have each, (true, said)."""
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
@@ -21,19 +21,19 @@ def confusion(told: Told) -> Counts:
     return found
 
 
-def per_label(told: Told) -> dict[str, Score]:
+def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
     """Each class by its texts; each kind of name by its spans, which are right where kind and both ends are."""
     if told.kind == "tag":
-        rows = [row for row in told.rows if isinstance(row, ToldWords)]
+        rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
     counts = confusion(told)
     each = zip(told.labels, counts.diagonal(), counts.sum(axis=0), counts.sum(axis=1), strict=True)
-    return {label: Score(int(right), int(found), int(true)) for label, right, found, true in each}
+    return {label: SpanCounts(int(right), int(found), int(true)) for label, right, found, true in each}
 
 
-def f1_interval(told: Told) -> tuple[float, float]:
+def f1_interval(told: TestPredictions) -> tuple[float, float]:
     """95 % interval of the F1 of names, all kinds together, by sentences drawn again."""
-    each = [score([row.tags], [row.told])[0] for row in told.rows if isinstance(row, ToldWords)]
+    each = [score([row.tags], [row.told])[0] for row in told.rows if isinstance(row, TagPrediction)]
     counts = np.array([(one.right, one.found + one.true) for one in each], np.float64).reshape(-1, 2)
     return interval(float(_f1(counts.sum(axis=0))), _f1(redrawn(counts)))
 

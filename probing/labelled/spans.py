@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from probing.labelled.rows import OUTSIDE
+from probing.labelled.labeled_texts import OUTSIDE
 
 Span = tuple[str, int, int]  # kind, first word, last word + 1
 
@@ -34,7 +34,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 
 @dataclass(frozen=True)
-class Score:
+class SpanCounts:
     """Spans counted: ``right`` are both true and found. A share of nothing is 0."""
 
     right: int
@@ -55,13 +55,13 @@ class Score:
     def f1(self) -> float:
         """The harmonic mean of both, 0 to 1.
 
-        >>> Score(right=1, found=2, true=4).f1
+        >>> SpanCounts(right=1, found=2, true=4).f1
         0.3333333333333333
         """
         return 2 * self.right / (self.found + self.true) if self.right else 0.0
 
 
-def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[Score, dict[str, Score]]:
+def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[SpanCounts, dict[str, SpanCounts]]:
     """Over sentences' tags, true and found: all kinds together (micro), and each kind by its name.
 
     >>> score([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "B-PER"]])[0].f1
@@ -77,6 +77,6 @@ def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tupl
         for count, some in zip(counts, (here & there, here, there), strict=True):
             count.update(kind for kind, _, _ in some)
     kinds = sorted(counts[1] | counts[2])
-    return Score(*(count.total() for count in counts)), {
-        kind: Score(*(count[kind] for count in counts)) for kind in kinds
+    return SpanCounts(*(count.total() for count in counts)), {
+        kind: SpanCounts(*(count[kind] for count in counts)) for kind in kinds
     }

@@ -10,8 +10,8 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from probing.labelled.parsed import Row
-from probing.labelled.rows import OUTSIDE, Classified, Tagged
+from probing.labelled.labeled_texts import OUTSIDE, LabeledText, TaggedText
+from probing.labelled.parsed_rows import Row
 
 SHARES = {"test": 0.1, "dev": 0.1}
 MOST = {"test": 2_000, "dev": 1_000}  # texts: more would be scored longer than they would say more
@@ -20,11 +20,11 @@ MOST = {"test": 2_000, "dev": 1_000}  # texts: more would be scored longer than 
 def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "test")) -> dict[str, list[Row]]:
     """The rows of "train" and of each of ``parts``, in the file's order.
 
-    >>> rows = [Classified(f"{at} is {'odd' if at % 2 else 'even'}", str(at % 2)) for at in range(40)]
+    >>> rows = [LabeledText(f"{at} is {'odd' if at % 2 else 'even'}", str(at % 2)) for at in range(40)]
     >>> {part: len(some) for part, some in split(rows).items()}
     {'train': 32, 'dev': 4, 'test': 4}
     """
-    part_of = _drawn(_strata(rows), seed, [part for part in SHARES if part in parts])
+    part_of = _draw_parts(_strata(rows), seed, [part for part in SHARES if part in parts])
     learned = {kind for row in rows if row.text not in part_of for kind in kinds(row)}
     for text in {row.text for row in rows if not kinds(row) <= learned}:
         part_of.pop(text, None)
@@ -34,14 +34,14 @@ def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "te
     return divided
 
 
-def kinds(row: Classified | Tagged) -> frozenset[str]:
+def kinds(row: LabeledText | TaggedText) -> frozenset[str]:
     """What a model must have seen to be asked for it: a row's class, or the kinds of its spans."""
-    if isinstance(row, Classified):
+    if isinstance(row, LabeledText):
         return frozenset([row.label])
     return frozenset(tag[2:] for tag in row.tags if tag != OUTSIDE)
 
 
-def _strata(rows: Sequence[Classified] | Sequence[Tagged]) -> dict[str, list[str]]:
+def _strata(rows: Sequence[LabeledText] | Sequence[TaggedText]) -> dict[str, list[str]]:
     """Texts by their class, or by the rarest kind among their spans; of several rows' the first in the alphabet."""
     counts = Counter(kind for row in rows for kind in kinds(row))
     of_text: dict[str, str] = {}
@@ -54,7 +54,7 @@ def _strata(rows: Sequence[Classified] | Sequence[Tagged]) -> dict[str, list[str
     return strata
 
 
-def _drawn(strata: dict[str, list[str]], seed: int, parts: Sequence[str]) -> dict[str, str]:
+def _draw_parts(strata: dict[str, list[str]], seed: int, parts: Sequence[str]) -> dict[str, str]:
     """The part of each text that is not for training. Of a stratum, one text at least stays."""
     total = sum(map(len, strata.values()))
     part_of: dict[str, str] = {}

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from inference.errors import Refusal
-from probing.labelled.rows import OUTSIDE
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.labelled.labeled_texts import OUTSIDE
 
 TAG = re.compile(r"O|[BIESLUM]-\S.*")
 BEGINS, ENDS = "BSU", "ESLU"
@@ -29,8 +29,8 @@ def is_tag(written: str) -> bool:
 def check_tag(written: str, line: int) -> str:
     """The tag itself; raises Refusal with its line where it is none."""
     if not is_tag(written):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {line} has the tag “{written}”; O, or a kind after B- or I- (or E-, S-, L-, U-, M-), was"
                 " expected. Correct it, or name the column of the tags.",
                 line=line,
@@ -59,10 +59,10 @@ def to_bio(tags: Sequence[str]) -> list[str]:
     return turned
 
 
-def named(kinds: Iterable[str]) -> tuple[str, ...]:
+def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
     """The tags of a model's outputs for these kinds: O, then each kind's beginning and inside, in the kinds' order.
 
-    >>> named(["PER", "LOC"])
+    >>> bio_tags(["PER", "LOC"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
     """
     return (OUTSIDE, *(f"{prefix}-{kind}" for kind in sorted(set(kinds)) for prefix in "BI"))

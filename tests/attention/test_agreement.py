@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attention.agreement import (
-    apart,
     mean_maps,
+    mean_row_distance,
     norms,
     norms_of,
     over_words,
@@ -69,10 +69,10 @@ def test_values_zeroed_and_rolled_out_leave_a_still_token_to_itself() -> None:
 
 def test_rows_alike_are_not_apart_and_their_product_comes_together(generator: Any) -> None:
     maps = shares(generator.random((LAYERS, QUERIES, QUERIES)))
-    assert apart(np.eye(3, dtype=np.float32)) == 1
-    assert apart(np.full((3, 4), 0.25, np.float32)) == 0
-    assert apart(np.ones((1, 1), np.float32)) == 0
-    assert apart(rollout(maps)) < apart(maps[0])
+    assert mean_row_distance(np.eye(3, dtype=np.float32)) == 1
+    assert mean_row_distance(np.full((3, 4), 0.25, np.float32)) == 0
+    assert mean_row_distance(np.ones((1, 1), np.float32)) == 0
+    assert mean_row_distance(rollout(maps)) < mean_row_distance(maps[0])
 
 
 def test_words_sum_their_pieces() -> None:

@@ -5,14 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from attention.codec import frame, halves, unframe
+from attention.codec import decode_frame, frame, halves
 from tests.support.traces import sentence_trace
 
 
 @pytest.mark.parametrize(("coding", "error"), [("sqrt8", 4e-3), ("float16", 2.5e-4), ("float32", 0)])
 def test_a_frame_is_read_back(coding: str, error: float) -> None:
     weights = sentence_trace().weights(0, 0)[:5, :3]
-    header, arrays = unframe(frame({"layer": 3}, {"first": (weights, coding), "second": (weights.T.copy(), coding)}))
+    header, arrays = decode_frame(
+        frame({"layer": 3}, {"first": (weights, coding), "second": (weights.T.copy(), coding)})
+    )
     assert header == {"layer": 3}
     assert np.abs(arrays["first"] - weights).max() <= error
     assert arrays["second"].shape == (3, 5)

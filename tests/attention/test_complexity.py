@@ -10,13 +10,13 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.complexity import TABLE, Fit, Setting, Sizes, fit
+from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit, fit
 from tests.support.anatomies import built
 from tests.support.architectures import build, named
 from ui.pages.block.cost import sizes_of
 
 ATTENTION, RECURRENT, CONVOLUTION, RESTRICTED = TABLE
-BASE = Sizes(width=768, heads=12, kv_heads=12, head_width=64, value_width=64, hidden=3072)
+BASE = CostSizes(width=768, heads=12, kv_heads=12, head_width=64, value_width=64, hidden=3072)
 
 
 def at(formula: Any, n: Any, setting: Any) -> float:
@@ -37,21 +37,21 @@ def at(formula: Any, n: Any, setting: Any) -> float:
     ids=[row.name for row in TABLE],
 )
 def test_the_table_by_hand(row: Any, cost: int, steps: int, path: Any) -> None:
-    setting = Setting(d=512, k=4, r=20)
+    setting = ComplexitySetting(d=512, k=4, r=20)
     assert at(row.cost_at, 100, setting) == cost
     assert at(row.steps_at, 100, setting) == steps
     assert at(row.path_at, 100, setting) == pytest.approx(path)
 
 
 def test_attention_is_cheaper_than_recurrence_while_n_is_below_d() -> None:
-    setting = Setting(d=384)
+    setting = ComplexitySetting(d=384)
     for n in (1, 383, 384, 385, 10_000):
         attention, recurrent = at(ATTENTION.cost_at, n, setting), at(RECURRENT.cost_at, n, setting)
         assert np.sign(attention - recurrent) == np.sign(n - 384)
 
 
 def test_restricted_attention_of_a_short_text_is_attention() -> None:
-    setting = Setting(d=64, r=50)
+    setting = ComplexitySetting(d=64, r=50)
     assert at(RESTRICTED.cost_at, 30, setting) == at(ATTENTION.cost_at, 30, setting)
     assert at(RESTRICTED.path_at, 30, setting) == at(ATTENTION.path_at, 30, setting) == 1
 
@@ -71,7 +71,7 @@ def farthest(n: Any, neighbours: Any) -> float:
 
 @pytest.mark.parametrize("n", [9, 27, 81])
 def test_paths_are_those_of_graphs(n: int) -> None:
-    setting = Setting(d=8, k=3, r=4)
+    setting = ComplexitySetting(d=8, k=3, r=4)
     assert farthest(n, lambda *_: range(n)) == at(ATTENTION.path_at, n, setting)
     # From the first token to the last; the formula leaves the constant out.
     assert farthest(n, lambda token, _step: (token + 1,)) == at(RECURRENT.path_at, n, setting) - 1
@@ -96,7 +96,7 @@ def test_bert_base_by_hand() -> None:
 
 
 def test_sharing_keys_and_gating_by_hand() -> None:
-    sizes = Sizes(width=24, heads=4, kv_heads=2, head_width=6, value_width=6, hidden=32, gated=True, experts_used=2)
+    sizes = CostSizes(width=24, heads=4, kv_heads=2, head_width=6, value_width=6, hidden=32, gated=True, experts_used=2)
     one = np.ones(1)
     assert sizes.projections(one)[0] == 2 * 24 * (24 + 2 * 12 + 24)
     assert sizes.feed_forward(one)[0] == 2 * 24 * 32 * 3 * 2
@@ -138,7 +138,7 @@ def test_a_curve_is_found_again() -> None:
     found = fit(n, 4 + 0.25 * n + 0.002 * n**2)
     assert (found.a, found.b, found.c) == pytest.approx((4, 0.25, 0.002))
     assert found.meet == pytest.approx(125)
-    np.testing.assert_allclose(found.at(n), 4 + 0.25 * n + 0.002 * n**2)
+    np.testing.assert_allclose(found.values_at(n), 4 + 0.25 * n + 0.002 * n**2)
 
 
 @pytest.mark.parametrize("truth", [(0, 1, 0), (3, 0, 0), (0, 0, 2), (5, 0, 1)])
@@ -161,6 +161,6 @@ def test_two_lengths_make_no_curve() -> None:
 
 
 def test_parts_that_are_not_both_there_do_not_meet() -> None:
-    assert Fit(1, 2, 0).meet is None
-    assert Fit(1, 0, 2).meet is None
-    assert Fit(1, 6, 2).meet == 3
+    assert QuadraticFit(1, 2, 0).meet is None
+    assert QuadraticFit(1, 0, 2).meet is None
+    assert QuadraticFit(1, 6, 2).meet == 3

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.excess import Crowd, excess_map, heard
-from attention.mask import Array, Mask
+from attention.excess import ColumnMeans, excess_map, visible_word_pairs
+from attention.head_summary import summarize_heads
+from attention.mask import FloatArray, Mask
 from attention.record import MapRecord
-from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
@@ -20,20 +20,20 @@ from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translat
 WORDS = (1, 2, 3, 4)  # of [CLS] play ing chess . [SEP]
 
 
-def crowd_of(view: View) -> Crowd:
-    return survey(view, 48).crowd
+def crowd_of(view: View) -> ColumnMeans:
+    return summarize_heads(view, 48).crowd
 
 
 def naive(view: View, layer: int, head: int, query: int, key: int) -> float:
     """The mean over the other words, weight by weight; NaN where there is none."""
     rows = np.arange(len(view.queries))
-    counted = heard(view, layer, rows)
+    counted = visible_word_pairs(view, layer, rows)
     weights = view.weights(layer, head)
     others = [weights[row, key] for row in rows if counted[row, key] and row != query]
     return float(np.mean(others)) if others else float("nan")
 
 
-def maps_trace(maps: Array) -> Trace:
+def maps_trace(maps: FloatArray) -> Trace:
     return sentence_trace(parts={"encoder": (MapRecord(maps),)})
 
 
@@ -52,7 +52,7 @@ def test_what_others_give_is_their_mean(words: bool, special: bool) -> None:
 
 
 def test_special_tokens_and_the_key_s_own_row_are_no_other_words() -> None:
-    counted = heard(View(sentence_trace()), 0, np.arange(6))
+    counted = visible_word_pairs(View(sentence_trace()), 0, np.arange(6))
     expected = np.zeros((6, 6), dtype=bool)
     for row in WORDS:
         expected[row] = True
@@ -100,7 +100,7 @@ def test_a_head_whose_rows_are_all_the_same_has_no_excess() -> None:
     for query in range(6):
         rows = view.rows(query)
         np.testing.assert_allclose(rows - crowd_of(view).usual_row(view, query, rows), 0, atol=1e-6)
-    excess = excess_map(view.weights(0, 0), heard(view, 0, np.arange(6)))
+    excess = excess_map(view.weights(0, 0), visible_word_pairs(view, 0, np.arange(6)))
     np.testing.assert_allclose(excess, 0, atol=1e-6)
 
 
@@ -119,7 +119,7 @@ def test_permuting_the_words_permutes_the_excess() -> None:
     maps = np.random.default_rng(2).dirichlet(np.ones(6), (1, 6)).astype(np.float32)
     order = np.array([0, 3, 1, 4, 2, 5])
     view, turned = View(maps_trace(maps)), View(maps_trace(maps[:, order][:, :, order]))
-    counted = heard(view, 0, np.arange(6))
+    counted = visible_word_pairs(view, 0, np.arange(6))
     whole = excess_map(maps[0], counted)
     np.testing.assert_allclose(excess_map(turned.weights(0, 0), counted), whole[order][:, order], atol=1e-6)
 
@@ -140,7 +140,7 @@ def test_in_a_long_text_the_rows_that_were_read_count(monkeypatch: pytest.Monkey
 
 def test_what_a_survey_keeps_does_not_keep_the_trace() -> None:
     trace = sentence_trace()
-    kept, gone = survey(View(trace), 48), weakref.ref(trace)
+    kept, gone = summarize_heads(View(trace), 48), weakref.ref(trace)
     del trace
     gc.collect()
     assert gone() is None

@@ -7,21 +7,21 @@ import numpy.typing as npt
 import pytest
 
 from attention.grid_measures import kept_by
+from attention.head_summary import summarize_heads
 from attention.measures import (
     MEASURES,
     OfHeads,
     Rows,
     as_shares,
+    attention_received,
     by_offset,
     distance,
     entropy,
     measures_of,
-    received,
     to_punctuation,
     to_same_word,
 )
 from attention.record import MapRecord
-from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.view import View
 from tests.support.seen import TOKENS, picture_trace
@@ -46,7 +46,7 @@ def test_distance_of_a_shifted_diagonal_is_the_shift() -> None:
 
 def test_received_sums_to_one_over_the_keys() -> None:
     weights = sentence_trace().weights(0, 0)
-    assert received(weights).sum() == pytest.approx(1, abs=1e-6)
+    assert attention_received(weights).sum() == pytest.approx(1, abs=1e-6)
 
 
 def test_shares_by_offset_name_the_direction() -> None:
@@ -112,7 +112,7 @@ def test_a_share_is_between_none_and_all_and_ignores_what_rows_sum_to(name: str)
     """The law of shares: scaled rows are the same shares, and no share leaves 0 to 1."""
     texts = ["[CLS]", "so", ",", "so", "."]
     weights = np.random.default_rng(3).random((5, 5)).astype(np.float32)
-    one, other = (survey(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
+    one, other = (summarize_heads(view_of(texts, maps), 8).measures[name] for maps in (weights, weights / 7))
     np.testing.assert_allclose(one, other, atol=1e-6)
     assert 0 < one.item() < 1
 
@@ -129,9 +129,9 @@ def test_patches_are_apart_in_two_directions() -> None:
     maps[0, corner, [grid.token(2, 0), grid.token(0, 1), 1]] = 0.25, 0.25, 0.5
     maps[1, corner, grid.token(2, 2)] = 1
     maps[2, corner, corner] = 1
-    found = survey(View(picture_trace(parts={"encoder": (MapRecord(maps),)})), 8)
+    found = summarize_heads(View(picture_trace(parts={"encoder": (MapRecord(maps),)})), 8)
     np.testing.assert_allclose(found.distance, [[1.5, 8**0.5, 0.0]], rtol=1e-6)
-    without = survey(View(picture_trace(parts={"encoder": (MapRecord(maps),)}), special=False), 8)
+    without = summarize_heads(View(picture_trace(parts={"encoder": (MapRecord(maps),)}), special=False), 8)
     np.testing.assert_allclose(without.distance, found.distance, rtol=1e-6)
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from attention.grid import Grid
-from attention.mask import Array
-from attention.patch_roles import PATCH_ROLES, SHIFTS, looking, observe_patches, places
+from attention.mask import FloatArray
+from attention.patch_roles import PATCH_ROLES, SHIFTS, observe_patches, places, sampled_patches
 from attention.record import MapRecord
 from tests.support.seen import COLUMNS, ROWS, START, TOKENS, picture_trace
 from tests.support.traces import sentence_trace
 
 
-def shifted(down: int, along: int) -> Array:
+def shifted(down: int, along: int) -> FloatArray:
     """Every patch looks at the one that far away, or at itself where there is none; others at themselves."""
     weights = np.eye(TOKENS, dtype=np.float32)
     for row in range(ROWS):
@@ -67,7 +67,7 @@ def test_one_row_of_patches_has_nothing_above() -> None:
 
 def test_of_many_patches_some_stand_for_all() -> None:
     grid = Grid(40, 40, 1, (0, 0, 1, 1))
-    rows = looking(grid)
+    rows = sampled_patches(grid)
     assert (len(rows), rows[0], rows[-1]) == (256, 1, 1600)
     assert places(grid, rows, 1601)["neighbours"].sum(axis=1).max() == 8
 

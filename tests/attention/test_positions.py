@@ -10,7 +10,7 @@ import pytest
 from attention.positions import (
     alibi_slopes,
     by_distance,
-    closest,
+    closest_rows,
     frequencies,
     halves,
     neighbours,
@@ -39,7 +39,7 @@ def test_each_number_is_the_paper_s(length: Any, dimensions: Any, base: Any) -> 
 def test_bounded_by_one_and_every_row_different(length: Any, dimensions: Any, base: Any) -> None:
     vectors = sinusoidal(length, dimensions, base)
     assert np.abs(vectors).max() <= 1
-    assert closest(vectors)[0] > 1e-3
+    assert closest_rows(vectors)[0] > 1e-3
 
 
 @pytest.mark.parametrize(("length", "dimensions", "base"), SIZES)
@@ -79,9 +79,9 @@ def test_neighbours_by_hand() -> None:
 
 def test_the_closest_rows_are_found_even_where_squares_lose_digits() -> None:
     rows = np.array([[1e6, 0.0], [1e6 + 0.25, 0.0], [0.0, 0.0]])
-    assert closest(rows) == (0.25, 0, 1)
+    assert closest_rows(rows) == (0.25, 0, 1)
     with pytest.raises(ValueError, match=r"^1 positions"):
-        closest(rows[:1])
+        closest_rows(rows[:1])
 
 
 @pytest.mark.parametrize("wrong", [0, 3, -2])

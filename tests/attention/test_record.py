@@ -95,13 +95,13 @@ def test_rows_sum_to_what_is_given_to_keys(case: Any, size: float) -> None:
     for head in range(rec.heads):
         sums = rec.weights(head).sum(axis=1)
         some = by_hand(rec, head).any(axis=1)  # a row with every key masked gives nothing
-        np.testing.assert_allclose(sums[some], rec.given(head)[some], atol=1e-6)
+        np.testing.assert_allclose(sums[some], rec.row_sums(head)[some], atol=1e-6)
         assert rec.sinks is not None or np.allclose(sums[some], 1, rtol=0, atol=1e-6)
 
 
 def test_what_a_sink_takes_is_missing_from_the_share() -> None:
     rec = record(sinks=numbers(3, seed=4))
-    np.testing.assert_allclose(rec.given(2, slice(1, 3)), by_hand(rec, 2)[1:3].sum(axis=1), atol=1e-7)
+    np.testing.assert_allclose(rec.row_sums(2, slice(1, 3)), by_hand(rec, 2)[1:3].sum(axis=1), atol=1e-7)
 
 
 def test_a_forward_pass_s_sums_change_no_weight_but_a_quick_one() -> None:

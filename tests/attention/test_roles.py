@@ -11,7 +11,7 @@ import pytest
 from attention import roles
 from attention.mask import Mask
 from attention.record import MapRecord, Record
-from attention.roles import ROLES, given, names, observe
+from attention.roles import ROLES, attention_to_role, names, observe
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from tests.support.present import present
@@ -87,7 +87,7 @@ def test_tokens_without_a_neighbour_of_that_kind_do_not_count() -> None:
     counted = {"previous": 5, "next": 5, "same": 6, "first": 6, "separator": 6, "repeat": 2, "broad": 6}
     assert {role: int(tokens[0, 0]) for role, tokens in found.tokens.items()} == counted
     for role in ROLES:
-        assert found.strength(role)[0, 0] == pytest.approx(found.expected(role)[0, 0])
+        assert found.strength(role)[0, 0] == pytest.approx(found.uniform_share(role)[0, 0])
 
 
 def test_even_attention_is_what_was_expected_behind_a_mask_too() -> None:
@@ -96,12 +96,12 @@ def test_even_attention_is_what_was_expected_behind_a_mask_too() -> None:
     found = observe(sentence_trace(source=ROW, parts={"decoder": (flat,)}))
     for role in ROLES:
         if role not in ("next", "separator"):  # which it cannot see
-            assert found.strength(role)[0, 0] == pytest.approx(found.expected(role)[0, 0])
+            assert found.strength(role)[0, 0] == pytest.approx(found.uniform_share(role)[0, 0])
     assert np.isnan(found.strength("next")).all()
     assert np.isnan(found.strength("separator")).all()
     assert found.tokens["repeat"][0, 0] == 1
     assert found.strength("broad")[0, 0] == pytest.approx(1)
-    assert found.expected("same")[0, 0] == pytest.approx(np.mean([1 / (i + 1) for i in range(1, 7)]))
+    assert found.uniform_share("same")[0, 0] == pytest.approx(np.mean([1 / (i + 1) for i in range(1, 7)]))
 
 
 def test_shares_lie_between_nothing_and_everything() -> None:
@@ -158,7 +158,7 @@ def test_of_a_long_text_evenly_spaced_tokens_stand_for_all(monkeypatch: pytest.M
     found = observe(one_head(np.eye(SIZE)))
     assert found.tokens["same"].tolist() == [[3]]
     assert found.strength("same")[0, 0] == 1
-    assert roles.looking(ROW).tolist() == [1, 3, 6]
+    assert roles.sampled_queries(ROW).tolist() == [1, 3, 6]
 
 
 def test_cross_attention_has_no_roles() -> None:
@@ -187,7 +187,7 @@ def test_what_each_token_gives_to_a_role_is_on_average_its_strength(weights: np.
     trace = one_head(mixed)
     found = observe(trace)
     for role in ROLES:
-        shares = given(trace, role, 0, 0)
+        shares = attention_to_role(trace, role, 0, 0)
         assert shares.shape == (SIZE,)
         assert np.isnan(shares[[0, SIZE - 1]]).all()  # special tokens do not look
         assert (~np.isnan(shares)).sum() == found.tokens[role][0, 0]

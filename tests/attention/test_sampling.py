@@ -9,19 +9,19 @@ import pytest
 import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.sampling import draw, entropy, shape
 
 TIED = np.array([1.0, 3.0, 3.0, -1.0, 3.0, 0.5, 0.5])
 
 
-def warped(logits: Any, temperature: Any, top_k: Any, top_p: Any) -> Array:
+def warped(logits: Any, temperature: Any, top_k: Any, top_p: Any) -> FloatArray:
     """What transformers makes of them, in its order."""
     scores = torch.tensor(np.asarray(logits, dtype=np.float64))[None]
     scores = TemperatureLogitsWarper(float(temperature))(None, scores)
     scores = TopKLogitsWarper(top_k)(None, scores) if top_k else scores
     scores = TopPLogitsWarper(top_p)(None, scores) if top_p < 1 else scores
-    found: Array = scores.softmax(-1)[0].numpy()
+    found: FloatArray = scores.softmax(-1)[0].numpy()
     return found
 
 

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from attention.agreement import mean_maps
-from attention.codec import frame, unframe
-from attention.given import NotMaps, trace
-from attention.habits import habits
+from attention.codec import decode_frame, frame
+from attention.external_maps import InvalidAttention, trace
+from attention.head_summary import summarize_heads
 from attention.pooling import far_pool, max_pool
+from attention.positional_prior import positional_prior
 from attention.record import Unavailable
 from attention.roles import observe
 from attention.similarity import compare
 from attention.storage import dump, parse
-from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
-from tests.attention.test_given import maps, row
+from tests.attention.test_external_maps import maps, row
 
 TOKENS = 7
 
@@ -35,23 +35,23 @@ def signed(tokens: int = TOKENS) -> Trace:
 
 
 def test_without_the_word_they_are_refused_and_the_sentence_names_it() -> None:
-    with pytest.raises(NotMaps, match="signed=True"):
+    with pytest.raises(InvalidAttention, match="signed=True"):
         trace(numbers(), row(TOKENS))
 
 
 def test_they_are_from_minus_one_to_one() -> None:
-    with pytest.raises(NotMaps, match=r"as 3; .*Divide"):
+    with pytest.raises(InvalidAttention, match=r"as 3; .*Divide"):
         trace(3 * numbers() / np.abs(numbers()[0]).max(), row(TOKENS), signed=True)
-    with pytest.raises(NotMaps, match="has NaN"):
+    with pytest.raises(InvalidAttention, match="has NaN"):
         trace(np.nan * numbers(), row(TOKENS), signed=True)
 
 
 def test_a_file_keeps_their_signs_and_that_they_have_some() -> None:
     opened = parse(dump(signed()))
-    assert opened.signed()
+    assert opened.is_signed()
     assert opened.model.architecture == "A set of maps whose numbers have signs"
     np.testing.assert_array_equal(opened.weights(1, 2), numbers()[1, 2])
-    assert not parse(dump(trace(maps(), row(5)))).signed()
+    assert not parse(dump(trace(maps(), row(5)))).is_signed()
 
 
 def test_weights_shown_as_numbers_with_signs_are_other_maps() -> None:
@@ -60,7 +60,14 @@ def test_weights_shown_as_numbers_with_signs_are_other_maps() -> None:
 
 
 @pytest.mark.parametrize(
-    "ask", [mean_maps, observe, compare, lambda made: habits([made]), lambda made: survey(View(made), 4).entropy]
+    "ask",
+    [
+        mean_maps,
+        observe,
+        compare,
+        lambda made: positional_prior([made]),
+        lambda made: summarize_heads(View(made), 4).entropy,
+    ],
 )
 def test_what_reads_rows_as_shares_says_that_it_needs_attention_weights(ask: Any) -> None:
     with pytest.raises(Unavailable, match="are shares"):
@@ -76,7 +83,7 @@ def test_the_number_furthest_from_zero_stands_for_its_cell() -> None:
 
 def test_turned_signs_turn_the_picture_and_nothing_else() -> None:
     turned = trace(-numbers(), row(TOKENS), signed=True)
-    one, other = survey(View(signed()), 4), survey(View(turned), 4)
+    one, other = summarize_heads(View(signed()), 4), summarize_heads(View(turned), 4)
     np.testing.assert_array_equal(one.thumbnails, -other.thumbnails)
     np.testing.assert_array_equal(one.own.excess, other.own.excess)
 
@@ -95,6 +102,6 @@ def test_hidden_tokens_leave_the_others_as_they_are() -> None:
 
 def test_bytes_with_signs_are_off_by_less_than_a_hundredth() -> None:
     values = numbers()[0]
-    _, arrays = unframe(frame({}, {"grid": (values, "signed8")}))
+    _, arrays = decode_frame(frame({}, {"grid": (values, "signed8")}))
     assert np.abs(arrays["grid"] - values).max() < 0.008
     assert (np.sign(arrays["grid"]) * np.sign(values) >= 0).all()

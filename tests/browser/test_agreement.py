@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 from scipy.stats import spearmanr
 
-from attention.agreement import apart, mean_maps, rollout, shares, with_residual
+from attention.agreement import mean_maps, mean_row_distance, rollout, shares, with_residual
 from attention.measures import is_punctuation
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from inference.questions.agreement import WithoutWords
+from inference.tasks.word_influence import WithoutWords
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, said, table_of
@@ -49,7 +49,7 @@ def test_the_figure_s_numbers_are_the_model_s_and_another_word_is_asked_about_by
     maps = mean_maps(view.trace)
     row = maps[-1][view.keys[focus].pieces[0]]
     attention = np.array([row[slice(*run)].sum() for run in runs])
-    rolled = f"differ by {apart(rollout(with_residual(maps))):.2f}"
+    rolled = f"differ by {mean_row_distance(rollout(with_residual(maps))):.2f}"
     assert rolled in said(page, "Rollout's rows")
     rows = downloaded(page)
     assert [row["word"] for row in rows] == [cell.text for cell in cells]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from attention.alignment import ReadAt
+from attention.cross_attention import CrossRowConvention
 from inference import LocalBackend
 from inference.settings import Settings
-from probing.aligning import AlignmentRun, AlignmentState, advance
+from probing.alignment_scoring import AlignmentRun, AlignmentState, advance
 from probing.alignments import Alignments, load, parse
 from tests.support.apps import Scripts
 from tests.support.atrest import PATIENCE, click, hears_clicks, rest
@@ -26,7 +26,7 @@ PAGE = """
 import streamlit as st
 
 from ui.pages.translate.quality import quality_section
-from ui.run.answering import Answerer
+from ui.run.page_model import Answerer
 from ui.state.session import begin, choose, current
 
 begin("aligning")
@@ -65,7 +65,7 @@ def scored(tiny: Path, alignments: Alignments) -> AlignmentState:
 
 
 def said(state: AlignmentState) -> str:
-    return summary({read_at: state.best(read_at) for read_at in ReadAt}, 0)
+    return summary({read_at: state.best(read_at) for read_at in CrossRowConvention}, 0)
 
 
 def upload(page: Page, name: str, content: bytes) -> None:

@@ -9,15 +9,15 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from attention.cause import heads_moved, similarity
-from attention.edits import Ablate, Edit, Hide, unpack
+from attention.ablation import heads_moved, similarity
+from attention.edits import Ablate, Edit, MaskKey, unpack
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
-from inference.questions.effects import BlankEffects, VectorEffects
+from inference.tasks.edit_effects import BlankEffects, VectorEffects
 from tests.support.atrest import PATIENCE, hears_clicks
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, matched, open_page, painted, said
-from ui.show.numbers import small, times
+from ui.show.numbers import format_small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
 SINGLE = [(layer, head) for layer in range(6) for head in range(12)]
@@ -43,9 +43,9 @@ def test_every_head_s_effect_and_the_chosen_one_are_the_model_s(
     layer, head = SINGLE[int(alone.argmax())]
     text = said(page, "matters most")
     assert f"head {layer}-{head} matters most" in text
-    assert f"the sentence vector moves by {small(alone.max())}" in text
+    assert f"the sentence vector moves by {format_small(alone.max())}" in text
     [both] = turned(backend, (Ablate(5, 11), Ablate(3, 1)))
-    assert f"the sentence vector moves by {small(both)}" in said(page, "With heads 3-1, 5-11 removed")
+    assert f"the sentence vector moves by {format_small(both)}" in said(page, "With heads 3-1, 5-11 removed")
     said(page, "Of 100 other sets like it, drawn at random")
     plain, edited = backend.traces([TraceRequest(text=TEXT), TraceRequest(text=TEXT, edits=unpack("a5-11,a3-1"))])
     moved = heads_moved(plain, edited)
@@ -99,8 +99,8 @@ def test_a_word_is_hidden_and_a_look_is_cut_by_clicks(
     text = said(page, "With “animal” hidden")
     trace = backend.trace(TraceRequest(text=TEXT))
     animal = trace.tokens.index("animal")
-    [without] = turned(backend, tuple(Hide(layer, animal) for layer in range(6)))
-    assert f"the sentence vector moves by {small(without)}" in text
+    [without] = turned(backend, tuple(MaskKey(layer, animal) for layer in range(6)))
+    assert f"the sentence vector moves by {format_small(without)}" in text
     page.get_by_role("radio", name="Cut a look").click()
     expect(page.get_by_text("Click the word that looks")).to_be_visible(timeout=PATIENCE)  # till then a click hides
     page.get_by_role("button", name=re.compile("^it")).first.click()

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from attention.patches import TakeState
-from attention.side_by_side import Beside, Changes, changes, same_heads
+from attention.activation_patching import PatchResidual
+from attention.head_comparison import AlignedViews, Changes, changes, same_heads
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from inference.questions.effects import BlankEffects
+from inference.tasks.edit_effects import BlankEffects
 from tests.support.atrest import PATIENCE, hears_clicks, rest
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits
@@ -28,12 +28,14 @@ WIDE = TIRED.replace("tired", "wide")
 
 
 @pytest.fixture(scope="module")
-def pair() -> Beside:
-    return Beside.of(*(View(trace) for trace in LocalBackend().traces([TraceRequest(text=t) for t in (TIRED, WIDE)])))
+def pair() -> AlignedViews:
+    return AlignedViews.align(
+        *(View(trace) for trace in LocalBackend().traces([TraceRequest(text=t) for t in (TIRED, WIDE)]))
+    )
 
 
 @pytest.fixture(scope="module")
-def found(pair: Beside) -> Changes:
+def found(pair: AlignedViews) -> Changes:
     return changes(pair, known(same_heads(pair.left, pair.right)))
 
 
@@ -57,7 +59,9 @@ def rows(path: Path) -> list[list[str]]:
     return list(csv.reader(io.StringIO(table_of(path))))
 
 
-def test_the_famous_pair_is_one_click_from_explore(page: Page, app_url: str, pair: Beside, found: Changes) -> None:
+def test_the_famous_pair_is_one_click_from_explore(
+    page: Page, app_url: str, pair: AlignedViews, found: Changes
+) -> None:
     open_page(page, app_url)
     painted(page)
     page.get_by_role("link", name=re.compile("too tired | too wide")).click()
@@ -73,7 +77,7 @@ def test_the_famous_pair_is_one_click_from_explore(page: Page, app_url: str, pai
 
 
 def test_a_click_on_the_map_picks_a_head_and_one_on_a_word_asks_about_it(
-    page: Page, app_url: str, problems: Problems, pair: Beside
+    page: Page, app_url: str, problems: Problems, pair: AlignedViews
 ) -> None:
     problems.allow(DEEP_LINK)
     open_page(page, app_url, "/compare", layer=3, head=1)
@@ -97,7 +101,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     problems: Problems,
     browser: Browser,
     tmp_path: Path,
-    pair: Beside,
+    pair: AlignedViews,
     found: Changes,
 ) -> None:
     problems.allow(DEEP_LINK)
@@ -199,7 +203,7 @@ def test_what_carries_the_difference_is_followed_through_the_layers(
     way = said(page, "Of single words' vectors")
     backend, hidden = LocalBackend(), ((0, 4, 10),)
     here, there = (BlankEffects("headlight-bert", text=text, hidden=hidden, words=words) for text in (TIRED, WIDE))
-    take = TakeState(3, ((13, 13),))  # “tired” is the last word but the full stop
+    take = PatchResidual(3, ((13, 13),))  # “tired” is the last word but the full stop
     [before, taken], [after] = (
         np.diff(backend.predict(question).values)[:, 0]
         for question in (replace(here, edits=((), (take,)), other=there), there)

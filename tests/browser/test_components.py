@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from attention.codec import frame
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.view import View
 from tests.support.apps import Scripts
 from tests.support.atrest import hears_clicks, rest
@@ -20,7 +20,7 @@ from tests.support.savedfiles import parts
 from tests.support.traces import sentence_trace
 from tests.support.visitor import box_of
 from ui.routes.traces import grid
-from ui.run.shelf import Look
+from ui.run.services import ViewOptions
 from viz.components.explore import explore
 
 SCRIPT = "text/javascript"
@@ -32,8 +32,8 @@ import streamlit as st
 from ui.show.chart import CONFIG, theme
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import Sheet
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from viz.components.token_strip import strip
+from viz.components.token_strip.token_strip import Chip
 from viz.figures import head_map
 
 WORDS = ("[CLS]", "<b>The</b>", "tor", "toise", "\\u202e", "slept")
@@ -199,7 +199,7 @@ from functools import partial
 import streamlit as st
 
 from tests.support.traces import sentence_trace
-from attention.survey import survey
+from attention.head_summary import survey
 from attention.view import View
 from viz.components.explore import explore
 
@@ -235,9 +235,9 @@ def two(page: Page, twice: str) -> Page:
         asked = {name: int(value) for name, value in parse_qsl(address.query)}
         kind = address.path.rsplit("/", 1)[-1]
         if kind == "grid":
-            route.fulfill(body=grid(view.trace, Look(), {}))
+            route.fulfill(body=grid(view.trace, ViewOptions(), {}))
             return
-        values: dict[str, Callable[[], tuple[Array, str]]] = {
+        values: dict[str, Callable[[], tuple[FloatArray, str]]] = {
             "rows": lambda: (view.rows(asked["query"]), "float16"),
             "columns": lambda: (view.columns(asked["key"]), "float16"),
             "tile": lambda: (view.weights(asked["layer"], asked["head"]), "float16"),

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from attention.habits import REACH
+from attention.positional_prior import REACH
 from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from probing.reference import stored
+from probing.reference_priors import stored_priors
 from tests.support.atrest import click, rest
 from tests.support.browser import Problems
 from tests.support.visitor import matched, open_page, painted, read, text_box
@@ -286,5 +286,5 @@ def test_the_trace_is_saved_and_opened_again_and_another_file_is_refused_in_a_se
 def test_a_head_of_places_is_told_for_what_it_does_in_other_texts(page: Page, app_url: str) -> None:
     open_page(page, app_url, layer=0, head=2, focus=10)
     painted(page, layer=0, head=2)
-    usual = stored()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]  # the token before
+    usual = stored_priors()["all-MiniLM-L6-v2"]["encoder"].means[0, 2, REACH]  # the token before
     expect(page.locator(".truth")).to_contain_text(f"in other texts this head gives the token before {usual:.2f}")

@@ -10,7 +10,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from inference.questions.decoding import NextTarget, NextToken
+from inference.tasks.decoding import NextTarget, NextToken
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
 from tests.support.decoders import save_decoder

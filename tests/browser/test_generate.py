@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.looks import strongest
+from attention.attention_sinks import largest_weight_back
 from inference import TraceRequest
-from inference.questions.decoding import NextToken
+from inference.tasks.decoding import NextToken
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view
@@ -148,7 +148,7 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     expect(page).to_have_url(re.compile("at=5"))
     trace = writer.backend.trace(TraceRequest(writer.model("gpt2"), TEXT))
     earlier = trace.rows(4)[:, :, :5]
-    layer, head = np.unravel_index(strongest(earlier).argmax(), earlier.shape[:2])
+    layer, head = np.unravel_index(largest_weight_back(earlier).argmax(), earlier.shape[:2])
     at = 1 + earlier[layer, head, 1:-2].argmax()
     says(page, f"Before “{trace.tokens[5]}” came, layer {layer} · head {head} looks back at “{trace.tokens[at]}”")
     chip(page, "before it", 0).click()

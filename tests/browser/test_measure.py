@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from inference import EMBEDDED, LocalBackend
-from probing.corpus import Corpus
-from probing.ready_sets import ready
-from probing.rows import chosen, of_relation
-from probing.score import Run, score
-from probing.tally import Tally
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import HitCounts
+from probing.ready_sets import load_ready_set
+from probing.relation_rows import held_out_best, of_relation
+from probing.score import ScoringRun, score
 from tests.probing.test_score import TABLE, tree
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
@@ -24,9 +24,9 @@ LONG = 3 * PATIENCE
 
 
 @pytest.fixture(scope="module")
-def grammar() -> tuple[Corpus, Tally]:
-    corpus = ready("grammar")
-    *_, state = score(LocalBackend(), Run(corpus, EMBEDDED))
+def grammar() -> tuple[AnnotatedCorpus, HitCounts]:
+    corpus = load_ready_set("grammar")
+    *_, state = score(LocalBackend(), ScoringRun(corpus, EMBEDDED))
     return corpus, state.tally
 
 
@@ -37,13 +37,13 @@ def upload(page: Page, name: str, content: bytes, label: str = "Annotated file")
 
 
 def test_the_sentences_of_the_app_are_scored_by_the_model_and_what_is_picked_is_kept_in_the_link(
-    page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
+    page: Page, app_url: str, problems: Problems, grammar: tuple[AnnotatedCorpus, HitCounts]
 ) -> None:
     problems.allow(DEEP_LINK)
     corpus, tally = grammar
     open_page(page, app_url, "/measure", relation="det")
     text = said(page, "^det: head")
-    row = known(chosen(tally, corpus, "det"))
+    row = known(held_out_best(tally, corpus, "det"))
     assert f"head {row.layer}-{row.head} finds {row.accuracy:.1f} % ({row.low:.1f} to {row.high:.1f})" in text
     assert f"of {row.n:,} links that it was not chosen on" in text
     assert (
@@ -114,13 +114,13 @@ def test_relations_with_hostile_names_are_text_and_many_sentences_wait_to_be_ask
 
 
 def test_a_score_or_a_click_on_a_head_opens_its_sentences(
-    page: Page, app_url: str, problems: Problems, grammar: tuple[Corpus, Tally]
+    page: Page, app_url: str, problems: Problems, grammar: tuple[AnnotatedCorpus, HitCounts]
 ) -> None:
     """Hits and misses are those of the counts, are drawn with their looks, saved, and lead to Explore."""
     problems.allow(DEEP_LINK)
-    counts = known(grammar[1].of("det"))
+    counts = known(grammar[1].counts_of("det"))
     open_page(page, app_url, "/measure", relation="det", way="out", layer=2, head=8, control=0)
-    hits = int(counts.found[0, 2, 8])
+    hits = int(counts.hits_by_head[0, 2, 8])
     text = said(page, "^Head 2-8, det")
     assert f"a hit on {hits} of {counts.n} links in 56 sentences, a miss on {counts.n - hits}." in text
     rest(page)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attention.pairs import flow, group
+from attention.text_pairs import flow, group
 from inference import TraceRequest
 from inference.files import embedded
-from inference.questions.sentence import NextSentence
+from inference.tasks.next_sentence import NextSentence
 from tests.support.atrest import click
 from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from attention.trace import Trace
-from inference.pictures.sample import sample
+from inference.pictures.sample_picture import sample
 from tests.support.atrest import PATIENCE
 from tests.support.browser import Problems
 from tests.support.looks import accessible_and_fits

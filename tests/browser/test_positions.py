@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.order import shuffled
+from attention.word_order import shuffle_tokens
 from inference import LocalBackend, TraceRequest
-from inference.questions.order import OrderRequest
+from inference.tasks.order_test import OrderRequest
 from tests.support.atrest import click, rest
 from tests.support.browser import Problems
 from tests.support.looks import turn
@@ -49,7 +49,7 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     page: Page, app_url: str, backend: LocalBackend, tmp_path: Path
 ) -> None:
     trace = backend.trace(TraceRequest(text=FAMOUS))
-    order = shuffled(trace.source, 1)
+    order = shuffle_tokens(trace.source, 1)
     test = backend.inspect(OrderRequest(text=FAMOUS, order=order))
     open_page(page, app_url, "/positions")
     sentence = note(page, "Without positions").inner_text()
@@ -69,12 +69,12 @@ def test_the_order_test_says_what_the_model_does_another_shuffle_is_in_the_link_
     expect(page.locator(".matrices canvas").first).to_be_visible()
     page.get_by_role("button", name="Another shuffle").click()
     expect(page).to_have_url(re.compile("seed=2"))
-    second = [trace.tokens[at] for at in shuffled(trace.source, 2)]
+    second = [trace.tokens[at] for at in shuffle_tokens(trace.source, 2)]
     strip = page.locator("section.hl").filter(has_text="in another order").locator(".chips [data-i] .text")
     expect(strip).to_have_text(second)
     rest(page)
     page.go_back()
-    expect(strip).to_have_text([trace.tokens[at] for at in shuffled(trace.source, 1)])
+    expect(strip).to_have_text([trace.tokens[at] for at in shuffle_tokens(trace.source, 1)])
     click(page.get_by_text("Which heads notice the order?"))
     waiting = file_of(page.get_by_role("button", name="Save the differences"))
     saved = tmp_path / "order.csv"

@@ -19,7 +19,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui.pages.teach import results, results_rows
-from ui.places import ASSETS
+from ui.paths import ASSETS
 from ui.state.session import begin
 
 st.html(ASSETS / "app.css")

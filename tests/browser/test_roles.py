@@ -14,9 +14,9 @@ from attention.roles import names, observe
 from attention.similarity import compare
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from probing.naming import named
-from probing.ready_sets import ready
-from probing.score import Run, State, score
+from probing.head_naming import name_heads
+from probing.ready_sets import load_ready_set
+from probing.score import ScoringRun, ScoringState, score
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, file_of, open_page, painted, read, said, table_of
@@ -30,11 +30,11 @@ def trace() -> Trace:
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, State]:
+def runs() -> dict[str, ScoringState]:
     """What the model's heads find in the sets of sentences whose links are known."""
     backend, found = LocalBackend(), {}
     for name in ("grammar", "pronouns"):
-        *_, found[name] = score(backend, Run(ready(name)))
+        *_, found[name] = score(backend, ScoringRun(load_ready_set(name)))
     return found
 
 
@@ -86,11 +86,11 @@ def test_roles_are_those_of_the_numbers_and_lead_to_the_texts_that_they_were_tol
 
 
 def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_relation_opens_them(
-    page: Page, app_url: str, problems: Problems, runs: dict[str, State]
+    page: Page, app_url: str, problems: Problems, runs: dict[str, ScoringState]
 ) -> None:
     """In the end another text is read, whose words would be a picture and a script."""
     problems.allow(DEEP_LINK)
-    told = named([(run.tally, ready(name)) for name, run in runs.items()])
+    told = name_heads([(run.tally, load_ready_set(name)) for name, run in runs.items()])
     clear = [row for row in told.values() if row.more]
     chosen = {"layer": 3, "head": 1, "relation": "coref", "outcome": "hits", "leaf": 2}
     open_page(page, app_url, "/roles", text=TEXT, only="relation", **chosen)
@@ -99,12 +99,12 @@ def test_heads_are_named_on_sentences_that_the_name_was_not_chosen_on_and_a_rela
     assert not clear  # 20 links are too few beside the best of three rules
     assert text.startswith("No head of 72 finds a relation significantly more often than a rule without a model.")
     assert f"(two-sided, corrected for {len(told)} heads). With random weights: 0." in text
-    corpus, tally = ready("pronouns"), runs["pronouns"].tally
-    counts = tally.of("coref")
+    corpus, tally = load_ready_set("pronouns"), runs["pronouns"].tally
+    counts = tally.counts_of("coref")
     assert counts is not None
     text = said(page, "^Head 3-1, coref, from ")
     direction = next(at for at, name in enumerate(corpus.directions) if f"from {name}:" in text)
-    hits = int(counts.found[direction, 3, 1])
+    hits = int(counts.hits_by_head[direction, 3, 1])
     assert f"a hit on {hits} of 40 links in 40 sentences, a miss on {40 - hits}." in text
     expect(page.get_by_text(re.compile("^Hit · line"))).to_have_count(min(6, hits - 6), timeout=PATIENCE)
 

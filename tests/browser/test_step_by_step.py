@@ -15,8 +15,8 @@ from transformers import MobileBertConfig, MobileBertModel
 
 from attention.measures import as_shares, entropy
 from attention.record import Record
+from attention.softmax_rules import change_softmax_rules
 from attention.trace import Trace
-from attention.what_if import changed
 from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility
 from tests.support.atrest import click, rest
@@ -135,7 +135,7 @@ def test_without_the_root_the_spread_shrinks(page: Page, app_url: str, trace: Tr
     open_page(page, app_url, PATH, show="rules")
     record = trace.records()[3]
     assert isinstance(record, Record)
-    before, after = (kind.weights(1)[IT] for kind in (record, changed(record, scale=1.0)))
+    before, after = (kind.weights(1)[IT] for kind in (record, change_softmax_rules(record, scale=1.0)))
     expect(note(page, "under these rules")).to_contain_text(f"from {bits(before):.2f} bits to {bits(after):.2f}")
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page.get_by_role("checkbox", name="With its mask")).to_have_count(0)
@@ -145,11 +145,11 @@ def test_a_temperature_lives_in_the_link(page: Page, app_url: str, trace: Trace)
     open_page(page, app_url, PATH, show="rules", scaling="own", percent=400)
     record = trace.records()[3]
     assert isinstance(record, Record)
-    after = changed(record, temperature=4.0).weights(1)[IT]
+    after = change_softmax_rules(record, temperature=4.0).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     rest(page)
     page.get_by_role("slider", name="Temperature").press("ArrowLeft")
-    after = changed(record, temperature=3.95).weights(1)[IT]
+    after = change_softmax_rules(record, temperature=3.95).weights(1)[IT]
     expect(page.get_by_text(f"Under these rules: {bits(after):.2f} bits")).to_be_visible()
     expect(page).to_have_url(re.compile("percent=395"))
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from inference import LocalBackend
-from inference.questions.tokens import TokenSteps
+from inference.tasks.tokenizer_steps import TokenSteps
 from tests.support import tinymodels
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems

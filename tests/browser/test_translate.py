@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.alignment import ReadAt, alignment
-from attention.edits import Cut, Uniform
+from attention.cross_attention import CrossRowConvention, alignment
+from attention.edits import MaskEdge, Uniform
 from inference import TraceRequest
 from tests.support.atrest import click, hears_clicks
 from tests.support.browser import Problems
@@ -99,7 +99,7 @@ def a_step_and_a_head_are_picked_and_live_in_the_link(
     expect(page).to_have_url(re.compile("[?&]step=2"))
     expect(chips(page).nth(2)).to_have_accessible_name(re.compile("chosen"))
     click(page.get_by_text("Read one step later", exact=True))
-    found = alignment(translator.trace(tokens), 1, 2, False, ReadAt.OWN)
+    found = alignment(translator.trace(tokens), 1, 2, False, CrossRowConvention.OWN)
     says(page, f"Having read “{found.target[3].text}”, cross head 1-2")
     heads = page.get_by_role("combobox", name="Cross head")
     heads.scroll_into_view_if_needed()  # a list that opens while the page still scrolls to it is closed by that
@@ -129,7 +129,7 @@ def test_a_look_is_cut_and_a_head_removed_by_a_click_and_what_is_typed_too(page:
     chips(page, "Now click a source word").nth(2).click()
     tokens = translator.greedy()
     said = says(page, f"With step 2 not seeing “{translator.trace(tokens).source.pieces[2]}” in 9 heads")
-    edits = tuple(Cut(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
+    edits = tuple(MaskEdge(layer, head, 1, 2, "cross") for layer, head in np.ndindex(3, 3))
     plain, cut = translator.forced(tokens, (), edits).logs.sum(axis=1)
     assert f"from {likelihood(plain)} to {likelihood(cut)}" in said
     expect(chips(page, "Now click a source word").nth(2)).to_have_accessible_name(re.compile("removed"))

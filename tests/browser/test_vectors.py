@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 
 from attention.vectors import along_levels, cosine, different_words, pca
 from inference import LocalBackend
-from inference.questions.vectors import HiddenStates, Pooled
+from inference.tasks.hidden_states import HiddenStates, Pooled
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems
 from tests.support.savedfiles import text_of
 from tests.support.visitor import DEEP_LINK, file_of, open_page, says
-from ui.pages.vectors.options import Vectors
+from ui.pages.vectors.options import VectorsOptions
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -96,7 +96,7 @@ def test_another_layer_and_word_are_in_the_link(page: Page, app_url: str, backen
 
 def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", show="contexts")
-    plain = Vectors()
+    plain = VectorsOptions()
     read = [backend.inspect(HiddenStates(text=text)) for text in (plain.first, plain.second, plain.third)]
     bank = [states.levels[:, states.row.pieces.index("bank")] for states in read]
     ends = [along_levels(bank[a], bank[b])[-1] for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -114,7 +114,7 @@ def test_one_word_in_several_contexts(page: Page, app_url: str, backend: LocalBa
 
 def test_sentences_and_the_nearest_one(page: Page, app_url: str, backend: LocalBackend) -> None:
     open_page(page, app_url, "/vectors", show="sentences")
-    texts = tuple(Vectors().lines.split("\n"))
+    texts = tuple(VectorsOptions().lines.split("\n"))
     vectors = backend.inspect(Pooled(texts=texts)).vectors
     wanted = backend.inspect(Pooled(texts=("The guitar sounds fine.",))).vectors
     note(page, "trained to compare sentences")

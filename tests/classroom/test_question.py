@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from classroom.errors import NotInClass
-from classroom.question import Question, counted, heads, read, right, shown
-from classroom.seen import Answer, Board, Student
+from classroom.question import Question, count_answers, count_correct, format_answer, heads, read
+from classroom.views import Answer, Student, TeacherView
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_cannot_be_asked(made: object) -> None:
 
 def test_a_question_is_read_as_it_was_written() -> None:
     question = Question("choice", "“<b>哪个</b>？”", ("甲", "乙"), "甲")
-    assert read(question.written()) == question
+    assert read(question.to_json()) == question
 
 
 def test_heads_are_counted_for_a_map() -> None:
@@ -76,14 +76,14 @@ def test_heads_are_counted_for_a_map() -> None:
 
 def test_how_many_were_right() -> None:
     question = Question("word", "?", truth="Animal")
-    assert right(question, ["animal", "street", "ANIMAL"]) == 2
-    assert right(Question("word", "?"), ["animal"]) is None
-    assert counted(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]
+    assert count_correct(question, ["animal", "street", "ANIMAL"]) == 2
+    assert count_correct(Question("word", "?"), ["animal"]) is None
+    assert count_answers(question, ["b", "a", "A"]) == [("a", 2), ("b", 1)]
 
 
 def test_a_head_in_the_table_is_neither_a_number_nor_a_date() -> None:
     question = Question("head", "Which?", truth="3.10")
-    board = Board(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "3.1"),))
+    board = TeacherView(1, (Student(1, "Ann", False),), None, (question,), 1, False, (Answer(1, 1, "3.1"),))
     assert board.rows() == [(1, "Which?", "Ann", "L3H1", "L3H10")]
     assert [question.normal(name) for name in ("L3H1", "L3H10")] == ["3.1", "3.10"]
-    assert shown(question, "3.10") == "3-10"
+    assert format_answer(question, "3.10") == "3-10"

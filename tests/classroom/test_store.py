@@ -42,21 +42,21 @@ def test_a_code_is_typed_without_mistakes(store: Store) -> None:
     assert len(code) == LENGTH
     assert not set(code) & set("ILO01")
     store.join(f" {code.lower()} ", ANNA)
-    assert store.seen(code, ANNA).name == ""
+    assert store.student_view(code, ANNA).name == ""
 
 
 def test_everybody_follows_and_goes_on_their_own(store: Store, code: str) -> None:
-    assert store.seen(code, ANNA).view is None
+    assert store.student_view(code, ANNA).view is None
     store.present(code, TEACHER, "/roles?layer=3")
-    assert store.seen(code, ANNA).view == store.seen(code, BEN).view == "/roles?layer=3"
+    assert store.student_view(code, ANNA).view == store.student_view(code, BEN).view == "/roles?layer=3"
     store.present(code, TEACHER, None)
-    assert store.seen(code, ANNA).view is None
+    assert store.student_view(code, ANNA).view is None
 
 
 def test_who_comes_late_sees_how_it_stands(store: Store, code: str) -> None:
     store.present(code, TEACHER, "/?layer=1")
     store.join(code, "late", "Lea")
-    seen = store.seen(code, "late")
+    seen = store.student_view(code, "late")
     assert (seen.view, seen.asked, seen.own) == ("/?layer=1", 1, None)
     assert seen.question is not None
     assert seen.question.prompt == WHICH.prompt
@@ -66,21 +66,21 @@ def test_the_last_answer_before_the_reveal_counts(store: Store, code: str) -> No
     store.answer(code, ANNA, 1, "street")
     store.answer(code, ANNA, 1, " animal ")
     store.answer(code, BEN, 1, "it")
-    assert store.board(code, TEACHER).said(1) == ("animal", "it")
+    assert store.board(code, TEACHER).answers_to(1) == ("animal", "it")
     store.reveal(code, TEACHER)
     with pytest.raises(NotInClass, match="closed"):
         store.answer(code, ANNA, 1, "it")
-    assert store.board(code, TEACHER).said(1) == ("animal", "it")
+    assert store.board(code, TEACHER).answers_to(1) == ("animal", "it")
 
 
 def test_nobody_sees_anothers_answer_nor_the_truth_before_the_reveal(store: Store, code: str) -> None:
     store.answer(code, ANNA, 1, "animal")
-    seen = store.seen(code, BEN)
+    seen = store.student_view(code, BEN)
     assert seen.said == ()
     assert seen.question is not None
     assert seen.question.truth == ""
     store.reveal(code, TEACHER)
-    seen = store.seen(code, BEN)
+    seen = store.student_view(code, BEN)
     assert seen.said == ("animal",)
     assert seen.question is not None
     assert seen.question.truth == "animal"
@@ -108,9 +108,9 @@ def test_a_student_cannot_speak_as_the_teacher(store: Store, code: str, act: str
 
 def test_who_is_not_in_the_room_neither_sees_nor_answers(store: Store, code: str) -> None:
     for act in (
-        store.seen,
+        store.student_view,
         lambda code, who: store.answer(code, who, 1, "x"),
-        lambda code, who: store.lost(code, who, True),
+        lambda code, who: store.set_hand(code, who, True),
         store.withdraw,
     ):
         with pytest.raises(NotInClass, match="this room"):
@@ -127,18 +127,18 @@ def test_a_teacher_of_one_room_is_a_stranger_in_another(store: Store, code: str)
 
 
 def test_a_hand_is_raised_and_taken_down(store: Store, code: str) -> None:
-    store.lost(code, BEN, True)
+    store.set_hand(code, BEN, True)
     assert [student.lost for student in store.board(code, TEACHER).students] == [False, True]
-    store.lost(code, BEN, False)
-    assert not store.seen(code, BEN).lost
+    store.set_hand(code, BEN, False)
+    assert not store.student_view(code, BEN).lost
 
 
 def test_what_the_teacher_does_is_a_new_version_and_what_students_do_is_none(store: Store, code: str) -> None:
     quiet: list[Callable[[], object]] = [
-        lambda: store.seen(code, ANNA),
+        lambda: store.student_view(code, ANNA),
         lambda: store.board(code, TEACHER),
         lambda: store.answer(code, ANNA, 1, "it"),
-        lambda: store.lost(code, ANNA, True),
+        lambda: store.set_hand(code, ANNA, True),
         lambda: store.join(code, "third"),
     ]
     loud: list[Callable[[], object]] = [
@@ -158,7 +158,7 @@ def test_a_restart_of_the_server_loses_nothing(store: Store, code: str, file: Pa
     store.answer(code, ANNA, 1, "animal")
     again = Store(file)
     assert again.board(code, TEACHER) == store.board(code, TEACHER)
-    assert again.seen(code, ANNA).own == "animal"
+    assert again.student_view(code, ANNA).own == "animal"
     again.join(code, ANNA, "Anna B.")
     assert [student.name for student in again.board(code, TEACHER).students] == ["Anna B.", ""]
 
@@ -179,7 +179,7 @@ def test_a_class_that_answers_at_once_loses_no_answer(store: Store, file: Path) 
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(store.board(code, TEACHER).said(1)) == sorted(f"word{number}" for number in range(30))
+    assert sorted(store.board(code, TEACHER).answers_to(1)) == sorted(f"word{number}" for number in range(30))
 
 
 def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -> None:
@@ -191,7 +191,7 @@ def test_nothing_is_kept_of_a_closed_room(store: Store, code: str, file: Path) -
         assert b"Cleopatra" not in held, left.name
         assert b"hippopotamus" not in held, left.name
     with pytest.raises(NotInClass, match="no room"):
-        store.seen(code, ANNA)
+        store.student_view(code, ANNA)
     assert store.version(code) == 0
 
 
@@ -213,7 +213,7 @@ def test_erased_names_and_answers_leave_the_disk(store: Store, code: str, file: 
     assert board.questions == (WHICH,)  # the room goes on
     assert store.version(code) > before  # students' pages look again
     store.answer(code, ANNA, 1, "animal")
-    assert store.board(code, TEACHER).said(1) == ("animal",)
+    assert store.board(code, TEACHER).answers_to(1) == ("animal",)
 
 
 def test_a_student_who_withdraws_leaves_nothing(store: Store, code: str, file: Path) -> None:
@@ -224,7 +224,7 @@ def test_a_student_who_withdraws_leaves_nothing(store: Store, code: str, file: P
     assert b"Cleopatra" not in held(file)
     assert b"hippopotamus" not in held(file)
     assert [student.name for student in store.board(code, TEACHER).students] == ["Anna", ""]
-    assert store.board(code, TEACHER).said(1) == ("animal",)
+    assert store.board(code, TEACHER).answers_to(1) == ("animal",)
     assert not store.attends("secret of Cleopatra")
 
 

@@ -13,12 +13,12 @@ from attention import edits
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed_words, queries, whole_texts
 from tests.support.asking import asked
-from ui.input.hiding import parse as hidden
+from ui.input.hidden_words import parse as hidden
 from ui.input.typed_numbers import read_number
 from ui.pages.generate.prompt import read_path
-from ui.places import ROOT
-from ui.state import choice, options
-from ui.state.attending import is_code
+from ui.paths import ROOT
+from ui.state import params, view_state
+from ui.state.classroom import is_code
 
 PAGES = tuple(sorted(file.stem for file in (ROOT / "pages").glob("*.py")))
 
@@ -48,26 +48,26 @@ def _names(kinds: Iterable[Any]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-WORDS = tuple(sorted(_words([*KINDS.values(), choice])))
-SHARED = tuple(sorted({*choice.TYPES, choice.PACKED, "lang", "class"}))
+WORDS = tuple(sorted(_words([*KINDS.values(), view_state])))
+SHARED = tuple(sorted({*view_state.TYPES, view_state.PACKED, "lang", "class"}))
 OWN = _names(KINDS.values())
-PACKED = choice.to_query(choice.Choice(text="The cat sat. " * 200))[choice.PACKED]
+PACKED = view_state.to_query(view_state.ViewState(text="The cat sat. " * 200))[view_state.PACKED]
 
 
 def _choice(query: dict[str, str]) -> None:
     """A view that can be read is written and read again as the same."""
-    found, notes = choice.parse(query)
+    found, notes = view_state.parse(query)
     assert all(isinstance(note, str) and note for note in notes)
-    found.pinned()
-    if choice.fits(found):
-        assert choice.parse(choice.to_query(found))[0] == found
+    found.pinned_heads()
+    if view_state.fits(found):
+        assert view_state.parse(view_state.to_query(found))[0] == found
 
 
 def _options(query: dict[str, str]) -> None:
     for kind in KINDS.values():
-        found, notes = options.read(kind, query)
+        found, notes = params.parse_params(kind, query)
         assert all(isinstance(note, str) and note for note in notes)
-        assert options.read(kind, options.write(found))[0] == found
+        assert params.parse_params(kind, params.format_params(found))[0] == found
 
 
 def _page(asking: tuple[int, dict[str, str]]) -> None:
@@ -86,7 +86,7 @@ def _pages(number: int) -> st.SearchStrategy[tuple[int, dict[str, str]]]:
 
 DOORS = (
     Door("address", queries(SHARED, WORDS), _choice, (), 3),
-    Door("address, packed text", harmed_words(PACKED).map(lambda raw: {choice.PACKED: raw}), _choice, (), 2),
+    Door("address, packed text", harmed_words(PACKED).map(lambda raw: {view_state.PACKED: raw}), _choice, (), 2),
     Door("address, options", queries(OWN, WORDS), _options, (), 0.5),
     Door("edits", harmed_words("a3-1,c2-4-5-7,ux0-2,h3-2"), edits.unpack, (ValueError,), 3),
     Door("words of an address", whole_texts, lambda text: (hidden(text), read_path(text), is_code(text)), (), 3),

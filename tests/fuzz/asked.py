@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import headlight
-from attention.given import NotMaps
+from attention.external_maps import InvalidAttention
 from headlight import exports
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from inference.files.embedded import TRANSLATOR
@@ -132,8 +132,8 @@ DOORS = (
         share=0.03,
     ),
     Door("model and revision", st.tuples(names, revisions), _name, share=0.5),
-    Door("notebook, view", view_arguments, _view, (NotMaps, ValueError), 0.3),
-    Door("notebook, cell", view_arguments, _cell, (NotMaps, ValueError), 0.05),
+    Door("notebook, view", view_arguments, _view, (InvalidAttention, ValueError), 0.3),
+    Door("notebook, cell", view_arguments, _cell, (InvalidAttention, ValueError), 0.05),
     Door(
         "notebook, explore",
         st.fixed_dictionaries(

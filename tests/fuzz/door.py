@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis.strategies import SearchStrategy
 
-from inference import Refusal
+from inference import UserError
 from tests.fuzz.harming import Ask
 
 ENDS = (".", "?", ".”", ".)")  # of a sentence; what Python says ends otherwise
@@ -20,7 +20,7 @@ class Door:
     name: str
     inputs: SearchStrategy[Any]
     ask: Ask
-    refuses: tuple[type[Exception], ...] = (Refusal,)
+    refuses: tuple[type[Exception], ...] = (UserError,)
     share: float = 1.0  # of the inputs; what is slow gets fewer
     mixes: bool = True  # two inputs make a third; not where a checksum or a length would no longer fit
 

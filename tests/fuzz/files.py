@@ -15,17 +15,17 @@ from hypothesis.strategies import SearchStrategy
 from PIL import Image
 
 from attention.grid import Grid
+from attention.head_summary import summarize_heads
 from attention.picture import Picture
 from attention.storage import dump
 from attention.storage import parse as trace_of
-from attention.survey import survey
 from attention.view import View
-from inference.pictures.opening import opened
+from inference.pictures.image_files import open_picture
 from lessons.reading import Unreadable, lesson_of
-from lessons.sharing import packed, unpacked
+from lessons.sharing import pack_lesson, unpack_lesson
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
-from probing.labelled.reading import Files, classified, tagged
+from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed, harmed_tree, harmed_words
 from tests.support.traces import SENTENCE, numbers, record, sentence_trace, translation_trace
@@ -33,11 +33,11 @@ from ui.input.text_files import decode, decode_table
 from ui.pages.by_hand import as_csv
 from ui.pages.find import probes
 from ui.pages.next_sentence import pairs_table
-from ui.pages.vectors.sentence_files import column, lines, table
-from ui.places import ASSETS
+from ui.pages.vectors.sentence_files import column, lines, parse_table
+from ui.paths import ASSETS
 from viz.export import links_csv, weights_csv, weights_json
-from viz.stills.head import picture as still
-from viz.stills.svg import svg
+from viz.static.head import picture as still
+from viz.static.svg import svg
 
 TABLE = b'text,source,target,distractor\n"The cup fell on the table, and it broke.",it,cup,table\n'
 GAP = (
@@ -110,7 +110,7 @@ def open_trace(file: bytes) -> None:
         for words, special in ((False, True), (True, False)):
             view = View(trace, part, words, special, True)
             if view.queries and view.keys:
-                survey(view, 48)
+                summarize_heads(view, 48)
                 links_csv(view), weights_csv(view, 0, 0), weights_json(view, 0, 0)
                 svg(still(view, 0, 0, 0))
     assert dump(trace)
@@ -122,14 +122,14 @@ def _read_lesson(file: bytes) -> None:
 
 
 def _share_lesson(link: str) -> None:
-    if (text := unpacked(link)) is not None:
+    if (text := unpack_lesson(link)) is not None:
         lesson_of(text)
 
 
 def _sentences(file: bytes) -> None:
     text = decode_table(file)
     lines(text)
-    found = table(text)
+    found = parse_table(text)
     for at in found.texts:
         column(found, at)
 
@@ -159,11 +159,13 @@ PICTURES = (
 DOORS = (
     Door("trace, bytes", harmed(TRACES), open_trace, (ValueError,), 0.5),
     Door("trace, header", st.one_of(*map(_header_harmed, TRACES)), open_trace, (ValueError,), 0.5, mixes=False),
-    Door("probes, bytes", harmed([(ASSETS / "probes.json").read_bytes()[:3000]]), probes.read, (ValueError,), 2),
+    Door(
+        "probes, bytes", harmed([(ASSETS / "probes.json").read_bytes()[:3000]]), probes.parse_probes, (ValueError,), 2
+    ),
     Door(
         "probes, values",
         harmed_tree([PROBES]).map(lambda tree: json.dumps(tree).encode()),
-        lambda file: json.loads(probes.write(list(probes.read(file)))),
+        lambda file: json.loads(probes.dump_probes(list(probes.parse_probes(file)))),
         (ValueError,),
         2,
     ),
@@ -177,19 +179,19 @@ DOORS = (
     Door(
         "labelled texts",
         harmed([CLASSES, CLASSES.replace(b"\t", b",")]),
-        lambda file: classified(Files(File("a.tsv", file))),
+        lambda file: read_labeled(TaskFiles(File("a.tsv", file))),
     ),
-    Door("tagged words", harmed([TAGS]), lambda file: tagged(Files(File("a.conll", file)))),
+    Door("tagged words", harmed([TAGS]), lambda file: read_tagged(TaskFiles(File("a.conll", file)))),
     Door("sentences", harmed([COLUMNS]), _sentences, share=2),
     Door("lesson", harmed([LESSON]), _read_lesson, (Unreadable, ValueError)),
     Door(
         "lesson in a link",
-        harmed_words(packed(LESSON.decode("utf-8", "ignore")) or ""),
+        harmed_words(pack_lesson(LESSON.decode("utf-8", "ignore")) or ""),
         _share_lesson,
         (Unreadable,),
         2,
     ),
     Door("by hand", harmed([BY_HAND]), _worked, share=2),
     Door("by hand in a link", harmed_words(as_csv.pack(as_csv.read(BY_HAND))), as_csv.unpack, share=2),
-    Door("picture", harmed(PICTURES), opened),
+    Door("picture", harmed(PICTURES), open_picture),
 )

@@ -15,7 +15,7 @@ import atheris
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import SearchStrategy
 
-OURS = ("attention", "classroom", "headlight", "inference", "lessons", "probing", "serving", "ui", "viz", "wording")
+OURS = ("attention", "classroom", "headlight", "inference", "lessons", "probing", "serving", "ui", "viz", "i18n")
 
 with atheris.instrument_imports(include=list(OURS)):
     import tests.fuzz.doors

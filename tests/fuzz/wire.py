@@ -18,12 +18,13 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attention.edits import Ablate, Cut
+from attention.edits import Ablate, MaskEdge
 from attention.storage import dump
 from attention.trace import Trace
-from inference import Refusal, TraceRequest
-from serving.spoken import Broken
-from serving.values import HEAD, MAGIC, checksum_of, pack, unpack
+from i18n import gettext_lazy
+from inference import TraceRequest, UserError
+from serving.serialization import HEAD, MAGIC, checksum_of, pack, unpack
+from serving.type_registry import InvalidFrame
 from tests.fuzz.door import Door
 from tests.fuzz.files import TRACES
 from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
@@ -31,35 +32,34 @@ from tests.support.traces import sentence_trace
 from ui.pages.bertviz_views import routes as bertviz_views
 from ui.pages.teach import routes as teach
 from ui.pages.vectors import routes as vectors
-from ui.routes import classes, exports, pictures, slips, traces
-from ui.run.shelf import Look, seal, shelf
+from ui.routes import classes, exports, pictures, selection_tokens, traces
+from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.server import health, metrics
-from ui.server.guard import Guard
 from ui.server.headers import SecurityHeaders
-from ui.server.metrics import Measured
+from ui.server.host_guard import Guard
+from ui.server.metrics import RequestMetrics
 from ui.server.visitor import VisitorCookie
-from ui.show.slips import FIELDS, follow
-from ui.state.choice import Choice, parse, to_query
+from ui.show.selection_tokens import FIELDS, apply_selection
 from ui.state.selection import changes
-from ui.state.slip import Kept, Slip
+from ui.state.selection_token import KeptSelection, SelectionToken
+from ui.state.view_state import ViewState, parse, to_query
 from viz.components.block import block
 from viz.components.explore.contract import CHOICES
-from viz.components.ladder import ladder
 from viz.components.matrices import matrices
 from viz.components.picture import picture
 from viz.components.stack import stack
-from viz.components.strip import strip
+from viz.components.token_strip import token_strip
+from viz.components.tokenizer_steps import tokenizer_steps
 from viz.components.tree import tree
 from viz.figures import head_map
-from wording import sentence
 
-ROOMS = (traces, slips, classes, exports, pictures, bertviz_views, teach, vectors, health)
+ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors, health)
 
 # --- frames -------------------------------------------------------------------------------------------------------
 
 ASKED = (
-    (TraceRequest(text="The cat", edits=(Ablate(1, 2), Cut(0, 1, 2, 3))), {"a": float("inf"), 3: None}),
-    Refusal(sentence("No model of {name} is here.", name="x"), way_out="text", details={"tokens": 9}),
+    (TraceRequest(text="The cat", edits=(Ablate(1, 2), MaskEdge(0, 1, 2, 3))), {"a": float("inf"), 3: None}),
+    UserError(gettext_lazy("No model of {name} is here.", name="x"), way_out="text", details={"tokens": 9}),
     sentence_trace(),
 )
 FRAMES = tuple(map(pack, ASKED))
@@ -94,13 +94,13 @@ SELECTION = {
 }
 LOOK = {"layer": 1, "head": 2, "token": 3, "facing": "out", "by": "weights"}
 PICKED: dict[str, Callable[[str], object]] = {
-    "strip": strip.picked,
-    "ladder": ladder.picked,
-    "matrices": matrices.picked,
-    "stack": stack.picked,
-    "block": block.picked,
-    "tree": tree.picked,
-    "picture": lambda key: (picture.pasted(key), picture.picked(key, 2, 3, 6)),
+    "strip": token_strip.picked_chip,
+    "ladder": tokenizer_steps.picked_part,
+    "matrices": matrices.picked_cell,
+    "stack": stack.picked_part,
+    "block": block.picked_part,
+    "tree": tree.picked_node,
+    "picture": lambda key: (picture.pasted_file(key), picture.picked_selection(key, 2, 3, 6)),
 }
 
 
@@ -113,21 +113,21 @@ def _told(value: Any) -> None:
 
 @cache
 def _trace() -> Trace:
-    return shelf().open(dump(sentence_trace()))
+    return get_trace_store().open(dump(sentence_trace()))
 
 
 def _selected(value: dict[str, Any]) -> None:
-    view = shelf().view(_trace(), Look())
+    view = get_trace_store().view(_trace(), ViewOptions())
     found = changes(value, view)
-    chosen = replace(Choice(), **found)
+    chosen = replace(ViewState(), **found)
     assert parse(to_query(chosen))[0] == chosen  # so that the address can be followed
-    chosen.pinned()
+    chosen.pinned_heads()
 
 
 def _kept(said: Any) -> None:
     """What a slip keeps is a choice, whoever tells it."""
-    found = follow(_trace().id, Look(), None, Choice(opened=_trace().id), said)
-    assert found is None or isinstance(found, Kept)
+    found = apply_selection(_trace().id, ViewOptions(), None, ViewState(opened=_trace().id), said)
+    assert found is None or isinstance(found, KeptSelection)
 
 
 # --- routes -------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _kept(said: Any) -> None:
 @cache
 def client() -> TestClient:
     ours = [route for room in ROOMS for route in room.routes()]
-    middleware = [Middleware(Measured), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)]
+    middleware = [Middleware(RequestMetrics), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)]
     return TestClient(
         Starlette(routes=[*ours, Route(metrics.ADDRESS, metrics.metrics)], middleware=middleware), "http://localhost"
     )
@@ -156,7 +156,7 @@ HELD: list[Trace] = []  # pictures' traces are on the shelf only while somebody 
 
 
 def shelf_hold(file: bytes) -> Trace:
-    trace = shelf().open(file)
+    trace = get_trace_store().open(file)
     HELD.append(trace)
     return trace
 
@@ -179,18 +179,18 @@ def _fetch(given: Asking) -> None:
     address = _paths()[path % len(_paths())]
     for name in ("{trace}", "{run}", "{id}", "{code}", "{kind}", "{name}"):
         address = address.replace(name, quote(which_id if name == "{trace}" and known else other or "head", safe=""))
-    asked = {**({"seal": seal(which_id)} if known else {}), **query}
+    asked = {**({"seal": trace_seal(which_id)} if known else {}), **query}
     answer = client().get(address, params=asked, headers=head)
     assert answer.status_code < 500 or address.startswith("/healthz"), (answer.status_code, answer.text)
 
 
 def _post(body: bytes) -> None:
-    assert client().post(slips.ADDRESS, content=body).status_code < 500
+    assert client().post(selection_tokens.ADDRESS, content=body).status_code < 500
 
 
 @cache
-def _slip() -> Slip:
-    return Slip("session", Choice(), lambda _now, _said: None, lambda _choice: {}, {})
+def _slip() -> SelectionToken:
+    return SelectionToken("session", ViewState(), lambda _now, _said: None, lambda _choice: {}, {})
 
 
 def _posted(said: Any) -> None:
@@ -199,26 +199,32 @@ def _posted(said: Any) -> None:
 
 
 DOORS = (
-    Door("frame, bytes", harmed(FRAMES), unpack, (Broken,), 2),
+    Door("frame, bytes", harmed(FRAMES), unpack, (InvalidFrame,), 2),
     Door(
         "frame, sealed",
         harmed(FRAMES).map(lambda data: _sealed(data[HEAD.size :], len(data) // 2)),
         unpack,
-        (Broken,),
+        (InvalidFrame,),
         mixes=False,
     ),
     Door(
         "frame, tree",
         st.one_of([harmed_tree([_tree_of(frame)]).map(partial(_frame_of, at)) for at, frame in enumerate(FRAMES)]),
         unpack,
-        (Broken,),
+        (InvalidFrame,),
         2,
         mixes=False,
     ),
     Door(
         "component", st.one_of(values, harmed_tree([[1, 2], [0, 1, 2], 3, "a", LOOK, {"pasted": "YQ=="}])), _told, (), 2
     ),
-    Door("a chart's event", harmed_tree([{"selection": {"points": [{"customdata": [1, 2]}]}}]), head_map.picked, (), 2),
+    Door(
+        "a chart's event",
+        harmed_tree([{"selection": {"points": [{"customdata": [1, 2]}]}}]),
+        head_map.picked_head,
+        (),
+        2,
+    ),
     Door(
         "microscope",
         st.dictionaries(st.sampled_from(sorted(FIELDS)), values).map(lambda more: {**SELECTION, **more}),

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import headlight
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.hub_cards import HUB_CARDS
 from inference.settings import Settings
 from tests.support import tinymodels
@@ -96,7 +96,7 @@ def test_a_picture_is_read_alone(also: dict[str, object]) -> None:
 def test_an_unknown_text_is_refused(tmp_path: Path) -> None:
     folder = tinymodels.save(tmp_path / "bert", "bert")
     model, tokenizer = (kind.from_pretrained(folder) for kind in (transformers.AutoModel, transformers.AutoTokenizer))
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         headlight.explore(model, tokenizer, "猫坐在垫子上", TEXT)
     assert any(card.id in refused.value.message for card in HUB_CARDS)
     assert "[UNK]" in refused.value.message

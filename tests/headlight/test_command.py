@@ -19,8 +19,8 @@ import pytest
 
 from attention.trace import without_attention
 from attention.view import View
-from headlight import command, exports, opening_app
-from headlight.command import Wrong, head_of, main, text_of
+from headlight import app_process, command, exports
+from headlight.command import CommandError, head_of, main, text_of
 from headlight.shown import Shown
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.cards import EXTRA_CARDS
@@ -121,9 +121,9 @@ def test_a_text_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_text_that_is_not_utf8_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"caf\xe9 noir")))
-    with pytest.raises(Wrong, match=r"piped.*: byte 4 is 0xE9"):
+    with pytest.raises(CommandError, match=r"piped.*: byte 4 is 0xE9"):
         text_of("-")
-    with pytest.raises(Wrong, match=r"^The .*: byte 6 is 0xFF"):
+    with pytest.raises(CommandError, match=r"^The .*: byte 6 is 0xFF"):
         text_of("half \udcff")
 
 
@@ -134,7 +134,7 @@ def test_a_head_is_read_in_every_notation(given: str) -> None:
 
 @pytest.mark.parametrize(("layer", "head"), [(2, "3-1"), (None, "1"), (3, None), (3, "one"), (3, "1-2-3")])
 def test_half_a_head_is_refused(layer: int | None, head: str | None) -> None:
-    with pytest.raises(Wrong):
+    with pytest.raises(CommandError):
         head_of(layer, head)
 
 
@@ -188,9 +188,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append(place)
         return True
 
-    monkeypatch.setattr(opening_app, "serve", serve)
-    monkeypatch.setattr(opening_app, "port_for", lambda port: port or 8501)
-    monkeypatch.setattr(opening_app, "show", show)
+    monkeypatch.setattr(app_process, "serve", serve)
+    monkeypatch.setattr(app_process, "port_for", lambda port: port or 8501)
+    monkeypatch.setattr(app_process, "show", show)
     return asked
 
 
@@ -233,8 +233,8 @@ def test_a_folder_that_is_given_may_be_opened(
     mine = str(folder / "mine")
     assert served[0] == (8501, "localhost", mine, False)
     assert served[1].endswith(f"&model={quote_plus(mine)}")
-    monkeypatch.setenv(opening_app.FOLDERS, "/others")
-    assert opening_app.allowing(mine) == {opening_app.FOLDERS: f"{mine}{os.pathsep}/others"}
+    monkeypatch.setenv(app_process.FOLDERS, "/others")
+    assert app_process.allowing(mine) == {app_process.FOLDERS: f"{mine}{os.pathsep}/others"}
 
 
 def test_what_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,7 +334,7 @@ def test_an_export_counts_layers_as_the_model_does(
 ) -> None:
     trace = hybrid_trace()
     monkeypatch.setattr(command, "_read", lambda *_asked: trace)
-    monkeypatch.setattr(command, "_habits", lambda *_asked: None)
+    monkeypatch.setattr(command, "_positional_prior", lambda *_asked: None)
     file = tmp_path / "map.csv"
     assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0
     assert file.read_bytes() == weights_csv(View(trace), 3, 1)

@@ -10,7 +10,7 @@ import torch
 import transformers as t
 
 import headlight
-from attention.given import NotMaps
+from attention.external_maps import InvalidAttention
 
 WEIGHTS = [[[0.75, 0.25], [0.5, 0.5]]]
 NAMES = ["a", "cat"]
@@ -61,7 +61,7 @@ def test_the_beam_that_the_refusal_names_is_one_pass() -> None:
     model = gpt2()
     out = written(model, num_beams=4)
     names = names_of(out.sequences[0])
-    with pytest.raises(NotMaps, match="beams") as refused:
+    with pytest.raises(InvalidAttention, match="beams") as refused:
         headlight.view(out.attentions, names)
     said = str(refused.value)
     code = said[said.index("[[a[b:b+1]") : said.rindex("]") + 1]
@@ -87,7 +87,7 @@ def test_streams_of_xlnet_are_not_layers() -> None:
     model = t.XLNetModel(t.XLNetConfig(vocab_size=20, d_model=12, n_layer=1, n_head=3, d_inner=8)).eval()
     target = torch.eye(5)[None]
     maps = model(torch.arange(5)[None], target_mapping=target, output_attentions=True).attentions
-    with pytest.raises(NotMaps, match="two streams"):
+    with pytest.raises(InvalidAttention, match="two streams"):
         headlight.view(maps, list("abcde"))
     assert headlight.view([h for h, g in maps], list("abcde")).view.layers == 1
 
@@ -97,14 +97,14 @@ def test_hidden_states_and_logits_are_named() -> None:
     model = gpt2()
     out = model(torch.tensor([[1, 2, 3, 4]]), output_hidden_states=True, output_attentions=True)
     for given in (out.hidden_states, out.hidden_states[-1], out.logits):
-        with pytest.raises(NotMaps, match="or logits"):
+        with pytest.raises(InvalidAttention, match="or logits"):
             headlight.view(given, list("abcd"))
-    with pytest.raises(NotMaps, match=r"outputs\.attentions"):
+    with pytest.raises(InvalidAttention, match=r"outputs\.attentions"):
         headlight.view(out, list("abcd"))
 
 
 def test_a_tensor_without_numbers_is_refused() -> None:
-    with pytest.raises(NotMaps, match="meta"):
+    with pytest.raises(InvalidAttention, match="meta"):
         headlight.view(torch.empty(1, 2, 2, device="meta"), NAMES)
 
 
@@ -113,7 +113,7 @@ def test_a_tensor_without_numbers_is_refused() -> None:
 def test_a_nested_tensor_is_refused_with_the_way(layout: Any) -> None:
     nested = torch.nested.nested_tensor([torch.ones(1, 2), torch.ones(2, 2)], layout=layout)
     for given in (nested, [nested], (nested, nested)):
-        with pytest.raises(NotMaps, match=r"unbind\(\)\[0\]"):
+        with pytest.raises(InvalidAttention, match=r"unbind\(\)\[0\]"):
             headlight.view(given, NAMES)
 
 
@@ -137,5 +137,5 @@ def test_tensors_of_every_kind_are_read(kind: str) -> None:
 
 
 def test_complex_tensors_are_refused() -> None:
-    with pytest.raises(NotMaps, match="real numbers"):
+    with pytest.raises(InvalidAttention, match="real numbers"):
         headlight.view(torch.ones(1, 2, 2, dtype=torch.complex64), NAMES)

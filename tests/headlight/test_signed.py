@@ -12,11 +12,11 @@ import pytest
 import headlight
 from headlight.exports import FORMATS
 from headlight.shown import Shown
-from ui.run.shelf import Shelf
-from viz.colours import around
+from ui.run.services import TraceStore
+from viz.colors import diverging_ramp
 from viz.components.explore import answers
 from viz.components.explore.content import payload
-from viz.stills.head import coloured
+from viz.static.head import color_weights
 
 MAPS = [[[[0.25, -1.0], [-0.5, 0.0]], [[0.0, 0.1], [0.0, 0.0]]]]
 
@@ -52,8 +52,8 @@ def test_numbers_in_files_keep_their_sign() -> None:
 
 
 def test_a_picture_has_one_colour_for_each_side_and_a_scale_around_zero() -> None:
-    pixels = coloured(np.array([[-1, 0, 1]], np.float32), 1.0, signed=True)
-    np.testing.assert_array_equal(pixels[0], around()[[0, 128, 255]])
+    pixels = color_weights(np.array([[-1, 0, 1]], np.float32), 1.0, signed=True)
+    np.testing.assert_array_equal(pixels[0], diverging_ramp()[[0, 128, 255]])
     drawn = FORMATS["svg"](shown().view, {**shown().selection, "layer": 0, "head": 0}).decode()
     assert drawn.index("−1<") < drawn.index(">1<")
 
@@ -61,8 +61,8 @@ def test_a_picture_has_one_colour_for_each_side_and_a_scale_around_zero() -> Non
 def test_the_app_opens_the_file() -> None:
     from attention.storage import dump
 
-    opened = Shelf().open(dump(shown().trace))
-    assert opened.signed()
+    opened = TraceStore().open(dump(shown().trace))
+    assert opened.is_signed()
 
 
 def test_without_the_word_they_are_refused() -> None:

@@ -21,7 +21,7 @@ from headlight.widget import Widget
 from tests.support.repository import ROOT
 from tests.support.traces import hybrid_trace, sentence_trace
 from ui.routes.traces import PREFIX, routes
-from ui.run.shelf import Look, seal, shelf
+from ui.run.services import ViewOptions, get_trace_store, trace_seal
 
 QUESTIONS: list[tuple[str, dict[str, int]]] = [
     ("grid", {"size": 48}),
@@ -53,8 +53,8 @@ def ask(widget: Widget, what: str, asked: dict[str, int]) -> None:
 def test_a_message_is_answered_as_the_route_answers(
     widget: Widget, sent: Any, what: str, asked: dict[str, int]
 ) -> None:
-    trace = shelf().open(dump(sentence_trace()))
-    address = f"{PREFIX}/{trace.id}/{what}?{Look().query()}&seal={seal(trace.id)}&{urlencode(asked)}"
+    trace = get_trace_store().open(dump(sentence_trace()))
+    address = f"{PREFIX}/{trace.id}/{what}?{ViewOptions().query()}&seal={trace_seal(trace.id)}&{urlencode(asked)}"
     route = TestClient(Starlette(routes=routes())).get(address)
     ask(widget, what, asked)
     assert sent == [({"id": "a.1"}, [route.content])]

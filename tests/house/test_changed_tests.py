@@ -23,8 +23,8 @@ from tools.changed_tests import (
 
 TREE = {
     "viz/__init__.py": "from viz.bars import draw",
-    "viz/bars.py": 'import viz.colours\n"""\n>>> draw()\n"""',
-    "viz/colours.py": "",
+    "viz/bars.py": 'import viz.colors\n"""\n>>> draw()\n"""',
+    "viz/colors.py": "",
     "viz/lonely.py": "",
     "viz/components/tree/tree.js": "",
     "pages/roles.py": "import ui.pages.roles.view",
@@ -59,7 +59,7 @@ def tree(tmp_path: Path) -> Path:
     [
         (["docs/LOG.md"], [], []),
         (["viz/bars.py"], ["tests/viz/test_bars.py"], ["tests/viz/test_export.py", "viz/bars.py"]),
-        (["viz/colours.py"], [], ["tests/viz/test_bars.py", "tests/viz/test_export.py"]),
+        (["viz/colors.py"], [], ["tests/viz/test_bars.py", "tests/viz/test_export.py"]),
         (["viz/__init__.py"], [], ["tests/viz/test_export.py"]),
         (["viz/lonely.py"], [], []),
         (["tools/voice.py"], ["tests/house/test_voice.py"], []),
@@ -100,13 +100,13 @@ def test_committed_and_new_files_are_changed_since_main(tree: Path, capsys: pyte
     git("commit", "-m", "Begin")
     git("switch", "-c", "branch")
     assert changed_files(tree, None) == []
-    (tree / "viz/bars.py").write_text("import viz.colours")
+    (tree / "viz/bars.py").write_text("import viz.colors")
     git("rm", "-q", "viz/lonely.py")
     git("commit", "-a", "-m", "Change")
-    (tree / "viz/colours.py").write_text("pass")
+    (tree / "viz/colors.py").write_text("pass")
     (tree / "viz/new.py").write_text("pass")
-    assert changed_files(tree, None) == ["viz/bars.py", "viz/colours.py", "viz/lonely.py", "viz/new.py"]
-    assert changed_files(tree, "HEAD") == ["viz/colours.py", "viz/new.py"]
+    assert changed_files(tree, None) == ["viz/bars.py", "viz/colors.py", "viz/lonely.py", "viz/new.py"]
+    assert changed_files(tree, "HEAD") == ["viz/colors.py", "viz/new.py"]
     assert main(["--list", "--since", "HEAD"], tree) == 0
     assert capsys.readouterr().out.split()[-3:] == ["tests/house", "tests/viz/test_bars.py", "tests/viz/test_export.py"]
     assert main(["--list", "--since", "nowhere"], tree) == 2

@@ -71,13 +71,13 @@ def tree(tmp_path: Path) -> Path:
     """A small house with a way round: a question needs its answer inside a function, the answer a helper beside it."""
     for file, source in {
         "inference/__init__.py": "",
-        "inference/questions/__init__.py": "",
-        "inference/questions/lens.py": "def ask():\n    from inference.answers import lens\n    return lens",
-        "inference/answers/lens.py": "import inference.answers.inputs as inputs",
-        "inference/answers/inputs.py": "from inference.questions.lens import ask",
-        "inference/questions/other.py": "from inference import questions",
+        "inference/tasks/__init__.py": "",
+        "inference/tasks/logit_lens.py": "def ask():\n    from inference.runners import logit_lens as l\n    return l",
+        "inference/runners/logit_lens.py": "import inference.runners.inputs as inputs",
+        "inference/runners/inputs.py": "from inference.tasks.logit_lens import ask",
+        "inference/tasks/other.py": "from inference import tasks",
         "attention/view.py": "import numpy",
-        "app.py": "import inference.answers.lens\nimport attention.view",
+        "app.py": "import inference.runners.logit_lens\nimport attention.view",
     }.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(source)
@@ -85,17 +85,17 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_circle_is_found_inside_functions_and_across_rooms(tree: Path) -> None:
-    found = ("inference.answers.inputs", "inference.answers.lens", "inference.questions.lens")
+    found = ("inference.runners.inputs", "inference.runners.logit_lens", "inference.tasks.logit_lens")
     assert circles(import_graph(tree)) == [found]
-    assert circles(folded(import_graph(tree), "inference")) == [("inference.answers", "inference.questions")]
-    (tree / "inference/answers/inputs.py").write_text("import app")
-    assert circles(import_graph(tree)) == [("app", "inference.answers.inputs", "inference.answers.lens")]
+    assert circles(folded(import_graph(tree), "inference")) == [("inference.runners", "inference.tasks")]
+    (tree / "inference/runners/inputs.py").write_text("import app")
+    assert circles(import_graph(tree)) == [("app", "inference.runners.inputs", "inference.runners.logit_lens")]
 
 
 def test_a_way_back_through_another_module_of_the_folder_is_a_circle_of_folders_only(tree: Path) -> None:
-    (tree / "inference/answers/inputs.py").write_text("from inference.questions.other import name")
+    (tree / "inference/runners/inputs.py").write_text("from inference.tasks.other import name")
     assert circles(import_graph(tree)) == []
-    assert circles(folded(import_graph(tree), "inference")) == [("inference.answers", "inference.questions")]
+    assert circles(folded(import_graph(tree), "inference")) == [("inference.runners", "inference.tasks")]
 
 
 def test_the_house_has_modules_to_look_at() -> None:

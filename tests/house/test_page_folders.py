@@ -15,7 +15,7 @@ from tests.support.repository import ROOT, files
 def page_of(module: str) -> str | None:
     """The page that a module belongs to, None for one that is shared.
 
-    >>> page_of("ui.pages.cause.watch"), page_of("pages.cause"), page_of("ui.show.numbers"), page_of("ui.pages")
+    >>> page_of("ui.pages.cause.metric"), page_of("pages.cause"), page_of("ui.show.numbers"), page_of("ui.pages")
     ('cause', 'cause', None, None)
     """
     parts = module.split(".")
@@ -47,13 +47,13 @@ def test_every_folder_of_a_page_has_its_page() -> None:
 @pytest.mark.parametrize(
     ("module", "other", "wrong"),
     [
-        ("ui.pages.cause.watch", "ui.pages.cause.case", False),
-        ("pages.cause", "ui.pages.cause.watch", False),
+        ("ui.pages.cause.metric", "ui.pages.cause.experiment", False),
+        ("pages.cause", "ui.pages.cause.metric", False),
         ("pages.cause", "ui.show.numbers", False),
         ("app", "ui.pages.vectors.routes", False),
-        ("tests.ui.pages.cause.test_watch", "ui.pages.cause.watch", False),
-        ("ui.pages.cause.watch", "ui.pages.find.words", True),
-        ("ui.pages.cause.watch", "ui.pages.causes", True),
+        ("tests.ui.pages.cause.test_watch", "ui.pages.cause.metric", False),
+        ("ui.pages.cause.metric", "ui.pages.find.words", True),
+        ("ui.pages.cause.metric", "ui.pages.causes", True),
         ("pages.cause", "ui.pages.find.words", True),
         ("pages.cause", "pages.find", True),
         ("ui.show.numbers", "ui.pages.find.words", True),

@@ -204,7 +204,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     for file in (RUN, TEST, WRITER, CHINESE, EXTRA):
         (tmp_path / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(install, "ROOT", tmp_path)
-    monkeypatch.setattr(install, "usable", lambda _root: True)
+    monkeypatch.setattr(install, "is_usable", lambda _root: True)
     monkeypatch.setattr(install, "chromium", lambda: "/usr/bin/chromium")
 
     def run(command: Any, **_quiet: Any) -> bool:

@@ -10,11 +10,11 @@ from tests.support.repository import ROOT
 WRITES = re.compile(r"\bcsv\.(?:Dict)?[wW]riter\(|\.to_csv\(")
 WITHOUT_A_MODEL = {  # tables about no model and no text of the reader
     "ui/pages/by_hand/controls.py",
-    "ui/pages/classroom/desk.py",
-    "ui/pages/compare/across_pairs.py",
+    "ui/pages/classroom/teacher_view.py",
+    "ui/pages/compare/pair_set_source.py",
     "ui/pages/lessons/answers.py",
     "ui/pages/why_attention/numbers.py",
-    "ui/pages/why_attention/trained.py",
+    "ui/pages/why_attention/recorded_runs.py",
 }
 ROOMS = ("attention", "inference", "probing", "training", "ui", "pages", "viz")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tools.voice import GOALS, LIMITS, Count, faults, lowered, measure, quoted_messages, repeated_classes, report
+from tools.voice import GOALS, LIMITS, Count, faults, lower_limits, measure, quoted_messages, repeated_classes, report
 
 SAID = '"""What is told."""\n\n\ndef told() -> None:\n    """Where nobody reads."""\n'
 PLAIN = '"""Labels."""\n\n\ndef label() -> None:\n    """Return a label."""\n'
@@ -61,9 +61,9 @@ def test_a_value_above_its_limit_is_named(change: dict[str, Any], fault: str) ->
 
 
 def test_limits_are_only_lowered() -> None:
-    assert lowered(state(told=2), state(told=3))["rates"]["rest"]["told"] == 2
-    assert lowered(state(told=2), state(told=1.11))["rates"]["rest"]["told"] == 1.2
-    assert lowered(state(told=2), state(told=0))["rates"]["rest"]["told"] == GOALS["told"]
+    assert lower_limits(state(told=2), state(told=3))["rates"]["rest"]["told"] == 2
+    assert lower_limits(state(told=2), state(told=1.11))["rates"]["rest"]["told"] == 1.2
+    assert lower_limits(state(told=2), state(told=0))["rates"]["rest"]["told"] == GOALS["told"]
 
 
 def test_repeated_classes_are_found() -> None:

@@ -21,7 +21,7 @@ from tests.house.test_layers import ROOMS, imports
 from tests.house.test_setup import RUN, pins
 from tests.support.repository import ROOT
 from tools import wheel
-from tools.placing import CannotPlace, Placing
+from tools.namespace_rewrite import CannotPlace, Placing
 from tools.wheel import CannotBuild
 
 NAMES = (*wheel.ROOMS, *wheel.APP_ROOMS, "app")
@@ -178,7 +178,7 @@ def test_a_module_that_is_named_in_an_unknown_way_is_refused() -> None:
     assert rooms.source('import_module(f"hall.door.{x}")') == 'import_module(f"house.hall.door.{x}")'
     assert rooms.source("é = 1; import hall.door") == "é = 1; import house.hall.door, house.hall as hall"
     assert rooms.source('"""\n>>> from hall import door\n"""') == '"""\n>>> from house.hall import door\n"""'
-    assert rooms.told('"Write: python -m "\n"hall door"') == '"Write: python -m "\n"house.hall door"'
+    assert rooms.rewrite_commands('"Write: python -m "\n"hall door"') == '"Write: python -m "\n"house.hall door"'
     kept = "from . import hall\nfrom halls import x\nimport other.hall\nhall = 'hall'\n"
     assert rooms.source(kept) == kept
 
@@ -187,7 +187,7 @@ def test_a_module_beside_the_rooms_that_is_named_like_one_is_refused(tmp_path: P
     (tmp_path / "headlight").mkdir()
     (tmp_path / "headlight" / "probing.py").touch()
     with pytest.raises(CannotBuild, match="a probing"):
-        wheel.staged(tmp_path, tmp_path / "stage")
+        wheel.stage_files(tmp_path, tmp_path / "stage")
 
 
 def test_dependencies_are_those_that_are_tested() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.edits import Ablate, Cut
-from inference import EMBEDDED, LocalBackend, Refusal, TraceRequest
+from attention.edits import Ablate, MaskEdge
+from inference import EMBEDDED, LocalBackend, TraceRequest, UserError
 from inference.files.download import Download
-from inference.loaded import Loaded
+from inference.loaded_model import LoadedModel
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, serving
 from tests.support.service import asking
@@ -153,7 +153,7 @@ def test_a_slow_load_holds_up_no_other_model(
     gate, begun, real = threading.Event(), threading.Event(), loading.load
     opened: list[bool] = []
 
-    def slow(*given: Any) -> Loaded:
+    def slow(*given: Any) -> LoadedModel:
         begun.set()
         opened.append(gate.wait(60))
         return real(*given)
@@ -224,14 +224,14 @@ def test_two_models_asked_for_together_do_not_both_pass(folder: Path, monkeypatc
 
     backend = LocalBackend(Settings(model_folders=(folder,), model_memory_bytes=32_120_000))
     kept: list[int] = []
-    real = loading.built
+    real = loading.build_model
 
     def noting(*given: Any) -> Any:
         built = real(*given)
         kept.append(backend.kept_models.nbytes)
         return built
 
-    monkeypatch.setattr(loading, "built", noting)
+    monkeypatch.setattr(loading, "build_model", noting)
     with ThreadPoolExecutor(2) as pool:
         kinds = [str(folder / kind) for kind in ("bert", "gpt2")]
         list(pool.map(lambda kind: backend.trace(TraceRequest(model=kind, text="a")), kinds))
@@ -252,14 +252,14 @@ def test_one_token_of_a_decoder_that_gives_maps_only(tmp_path: Path) -> None:
 
 def test_a_refusal_is_no_recent_trace(backend: LocalBackend) -> None:
     request = TraceRequest(text="word " * 600)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         backend.trace(request)
     assert backend.recent(request.key) is None
 
 
 @pytest.mark.slow
 def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match=r"602 tokens; .* 512") as caught:
+    with pytest.raises(UserError, match=r"602 tokens; .* 512") as caught:
         backend.trace(TraceRequest(text="word " * 600))
     cut = caught.value.details["limit"]
     assert caught.value.way_out == "cut"
@@ -276,7 +276,7 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
         (TraceRequest(text="a", cut=0), "has nothing left"),
         (TraceRequest(text="a", target="b"), "writes no second text"),
         (TraceRequest(text="a", edits=(Ablate(6, 0),)), "has 6 layers of 12 heads"),
-        (TraceRequest(text="a", edits=(Cut(0, 0, 1, 3),)), "here 3 tokens are looked at, counted from 0"),
+        (TraceRequest(text="a", edits=(MaskEdge(0, 0, 1, 3),)), "here 3 tokens are looked at, counted from 0"),
         (TraceRequest(model="../../etc/passwd", text="a"), "only inside the folders"),
         (TraceRequest(model="/etc", text="a"), "only inside the folders"),
         (TraceRequest(model="a/b/c", text="a"), "is not the name of a model"),
@@ -284,9 +284,9 @@ def test_the_way_out_of_a_long_text(backend: LocalBackend) -> None:
     ],
 )
 def test_refusals(backend: LocalBackend, request_: TraceRequest, sentence: str) -> None:
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(UserError, match=sentence):
         backend.trace(request_)
-    with pytest.raises(Refusal, match=sentence):
+    with pytest.raises(UserError, match=sentence):
         backend.traces([request_])
 
 
@@ -299,7 +299,7 @@ def test_from_the_hub_to_a_trace(folder: Path, tmp_path: Path, monkeypatch: pyte
         backend = LocalBackend(Settings(endpoint=fake.endpoint, cache=tmp_path))
         request = TraceRequest(model="someone/tiny", text="the cat")
         assert backend.status("someone/tiny") == "absent"
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(UserError) as caught:
             backend.trace(request)
         assert caught.value.way_out == "download"
         offer = backend.look("someone/tiny")

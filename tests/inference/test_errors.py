@@ -12,7 +12,7 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
-from inference.errors import OUT_OF_MEMORY, Refusal, refusing
+from inference.errors import OUT_OF_MEMORY, UserError, as_user_error
 
 OURS = "It cannot be opened."
 KINDS = [
@@ -30,22 +30,22 @@ KINDS = [
 
 @pytest.mark.parametrize("kind", [*KINDS, StrictDataclassError])
 def test_foreign_errors_become_a_sentence_that_quotes_nothing(kind: type[Exception]) -> None:
-    with pytest.raises(Refusal, match=f"^{re.escape(OURS)}$") as caught, refusing(OURS):
+    with pytest.raises(UserError, match=f"^{re.escape(OURS)}$") as caught, as_user_error(OURS):
         raise kind("/etc/secret")
     assert "secret" not in str(caught.value)
 
 
 def test_a_refusal_passes_unchanged() -> None:
-    original = Refusal("No.", way_out="cut", details={"tokens": 9})
-    with pytest.raises(Refusal) as caught, refusing(OURS):
+    original = UserError("No.", way_out="cut", details={"tokens": 9})
+    with pytest.raises(UserError) as caught, as_user_error(OURS):
         raise original
     assert caught.value is original
-    copy = original.again()
+    copy = original.copy()
     assert (str(copy), copy.way_out, copy.details) == ("No.", "cut", {"tokens": 9})
 
 
 def test_running_out_of_memory_is_named() -> None:
-    with pytest.raises(Refusal, match=re.escape(OUT_OF_MEMORY)), refusing(OURS):
+    with pytest.raises(UserError, match=re.escape(OUT_OF_MEMORY)), as_user_error(OURS):
         raise MemoryError
 
 
@@ -74,10 +74,10 @@ PANICS = {  # what a file may say, and what then panics: reading the file, or re
 def test_a_panic_of_the_tokenizers_library_is_a_refusal(stated: dict[str, Any]) -> None:
     model = {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}
     file = {"version": "1.0", "added_tokens": [], "model": model, **stated}
-    with pytest.raises(Refusal, match=OURS), refusing(OURS):
+    with pytest.raises(UserError, match=OURS), as_user_error(OURS):
         Tokenizer.from_str(json.dumps(file)).encode("A text.")
 
 
 def test_a_wish_to_stop_is_no_refusal() -> None:
-    with pytest.raises(KeyboardInterrupt), refusing(OURS):
+    with pytest.raises(KeyboardInterrupt), as_user_error(OURS):
         raise KeyboardInterrupt

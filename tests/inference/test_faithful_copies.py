@@ -14,9 +14,9 @@ import torch
 import transformers
 from transformers import AttentionInterface
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.in_memory import trace
-from inference.record import capture, faithful
+from inference.record import capture, fidelity_check
 from tests.support import tinymodels
 from tests.support.architectures import BERT, GROUPED
 
@@ -221,11 +221,11 @@ def test_virtual_tokens_of_a_decoder_are_refused(kind: str, folders: dict[str, P
     tokenizer = transformers.AutoTokenizer.from_pretrained(folders["gpt2"])
     expected = maps(trace(base, tokenizer, TEXT))
     model = prompted(base, kind, "CAUSAL_LM")
-    with pytest.raises(Refusal, match=rf"default.*{kind}.*model\.get_base_model\(\)"):
+    with pytest.raises(UserError, match=rf"default.*{kind}.*model\.get_base_model\(\)"):
         trace(model, tokenizer, TEXT)
     with model.disable_adapter():
         np.testing.assert_array_equal(maps(trace(model, tokenizer, TEXT)), expected)
-    with pytest.raises(Refusal, match=kind):
+    with pytest.raises(UserError, match=kind):
         trace(model, tokenizer, TEXT)
     np.testing.assert_array_equal(maps(trace(model.get_base_model(), tokenizer, TEXT)), expected)
 
@@ -236,7 +236,7 @@ def test_virtual_tokens_of_a_decoder_are_refused(kind: str, folders: dict[str, P
 def test_virtual_tokens_of_an_encoder_are_refused(kind: str, wordpieces: Any) -> None:
     base = built(transformers.BertConfig(**{**BERT, "vocab_size": 120}), "sdpa")
     model = prompted(base, kind, "FEATURE_EXTRACTION")
-    with pytest.raises(Refusal, match=kind):
+    with pytest.raises(UserError, match=kind):
         trace(model, wordpieces, TEXT)
     np.testing.assert_array_equal(
         maps(trace(model.get_base_model(), wordpieces, TEXT)), maps(trace(bert(), wordpieces, TEXT))
@@ -253,7 +253,7 @@ def test_soft_prompts_in_a_forward_function_are_refused(wordpieces: Any) -> None
         return old(inputs_embeds=embeddings, **options)
 
     model.forward = forward
-    with pytest.raises(Refusal, match="self_attn"):
+    with pytest.raises(UserError, match="self_attn"):
         trace(model, wordpieces, TEXT)
 
 
@@ -317,7 +317,9 @@ def test_a_forward_that_hides_its_attention_is_named(which: tuple[int, ...], wor
     model = bert()
     for at in which:
         model.encoder.layer[at].attention.self.forward = lambda hidden_states, *_a, **_k: (hidden_states, None)
-    with pytest.raises(Refusal, match=rf"forward function of encoder\.layer\.{which[0]}\.attention\.self was replaced"):
+    with pytest.raises(
+        UserError, match=rf"forward function of encoder\.layer\.{which[0]}\.attention\.self was replaced"
+    ):
         trace(model, wordpieces, TEXT)
 
 
@@ -328,7 +330,7 @@ def test_another_attention_function_is_refused(wordpieces: Any) -> None:
     AttentionInterface.register("halved", halved)
     model = bert()
     model.set_attn_implementation("halved")
-    with pytest.raises(Refusal, match=r"layer\.0\.attention.*, by [0-9]"):
+    with pytest.raises(UserError, match=r"layer\.0\.attention.*, by [0-9]"):
         trace(model, wordpieces, TEXT)
 
 
@@ -349,11 +351,11 @@ def sentence_model(model: Any) -> Any:
 
 
 def test_the_model_inside_another_module_is_named(wordpieces: Any) -> None:
-    with pytest.raises(Refusal, match=r"model\.body\[0\]\."):
+    with pytest.raises(UserError, match=r"model\.body\[0\]\."):
         trace(Holder(bert()), wordpieces, TEXT)
-    with pytest.raises(Refusal, match=r"model\[0\]\.auto_model\."):
+    with pytest.raises(UserError, match=r"model\[0\]\.auto_model\."):
         trace(sentence_model(bert()), wordpieces, TEXT)
-    with pytest.raises(Refusal, match=r"model\.module\."):
+    with pytest.raises(UserError, match=r"model\.module\."):
         trace(torch.nn.DataParallel(bert()), wordpieces, TEXT)
 
 
@@ -363,7 +365,7 @@ def test_a_compiled_model_is_read(wordpieces: Any) -> None:
 
 def test_a_model_of_characters_says_why(wordpieces: Any) -> None:
     sizes = {**{name: value for name, value in BERT.items() if name != "vocab_size"}, "max_position_embeddings": 64}
-    with pytest.raises(Refusal, match=r"reports|traced") as refused:
+    with pytest.raises(UserError, match=r"reports|traced") as refused:
         trace(
             built(transformers.CanineConfig(**sizes, local_transformer_stride=16, downsampling_rate=4)),
             wordpieces,
@@ -375,7 +377,7 @@ def test_a_model_of_characters_says_why(wordpieces: Any) -> None:
 def test_a_model_without_numbers_is_named(wordpieces: Any) -> None:
     with torch.device("meta"):
         model = transformers.BertModel(transformers.BertConfig(**BERT))
-    with pytest.raises(Refusal, match=r"BertModel.* meta"):
+    with pytest.raises(UserError, match=r"BertModel.* meta"):
         trace(model, wordpieces, TEXT)
 
 
@@ -383,19 +385,19 @@ def test_a_model_without_numbers_is_named(wordpieces: Any) -> None:
 def test_a_model_of_few_positions_is_read(positions: int, wordpieces: Any) -> None:
     model = bert(max_position_embeddings=positions)
     assert len(trace(model, wordpieces, "a").tokens) == 3
-    with pytest.raises(Refusal, match=f"reads at most {positions}"):
+    with pytest.raises(UserError, match=f"reads at most {positions}"):
         trace(model, wordpieces, TEXT * 3)
 
 
 def test_the_reason_of_a_failing_model_is_said(wordpieces: Any) -> None:
     sizes = {**BERT, "attention_window": 4, "max_position_embeddings": 64, "pad_token_id": 1, "sep_token_id": 2}
     model = built(transformers.LongformerConfig(**sizes), None, transformers.AutoModelForQuestionAnswering)
-    with pytest.raises(Refusal, match=r"three.*sep") as refused:
+    with pytest.raises(UserError, match=r"three.*sep") as refused:
         trace(model, wordpieces, TEXT)
     assert "Pass its base model instead: model.longformer." in str(refused.value)
     broken = bert()
     broken.encoder.layer[1].output.dense = torch.nn.Linear(5, 5)
-    with pytest.raises(Refusal, match=r"BertModel.*: .*multiplied"):
+    with pytest.raises(UserError, match=r"BertModel.*: .*multiplied"):
         trace(broken, wordpieces, TEXT)
 
 
@@ -428,7 +430,7 @@ def prune(layer: Any, number: int, size: int) -> None:
 
 @pytest.mark.parametrize(("heads", "said"), [((3, 1, 2), "3, 1, 2 heads"), ((3, 0, 3), r"layer\.1\..*has no numbers")])
 def test_unevenly_pruned_heads_are_refused(heads: tuple[int, ...], said: str, wordpieces: Any) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         trace(pruned(heads), wordpieces, TEXT)
 
 
@@ -446,7 +448,7 @@ def test_uneven_heads_of_finished_maps_are_refused(config: Any, wordpieces: Any)
     model = built(config)
     assert trace(model, wordpieces, TEXT).heads == 3
     prune(model.encoder.layer[1], 1, size=8)
-    with pytest.raises(Refusal, match="3, 1, 3"):
+    with pytest.raises(UserError, match="3, 1, 3"):
         trace(model, wordpieces, TEXT)
 
 
@@ -467,7 +469,12 @@ def test_outputs_equal_only_if_they_can_be_compared(own: Any, traced: Any, resul
             key: values(value) if isinstance(value, dict) else torch.tensor([value]) for key, value in given.items()
         }
 
-    assert faithful.same(faithful.Pass(faithful.tensors(values(own)), {}), values(traced)) is result
+    assert (
+        fidelity_check.is_same_output(
+            fidelity_check.ForwardOutputs(fidelity_check.tensors(values(own)), {}), values(traced)
+        )
+        is result
+    )
 
 
 class Renames(transformers.RoFormerModel):  # type: ignore[misc]
@@ -482,7 +489,7 @@ class Renames(transformers.RoFormerModel):  # type: ignore[misc]
 
 def test_an_output_with_other_names_is_refused() -> None:
     model = Renames(transformers.RoFormerConfig(**{**BERT, "embedding_size": 24})).eval()
-    with pytest.raises(Refusal, match=r"last_hidden_state.*states"):
+    with pytest.raises(UserError, match=r"last_hidden_state.*states"):
         capture.prepare(model)
 
 
@@ -504,9 +511,9 @@ def test_an_adaption_prompt_is_refused_until_it_is_disabled(family: str, folders
     for gate in (parameter for name, parameter in model.named_parameters() if name.endswith("adaption_gate")):
         torch.nn.init.constant_(gate, 0.5)
     for given in (model, model.base_model, model.get_base_model()):  # all have the wrapped modules
-        with pytest.raises(Refusal, match="disable_adapter"):
+        with pytest.raises(UserError, match="disable_adapter"):
             trace(given, tokenizer, TEXT)
     with model.disable_adapter():
         np.testing.assert_array_equal(maps(trace(model, tokenizer, TEXT)), expected)
-    with pytest.raises(Refusal, match=r"\b5\b"):
+    with pytest.raises(UserError, match=r"\b5\b"):
         trace(model, tokenizer, TEXT)

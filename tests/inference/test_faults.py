@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.errors import OUT_OF_MEMORY
 from inference.files import download, hub
 from inference.files.download import Download
-from inference.questions.decoding import NextToken
 from inference.record import capture
 from inference.settings import Settings
+from inference.tasks.decoding import NextToken
 from tests.support.fakehub import FakeHub, serving
 from tests.support.tinymodels import save
 
@@ -98,7 +98,7 @@ def test_a_model_whose_files_were_harmed_is_refused_and_can_be_mended(models: Pa
     folder = shutil.copytree(models / "bert", tmp_path / "bert")
     backend = LocalBackend(Settings(model_folders=(tmp_path,), offline=True))
     harm(folder, how)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         backend.trace(TraceRequest(model=str(folder), text=TEXT))
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(models / "bert", folder)
@@ -135,7 +135,7 @@ def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
 
         patch.setattr(capture, "record_parts", full)
         patch.setattr("torch.nn.Embedding.forward", full)
-        with pytest.raises(Refusal, match=re.escape(OUT_OF_MEMORY)):
+        with pytest.raises(UserError, match=re.escape(OUT_OF_MEMORY)):
             ask(TEXT)
     assert ask(TEXT) is not None
 
@@ -148,17 +148,17 @@ def test_a_pass_that_runs_out_of_memory_is_told_so_and_the_next_one_runs(
 def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    running = Download(hub.look(NAME, None, settings), settings)
+    running = Download(hub.fetch_offer(NAME, None, settings), settings)
 
     def stream(*_: object) -> None:
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
         patch.setattr(running, "_stream", stream)
-        with pytest.raises(Refusal, match=f"^The disk is full: {NAME} does not fit") as caught:
+        with pytest.raises(UserError, match=f"^The disk is full: {NAME} does not fit") as caught:
             running.start().wait(60)
     assert (caught.value.way_out, running.state) == ("retry", "failed")
-    assert hub.cached(NAME, None, settings) is None
+    assert hub.cached_folder(NAME, None, settings) is None
     assert running.start().wait(60)
 
 
@@ -169,10 +169,10 @@ def test_a_disk_that_fills_up_meanwhile_is_told_and_the_download_goes_on(
 @pytest.mark.parametrize("lie", [-70_000, -1])
 def test_a_file_longer_than_announced_is_thrown_away(fake: FakeHub, settings: Settings, lie: int) -> None:
     fake.lie = lie
-    running = Download(hub.look(NAME, None, settings), settings)
-    with pytest.raises(Refusal, match="arrived damaged"):
+    running = Download(hub.fetch_offer(NAME, None, settings), settings)
+    with pytest.raises(UserError, match="arrived damaged"):
         running.start().wait(60)
-    assert hub.cached(NAME, None, settings) is None
+    assert hub.cached_folder(NAME, None, settings) is None
 
 
 @pytest.mark.slow
@@ -181,10 +181,10 @@ def test_a_file_shorter_than_announced_is_not_asked_for_for_ever(
 ) -> None:
     fake.lie = 5000
     monkeypatch.setattr(download, "_TRIES", 2)
-    running = Download(hub.look(NAME, None, settings), settings)
-    with pytest.raises(Refusal, match=r"arrived|reached"):
+    running = Download(hub.fetch_offer(NAME, None, settings), settings)
+    with pytest.raises(UserError, match=r"arrived|reached"):
         running.start().wait(120)
-    assert hub.cached(NAME, None, settings) is None
+    assert hub.cached_folder(NAME, None, settings) is None
 
 
 @pytest.mark.slow
@@ -193,10 +193,10 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
 ) -> None:
     monkeypatch.setattr(download, "_SILENCE", 0.0)
     monkeypatch.setattr(download, "_TRIES", 1)
-    offer = hub.look(NAME, None, settings)
+    offer = hub.fetch_offer(NAME, None, settings)
     fake.silent_after = 300_000
     running = Download(offer, replace(settings, hub_timeout=3.0))
-    with pytest.raises(Refusal, match="be reached") as caught:
+    with pytest.raises(UserError, match="be reached") as caught:
         running.start().wait(60)
     assert (caught.value.way_out, running.state) == ("retry", "failed")
     kept = running.progress.done
@@ -209,7 +209,7 @@ def test_a_hub_that_falls_silent_is_left_and_what_came_is_kept(
 
 @pytest.mark.slow
 def test_two_servers_on_one_cache_fetch_a_file_once_and_both_have_it(fake: FakeHub, settings: Settings) -> None:
-    offer = hub.look(NAME, None, settings)
+    offer = hub.fetch_offer(NAME, None, settings)
     fake.pause = 0.02  # so that both are at it together
     both = [Download(offer, settings).start() for _ in range(2)]
     assert [one.wait(60) for one in both] == [True, True]
@@ -226,7 +226,7 @@ def test_two_backends_on_one_cache_answer_while_the_other_fetches(settings: Sett
 
     def ask() -> None:
         while second.status(NAME) != "here":
-            with pytest.raises(Refusal):
+            with pytest.raises(UserError):
                 second.trace(TraceRequest(NAME, TEXT))
         found.append(len(second.trace(TraceRequest(NAME, TEXT)).source))
 

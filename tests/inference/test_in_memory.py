@@ -16,7 +16,7 @@ import transformers
 
 from attention.record import Record
 from inference import in_memory
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.in_memory import trace
 from tests.support import tinymodels
 
@@ -148,5 +148,5 @@ def test_what_cannot_be_read_is_refused(folders: dict[str, Path]) -> None:
         ((model, tokenizer, "cat " * 60), "tokens; .* reads at most 48"),
     ]
     for given, said in wrong:
-        with pytest.raises(Refusal, match=said):
+        with pytest.raises(UserError, match=said):
             trace(*given)

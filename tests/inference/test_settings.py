@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.settings import Settings, cores, machine_memory, parse_bytes
 
 
@@ -78,5 +78,5 @@ def test_another_word_stops_the_start() -> None:
     "setting", ["HEADLIGHT_THREADS", "HEADLIGHT_MODEL_MEMORY", "HEADLIGHT_TRACE_MEMORY", "HEADLIGHT_FOR"]
 )
 def test_a_setting_that_cannot_be_read_is_refused(setting: str) -> None:
-    with pytest.raises(Refusal, match='"two" was'):
+    with pytest.raises(UserError, match='"two" was'):
         Settings.from_env({setting: "two"})

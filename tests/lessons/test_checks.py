@@ -9,9 +9,9 @@ import pytest
 
 from attention.record import MapRecord
 from attention.tokens import TokenRow
+from lessons.answer_key import CheckContext, CheckedAnswer, CheckInput, Unanswerable
 from lessons.checks import truth
-from lessons.schema import Answer, Call
-from lessons.truth import Asked, Reading, Truth, Unanswerable
+from lessons.schema import Answer, CheckCall
 from tests.support.traces import sentence_trace
 
 # "a b c" between special tokens; two layers of one head.
@@ -28,8 +28,8 @@ class Fake:
         return sentence_trace(source=ROW, parts={"encoder": records})
 
 
-def found(check: str, **given: Any) -> Truth:
-    return truth(Call(check, tuple(given.items())), Asked(Fake(), Reading("tiny", "a b c")))  # type: ignore[arg-type]
+def found(check: str, **given: Any) -> CheckedAnswer:
+    return truth(CheckCall(check, tuple(given.items())), CheckContext(Fake(), CheckInput("tiny", "a b c")))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,14 @@ def found(check: str, **given: Any) -> Truth:
 def test_by_hand(check: str, given: dict[str, Any], answer: Answer) -> None:
     right = found(check, **given)
     assert right.answer == pytest.approx(answer)
-    assert right.holds(answer)
+    assert right.accepts(answer)
 
 
 def test_heads_that_come_near_are_right_as_well() -> None:
     right = found("head_giving_most", word="a", to="c", within=0.15)
-    assert right.holds((0, 0))
-    assert right.holds((1, 0))
-    assert not found("head_giving_most", word="a", to="c", within=0.05).holds((1, 0))
+    assert right.accepts((0, 0))
+    assert right.accepts((1, 0))
+    assert not found("head_giving_most", word="a", to="c", within=0.05).accepts((1, 0))
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,6 @@ def test_what_cannot_be_answered_is_said(check: str, given: dict[str, Any], said
 
 def test_a_tolerance_is_of_numbers() -> None:
     right = found("weight", layer=1, head=0, word="a", to="c")
-    assert right.holds(0.395)
-    assert not right.holds(0.38)
-    assert not right.holds("0.4")
+    assert right.accepts(0.395)
+    assert not right.accepts(0.38)
+    assert not right.accepts("0.4")

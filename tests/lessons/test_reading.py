@@ -7,9 +7,9 @@ import re
 import pytest
 
 from lessons.checks import CHECKS
-from lessons.lines import lines
 from lessons.reading import MOST_BYTES, Unreadable, lesson_of
-from lessons.schema import Call, Lesson
+from lessons.schema import CheckCall, Lesson
+from lessons.toml_lines import lines
 from tests.support.repository import ROOT
 
 LEAST = 'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n'
@@ -33,7 +33,7 @@ def example() -> Lesson:
 
 def test_the_manual_s_example_is_a_lesson() -> None:
     found = example()
-    assert found.title.told("zh") != found.title.told("en")
+    assert found.title.in_language("zh") != found.title.in_language("en")
     kinds = {step.question.kind for step in found.steps if step.question}
     assert {"head", "choice", "text"} <= kinds
     assert found.teacher is not None
@@ -51,7 +51,7 @@ def test_the_manual_names_every_check_and_what_it_is_told() -> None:
 
 def test_the_least_lesson() -> None:
     found = lesson_of(LEAST)
-    assert (found.title.told("zh"), found.minutes, len(found.steps)) == ("One", 5, 1)
+    assert (found.title.in_language("zh"), found.minutes, len(found.steps)) == ("One", 5, 1)
     assert found.steps[0].question is None
     assert found.teacher is None
 
@@ -137,7 +137,7 @@ def test_what_a_check_reads_may_be_another_text() -> None:
     check = "[step.question]\nkind = 'number'\nask = 'x'\ncheck = {name = 'tokens', text = 'A cat.', words = true}\n"
     (step,) = lesson_of(LEAST + check).steps
     assert step.question is not None
-    assert step.question.check == Call("tokens", (("text", "A cat."), ("words", True)))
+    assert step.question.check == CheckCall("tokens", (("text", "A cat."), ("words", True)))
 
 
 def test_line_separators_inside_a_text_begin_no_line() -> None:

@@ -15,7 +15,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from attention.codec import unframe
+from attention.codec import decode_frame
 from tests.support.running import App, running
 
 READ_FLAGS, WRITE_FLAGS, UP = 0x8913, 0x8914, 1  # SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP
@@ -74,7 +74,7 @@ def main(folder: Path, raised: bool) -> None:
     out = way_out()
     with running(folder / "alone.log", options=["--server.enableAgentApi=true"]) as app:
         data = first_page(app)
-        _, arrays = unframe(fetch(f"{app.url}{data['base']}/rows?{data['view']}&query=1"))
+        _, arrays = decode_frame(fetch(f"{app.url}{data['base']}/rows?{data['view']}&query=1"))
     rows = arrays["rows"]
     sums = rows.astype("float64").sum(axis=-1)
     answer = {"way_out": out, "shape": rows.shape, "least": sums.min(), "most": sums.max()}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.alignments import EMBEDDED, MOST, load, parse
 
 STATED = json.loads(EMBEDDED.read_text(encoding="utf-8"))
@@ -113,13 +113,13 @@ PAIR = {"source": "a b", "target": "x", "links": "0-0"}
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(content: Any, said: str) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(UserError) as refusal:
         parse(content)
     assert said in refusal.value.message
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"tsv .*read"):
+    with pytest.raises(UserError, match=r"tsv .*read"):
         load(tmp_path / "there.tsv")
 
 

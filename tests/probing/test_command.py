@@ -13,7 +13,7 @@ import pytest
 from probing import command
 from probing import score as scoring
 from probing.__main__ import main
-from probing.kept import Kept
+from probing.run_state import StateFile
 from tests.probing.test_formats import GAP
 from tests.probing.test_score import SENTENCES, TABLE, UNKNOWN, tree
 from tests.support.tinymodels import save
@@ -114,7 +114,7 @@ def test_a_damaged_state_is_begun_anew(tmp_path: Path) -> None:
     file = tmp_path / "rows.json.partial"
     for content in ("", "{", "[3]", '[{"key": 1}]', '{"a": []}'):
         file.write_text(content)
-        assert Kept.open(file).states == {}
+        assert StateFile.open(file).states == {}
 
 
 @pytest.mark.parametrize(

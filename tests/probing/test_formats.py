@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from attention.links import Link
-from inference.errors import Refusal
+from attention.annotations import Link
+from inference.errors import UserError
 from probing import formats
-from probing.corpus import Corpus
+from probing.corpus import AnnotatedCorpus
 
 TREE = """\
 # sent_id = 1
@@ -44,7 +44,7 @@ the cat.",it,dog,cat#2
 """
 
 
-def read(text: str, format: str) -> Corpus:
+def read(text: str, format: str) -> AnnotatedCorpus:
     return formats.parse(text.encode(), format)
 
 
@@ -80,7 +80,7 @@ def test_line_ends_and_byte_order_marks_change_nothing(text: Any) -> None:
     ],
 )
 def test_a_line_that_is_no_conllu_is_named(old: str, new: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         read(TREE.replace(old, new, 1), "conllu")
 
 
@@ -103,7 +103,7 @@ def test_rows_of_gap_ask_where_exactly_one_name_is_meant() -> None:
     ],
 )
 def test_a_line_that_is_no_gap_is_named(old: str, new: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         read(GAP.replace(old, new, 1), "gap")
 
 
@@ -136,7 +136,7 @@ def test_a_table_may_name_relations_use_semicolons_and_a_script_without_spaces()
     ],
 )
 def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         read(TABLE.replace(old, new, 1), "csv")
 
 
@@ -151,17 +151,17 @@ def test_a_row_that_does_not_fit_is_named(old: str, new: str, said: str) -> None
     ],
 )
 def test_files_without_anything_to_score_say_so(text: Any, format: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         read(text, format)
 
 
 def test_a_file_that_is_not_text_is_named_by_its_line() -> None:
-    with pytest.raises(Refusal, match=r"Line 3 .*UTF-8"):
+    with pytest.raises(UserError, match=r"Line 3 .*UTF-8"):
         formats.parse(b"# one\n# two\n\xff\n", "conllu")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"tsv .*such"):
+    with pytest.raises(UserError, match=r"tsv .*such"):
         formats.load(tmp_path / "none.tsv", "gap")
 
 
@@ -175,7 +175,7 @@ def heads(*numbers: int) -> str:
 
 
 def test_a_word_that_is_its_own_head_is_named() -> None:
-    with pytest.raises(Refusal, match="Line 2 names word 2 as"):
+    with pytest.raises(UserError, match="Line 2 names word 2 as"):
         read(heads(0, 2, 1), "conllu")
 
 
@@ -184,18 +184,18 @@ def test_a_word_that_is_its_own_head_is_named() -> None:
     [((0, 3, 2), 2, "2 → 3 → 2"), ((2, 3, 1), 1, "1 → 2 → 3 → 1"), ((0, 1, 5, 3, 4), 3, "3 → 5 → 4 → 3")],
 )
 def test_a_cycle_of_heads_is_refused(numbers: tuple[int, ...], line: int, cycle: str) -> None:
-    with pytest.raises(Refusal, match=f"Line {line}: the dependencies form a cycle \\({cycle}\\)"):
+    with pytest.raises(UserError, match=f"Line {line}: the dependencies form a cycle \\({cycle}\\)"):
         read(heads(*numbers), "conllu")
 
 
 def test_two_joined_files_are_named_by_their_second_mark() -> None:
     one = "\ufeff" + heads(0, 1) + "\n"
-    with pytest.raises(Refusal, match="Line 4 begins"):
+    with pytest.raises(UserError, match="Line 4 begins"):
         read(one + one, "conllu")
 
 
 @pytest.mark.parametrize(("name", "at"), [("Ann", 0), ("Ann saw", 0), ("she", 17)])
 def test_gap_rows_of_one_place_twice_are_refused(name: str, at: int) -> None:
     header = "Text\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\n"
-    with pytest.raises(Refusal, match=r"Line 2: .* overlap"):
+    with pytest.raises(UserError, match=r"Line 2: .* overlap"):
         read(f"{header}Ann saw Eve when she left.\tshe\t17\tAnn\t0\tTRUE\t{name}\t{at}\tFALSE\n", "gap")

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing import formats, parquet, text_pairs
 from probing.delimited import rows
 from probing.labelled.columns import Columns
 from probing.labelled.files import File
-from probing.labelled.reading import Files, classified
+from probing.labelled.loading import TaskFiles, read_labeled
 
 
 def saved(columns: dict[str, Any], features: dict[str, Any] | None = None) -> bytes:
@@ -34,13 +34,15 @@ TEXTS = [f'Line "{at}",\nthen 中文\t{at}' for at in range(40)]
 
 def test_parquet_gives_the_texts_and_classes_as_written() -> None:
     content = saved({"label": [at % 2 for at in range(40)], "text": TEXTS, "picture": [b"\xff"] * 40})
-    read = classified(Files(File("a.parquet", content)))
+    read = read_labeled(TaskFiles(File("a.parquet", content)))
     assert read.columns == ("label", "text")
     assert {row.text: row.label for part in ("train", "dev", "test") for row in getattr(read.labels, part)} == {
         text: str(at % 2) for at, text in enumerate(TEXTS)
     }
-    swapped = classified(Files(File("a.parquet", saved({"a": TEXTS, "b": list("xy" * 20), "c": list("zzww" * 10)}))),
-                         Columns("a", "c"))  # fmt: skip
+    swapped = read_labeled(
+        TaskFiles(File("a.parquet", saved({"a": TEXTS, "b": list("xy" * 20), "c": list("zzww" * 10)}))),
+        Columns("a", "c"),
+    )
     assert swapped.labels.labels == ("w", "z")
 
 
@@ -74,24 +76,24 @@ def test_json_lines_are_rows_of_a_table() -> None:
 
 @pytest.mark.parametrize("content", [b"PAR1\x15", b"PAR1\x15\x04PAR1", saved({"a": ["b"]})[:-9]])
 def test_a_damaged_parquet_file_is_named(content: bytes) -> None:
-    with pytest.raises(Refusal, match="or encrypted"):
+    with pytest.raises(UserError, match="or encrypted"):
         File("a.parquet", content).text()
 
 
 def test_a_parquet_file_too_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "MOST_BYTES", 10)
-    with pytest.raises(Refusal, match="when unpacked"):
+    with pytest.raises(UserError, match="when unpacked"):
         parquet.json_lines(saved({"text": ["a" * 100]}))
 
 
 def test_a_folder_is_named_with_the_files_to_give(tmp_path: Path) -> None:
-    for opened in (File.opened, lambda path: formats.load(path, "csv")):
-        with pytest.raises(Refusal, match=r"folder. Give"):
+    for opened in (File.from_path, lambda path: formats.load(path, "csv")):
+        with pytest.raises(UserError, match=r"folder. Give"):
             opened(tmp_path)
     (tmp_path / "state.json.arrow").write_bytes(b"")
-    with pytest.raises(Refusal, match="to_parquet"):
-        File.opened(tmp_path)
+    with pytest.raises(UserError, match="to_parquet"):
+        File.from_path(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "train.parquet").write_bytes(b"")
-    with pytest.raises(Refusal, match=r"train\.parquet"):
-        File.opened(tmp_path)
+    with pytest.raises(UserError, match=r"train\.parquet"):
+        File.from_path(tmp_path)

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.links import Link
-from inference import LocalBackend, Refusal, TraceRequest
-from inference.answers import inputs, links
-from inference.questions.links import LinksQuestion, RandomLinksQuestion
+from attention.annotations import Link
+from inference import LocalBackend, TraceRequest, UserError
+from inference.runners import inputs, link_hits
 from inference.settings import Settings
+from inference.tasks.link_hits import LinksQuestion, RandomLinksQuestion
 from probing import formats
 from probing import score as scoring
-from probing.rows import rows
-from probing.score import Run, State, score
-from tests.attention.test_links import by_hand
+from probing.relation_rows import rows
+from probing.score import ScoringRun, ScoringState, score
+from tests.attention.test_annotations import by_hand
 from tests.support.tinymodels import save
 
 KINDS = {"bert": "encoder", "gpt2": "decoder", "llama": "decoder", "deberta": "encoder", "t5": "encoder"}
@@ -52,7 +52,7 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> LocalBackend:
     return LocalBackend(Settings(model_folders=(root,)))
 
 
-def final(backend: LocalBackend, run: Run, **extra: Any) -> State:
+def final(backend: LocalBackend, run: ScoringRun, **extra: Any) -> ScoringState:
     *_, last = score(backend, run, **extra)
     return last
 
@@ -86,9 +86,9 @@ def test_a_decoder_finds_earlier_words_in_one_direction_only(backend: LocalBacke
 def test_results_do_not_depend_on_batches_and_workers(
     backend: LocalBackend, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = final(backend, Run(CORPUS, "./bert"))
+    whole = final(backend, ScoringRun(CORPUS, "./bert"))
     monkeypatch.setattr(scoring, "BATCH", 1)
-    single = final(backend, Run(CORPUS, "./bert"), workers=workers)
+    single = final(backend, ScoringRun(CORPUS, "./bert"), workers=workers)
     assert (single.done, whole.done) == (4, 1)
     assert rows(single.tally, CORPUS) == rows(whole.tally, CORPUS)
 
@@ -100,10 +100,10 @@ def test_equal_texts_are_read_once(backend: LocalBackend, monkeypatch: pytest.Mo
         read.append(text)
         return inputs.read(loaded, text)
 
-    monkeypatch.setattr(links, "read", noting)
+    monkeypatch.setattr(link_hits, "read", noting)
     broken = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
     repeated = formats.parse(tree([*SENTENCES, broken, *SENTENCES[1:], broken]), "conllu")
-    state = final(backend, Run(repeated, "./bert"))
+    state = final(backend, ScoringRun(repeated, "./bert"))
     assert sorted(read) == sorted({item.text for item in repeated.items})
     assert (state.items, state.skipped) == (9, 2)
     items = [item for item in repeated.items if item.text != broken]
@@ -127,7 +127,7 @@ def test_one_text_with_other_units_or_links_keeps_its_own(backend: LocalBackend)
 def test_batches_divide_the_items_and_never_a_text(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "BATCH", most)
     corpus = formats.parse(tree([*SENTENCES, SENTENCES[2], *SENTENCES[::-1]]), "conllu")
-    batches = Run(corpus).batches()
+    batches = ScoringRun(corpus).batches()
     assert sorted(at for batch in batches for at in batch) == list(range(len(corpus.items)))
     texts = [{corpus.items[at].text for at in batch} for batch in batches]
     assert sum(map(len, texts)) == len(set().union(*texts))
@@ -136,13 +136,13 @@ def test_batches_divide_the_items_and_never_a_text(most: int, monkeypatch: pytes
 
 def test_a_stopped_run_goes_on_where_it_was(backend: LocalBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "BATCH", 1)
-    run = Run(CORPUS, "./bert")
+    run = ScoringRun(CORPUS, "./bert")
     whole = final(backend, run)
     steps: Any = score(backend, run, workers=2)
     next(steps)
     kept = json.dumps(next(steps).to_json())
     steps.close()
-    state = State.from_json(json.loads(kept))
+    state = ScoringState.from_json(json.loads(kept))
     assert (state.done, state.items) == (2, 2)
     rest = [entry.done for entry in score(backend, run, state)]
     assert rest == [3, 4]
@@ -154,8 +154,8 @@ def test_two_who_bring_one_state_further_count_nothing_twice(
 ) -> None:
     """As two drawings of a page do, of which the first has not ended when the second begins."""
     monkeypatch.setattr(scoring, "BATCH", 1)
-    run = Run(CORPUS, "./bert")
-    whole, state = final(backend, run), State(run.key)
+    run = ScoringRun(CORPUS, "./bert")
+    whole, state = final(backend, run), ScoringState(run.key)
     one, other = score(backend, run, state, workers=2), score(backend, run, state)
     for steps in (one, other) * 4:
         next(steps, None)
@@ -164,15 +164,15 @@ def test_two_who_bring_one_state_further_count_nothing_twice(
 
 
 def test_a_state_of_another_run_is_not_taken_up(backend: LocalBackend) -> None:
-    other = final(backend, Run(CORPUS, "./gpt2"))
-    assert other.key != Run(CORPUS, "./bert").key
-    assert final(backend, Run(CORPUS, "./bert"), state=other).items == len(CORPUS.items)
-    assert len({Run(CORPUS, "./bert", control=control).key for control in (False, True)}) == 2
+    other = final(backend, ScoringRun(CORPUS, "./gpt2"))
+    assert other.key != ScoringRun(CORPUS, "./bert").key
+    assert final(backend, ScoringRun(CORPUS, "./bert"), state=other).items == len(CORPUS.items)
+    assert len({ScoringRun(CORPUS, "./bert", control=control).key for control in (False, True)}) == 2
 
 
 def test_candidates_are_scored_from_a_table(backend: LocalBackend) -> None:
     corpus = formats.parse(TABLE, "csv")
-    found = rows(final(backend, Run(corpus, "./bert")).tally, corpus)
+    found = rows(final(backend, ScoringRun(corpus, "./bert")).tally, corpus)
     assert {row.relation for row in found} == {"link"}
     assert len(found) == 6
     assert {(row.baseline, row.baseline_name) for row in found} == {(50, "nearest candidate")}
@@ -183,24 +183,24 @@ def test_texts_that_cannot_be_read_stop_nothing(backend: LocalBackend) -> None:
     long = " ".join(["cat"] * 60)  # the tiny model reads 40 tokens
     broken = "the\x07cat saw"
     corpus = formats.parse(tree([SENTENCES[0], long, broken]), "conllu")
-    state = final(backend, Run(corpus, "./bert"))
+    state = final(backend, ScoringRun(corpus, "./bert"))
     assert (state.items, state.skipped, state.tally.unread) == (3, 2, 59 + 1)
     assert "reads at most" in state.reason or "U+0007" in state.reason
     alone = formats.parse(tree([SENTENCES[0]]), "conllu")
     assert [row.accuracy for row in rows(state.tally, corpus)] == [
-        row.accuracy for row in rows(final(backend, Run(alone, "./bert")).tally, alone)
+        row.accuracy for row in rows(final(backend, ScoringRun(alone, "./bert")).tally, alone)
     ]
 
 
 def test_nothing_readable_at_all_counts_nothing(backend: LocalBackend) -> None:
     corpus = formats.parse(tree([" ".join(["cat"] * 60)]), "conllu")
-    state = final(backend, Run(corpus, "./bert"))
+    state = final(backend, ScoringRun(corpus, "./bert"))
     assert (state.skipped, state.tally.counts) == (1, {})
 
 
 def test_a_missing_model_is_refused(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal):
-        final(backend, Run(CORPUS, "./none"))
+    with pytest.raises(UserError):
+        final(backend, ScoringRun(CORPUS, "./none"))
 
 
 def test_questions_are_known_by_what_they_ask() -> None:
@@ -222,12 +222,12 @@ UNKNOWN = ["猫 坐 在 垫子 上", "它 很 累", "狗 cat 马路 很 宽"]
 def test_unknown_texts_are_left_out_or_refused(backend: LocalBackend, unknown: int, refused: bool) -> None:
     """Texts of which a third of the tokens are unknown count nowhere; if they are most texts, nothing is reported."""
     corpus = formats.parse(tree([*SENTENCES[:3], *UNKNOWN, UNKNOWN[0][2:]][: 3 + unknown]), "conllu")
-    state = final(backend, Run(corpus, "./bert"))
+    state = final(backend, ScoringRun(corpus, "./bert"))
     assert (state.items, state.skipped, state.unknown) == (3 + unknown, unknown, unknown)
     assert bool(state.unreadable) is refused
     assert "[UNK]" in state.reason
     alone = formats.parse(tree(SENTENCES[:3]), "conllu")
     assert [row.accuracy for row in rows(state.tally, corpus)] == [
-        row.accuracy for row in rows(final(backend, Run(alone, "./bert")).tally, alone)
+        row.accuracy for row in rows(final(backend, ScoringRun(alone, "./bert")).tally, alone)
     ]
-    assert State.from_json(state.to_json()).unknown == unknown
+    assert ScoringState.from_json(state.to_json()).unknown == unknown

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from probing.corpus import Corpus
-from probing.score import State
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import HitCounts, RelationCounts
+from probing.score import ScoringState
 from probing.summary import summary
-from probing.tally import Counts, Tally
 
 LINKS, SHAPE = 30, (2, 2, 3)
-CORPUS = Corpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64)
+CORPUS = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64)
 
 
-def tally(found: int, also: int = 0) -> Tally:
+def tally(found: int, also: int = 0) -> HitCounts:
     """Of 30 links in each half, one to a sentence, the rule finds 10, head 1-2 ``found`` and each other ``also``."""
     hits = np.zeros((LINKS, *SHAPE), bool)
     hits[:also] = True
     hits[:, 0, 1, 2] = np.arange(LINKS) < found
     needed = [1] * 10 + list(range(2, 22))
-    return Tally(
-        {(half, "det"): Counts.of([(2 * at + half, 0) for at in range(LINKS)], needed, hits) for half in (0, 1)}
+    return HitCounts(
+        {
+            (half, "det"): RelationCounts.from_hits([(2 * at + half, 0) for at in range(LINKS)], needed, hits)
+            for half in (0, 1)
+        }
     )
 
 
-def told(found: int, also: int = 0, random: Tally | None = None) -> str:
-    return summary(CORPUS, State("", tally=tally(found, also)), None, random).splitlines()[-1]
+def told(found: int, also: int = 0, random: HitCounts | None = None) -> str:
+    return summary(CORPUS, ScoringState("", tally=tally(found, also)), None, random).splitlines()[-1]
 
 
 def test_a_head_above_the_rule_is_said_to_find_more_and_counted_beside_the_untrained() -> None:
@@ -41,7 +44,9 @@ def test_a_head_like_the_rule_is_not_clearly_more_and_a_worse_one_less() -> None
 
 
 def test_no_table_has_its_reason() -> None:
-    few = Tally({(half, "det"): Counts.of([(half, 0)], [1], np.ones((1, *SHAPE), bool)) for half in (0, 1)})
-    said = summary(CORPUS, State("", tally=few), None, None).splitlines()
+    few = HitCounts(
+        {(half, "det"): RelationCounts.from_hits([(half, 0)], [1], np.ones((1, *SHAPE), bool)) for half in (0, 1)}
+    )
+    said = summary(CORPUS, ScoringState("", tally=few), None, None).splitlines()
     assert len(said) == 2
     assert said[1].startswith("No table: no relation has 20 links in both halves.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing import text_pairs
 from probing.text_pairs import TextPair, parse
 
@@ -54,6 +54,6 @@ def test_words_that_differ_are_counted_alike_from_both_sides(a: str, b: str, wor
     ],
 )
 def test_what_is_wrong_is_said(content: bytes, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         parse(content)
     assert said in refused.value.message

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
-from probing.labelled.reading import Files, classified, tagged
-from probing.utf8 import decoded, decoded_or_guessed
+from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
+from probing.utf8 import decode_text, decoded_or_guessed
 from ui.input.text_files import decode_table
 from ui.pages.next_sentence import pairs_table
-from ui.pages.vectors.sentence_files import table
+from ui.pages.vectors.sentence_files import parse_table
 
 
 def zipped(name: str) -> bytes:
@@ -56,27 +56,27 @@ KINDS = (
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
 )
 READERS: tuple[Callable[[bytes], object], ...] = (
-    decoded,
+    decode_text,
     alignments.parse,
     text_pairs.parse,
     pairs_table.parse,
     *(lambda content, name=name: formats.parse(content, name) for name in formats.FORMATS),
-    lambda content: table(decode_table(content)),
-    lambda content: classified(Files(File("a.csv", content))),
-    lambda content: tagged(Files(File("a.conll", content))),
+    lambda content: parse_table(decode_table(content)),
+    lambda content: read_labeled(TaskFiles(File("a.csv", content))),
+    lambda content: read_tagged(TaskFiles(File("a.conll", content))),
 )
 
 
 @pytest.mark.parametrize(("content", "said"), KINDS, ids=[said[:20] for _, said in KINDS])
 def test_each_reader_names_the_kind_of_file(content: bytes, said: str) -> None:
     for reader in READERS:
-        with pytest.raises(Refusal, match=said):
+        with pytest.raises(UserError, match=said):
             reader(content)
 
 
 @pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_unicode_with_a_mark_is_read(coding: str) -> None:
-    assert decoded("文本 déjà\n".encode(coding)) == "文本 déjà\n"
+    assert decode_text("文本 déjà\n".encode(coding)) == "文本 déjà\n"
 
 
 WESTERN = "v1,v2,,,\n" + "".join(
@@ -90,10 +90,10 @@ OTHERS = {
 
 
 def test_a_western_encoding_is_guessed_and_stated() -> None:
-    read = classified(Files(File("sms.csv", WESTERN.encode("cp1252"))))
+    read = read_labeled(TaskFiles(File("sms.csv", WESTERN.encode("cp1252"))))
     assert any(row.text == "Only £7… I’m at the café" for row in read.labels.train)
-    assert "sms.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.told
-    assert not any("read as" in said for said in classified(Files(File("sms.csv", WESTERN.encode()))).told)
+    assert "sms.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    assert not any("read as" in said for said in read_labeled(TaskFiles(File("sms.csv", WESTERN.encode()))).notes)
 
 
 @pytest.mark.parametrize("coding", OTHERS)
@@ -118,14 +118,14 @@ BAD = (b"\xe9", b"\xff", b"\xe4\xb8", b"\x80")
 )
 def test_utf8_with_a_bad_byte_is_refused_with_its_line(row: str, bad: bytes) -> None:
     content = (row * 20).encode() + b"a" + bad + b"\n" + row.encode()
-    with pytest.raises(Refusal, match=r"Line 21 .*UTF-8"):
+    with pytest.raises(UserError, match=r"Line 21 .*UTF-8"):
         decoded_or_guessed(content)
 
 
 @pytest.mark.parametrize("word", ["BZhang", "PAR1", "ARROW1", "Gif8", "fea1", "PKs"])
 def test_words_like_the_starts_of_files_are_text(word: str) -> None:
     text = f"{word},text\n"
-    assert decoded(text.encode()) == text
+    assert decode_text(text.encode()) == text
     assert decoded_or_guessed(text.encode()) == (text, "")
 
 
@@ -133,7 +133,7 @@ SMALL: dict[str, tuple[Callable[[bytes], Any], str]] = {
     "pairs": (text_pairs.parse, "a,b\nIl fait froid.,Un café noir.\n"),
     "alignments": (alignments.parse, "It is café\tC’est un café\t0-0 1-1 2-2\n"),
     "next sentence": (pairs_table.parse, "a,b\nIl fait froid.,Un café noir.\n"),
-    "vectors": (lambda content: table(decode_table(content)).rows, "id,text\n1,Un café noir.\n"),
+    "vectors": (lambda content: parse_table(decode_table(content)).rows, "id,text\n1,Un café noir.\n"),
     "csv": (
         lambda content: formats.parse(content, "csv").items,
         "text,source,target,distractor\nLe chat voit un café noir.,voit,chat,café\n",
@@ -164,7 +164,7 @@ def test_each_reader_takes_other_line_ends(reader: str, end: str) -> None:
 
 def test_conllu_in_another_encoding_is_named() -> None:
     tree = "1\tUn\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tcafé\t_\t_\t_\t_\t0\troot\t_\t_\n".encode("latin-1")
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         formats.parse(tree, "conllu")
     assert all(part in refused.value.message for part in ("Line 2", "CoNLL-U", "cp1252"))
     assert formats.parse(tree, "conllu", "latin-1").items[0].text == "Un café"
@@ -185,15 +185,15 @@ def test_a_named_encoding_is_read(encoding: str) -> None:
     ],
 )
 def test_a_named_encoding_that_does_not_fit_is_refused(content: bytes, encoding: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         decoded_or_guessed(content, encoding)
 
 
 def test_a_single_accent_in_latin_1_is_read_and_stated() -> None:
     rows = "".join(f"Plain row number {at},{at % 2}\n" for at in range(40)) + "Un café noir,1\n"
-    read = classified(Files(File("a.csv", ("text,label\n" + rows).encode("latin-1"))))
+    read = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("latin-1"))))
     texts = [row.text for part in ("train", "dev", "test") for row in getattr(read.labels, part)]
     assert "Un café noir" in texts
-    assert "a.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.told
-    named = classified(Files(File("a.csv", ("text,label\n" + rows).encode("mac_roman"), "mac_roman")))
+    assert "a.csv is not UTF-8; it was read as cp1252. Check that its letters are right." in read.notes
+    named = read_labeled(TaskFiles(File("a.csv", ("text,label\n" + rows).encode("mac_roman"), "mac_roman")))
     assert named.labels == read.labels

@@ -14,12 +14,12 @@ import psutil
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from inference import Refusal, TraceRequest
+from inference import TraceRequest, UserError
 from inference.settings import Settings
 from serving import cluster
-from serving.call import STRANGER
-from serving.frames import TOKEN
-from serving.remote import RemoteBackend
+from serving.client import STRANGER
+from serving.protocol import TOKEN
+from serving.remote_backend import RemoteBackend
 from tests.serving.nodes import name_of
 from tests.support.repository import ROOT
 from tests.support.running import free_port
@@ -34,7 +34,7 @@ def test_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 @pytest.mark.slow
 def test_the_app_never_imports_ray() -> None:
-    probe = "import sys, serving.cluster, ui.run.shelf; print('ray' in sys.modules)"
+    probe = "import sys, serving.cluster, ui.run.services; print('ray' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == "False"
 
@@ -79,13 +79,13 @@ def test_ray_serve_answers_as_a_backend(tmp_path: Path) -> None:
     try:
         assert server.stdout is not None
         assert any("HEADLIGHT_BACKEND=" in line for line in server.stdout), (tmp_path / "log").read_text()
-        there = RemoteBackend.at(f"http://127.0.0.1:{port}", "secret", Settings())
+        there = RemoteBackend.from_url(f"http://127.0.0.1:{port}", "secret", Settings())
         assert there.trace(TraceRequest(text="a cat")).tokens == ("[CLS]", "a", "cat", "[SEP]")
-        with pytest.raises(Refusal, match="is empty"):
+        with pytest.raises(UserError, match="is empty"):
             there.trace(TraceRequest(text=" "))
         there.close()
-        stranger = RemoteBackend.at(f"http://127.0.0.1:{port}", "wrong", Settings())
-        with pytest.raises(Refusal, match=re.escape(STRANGER)):
+        stranger = RemoteBackend.from_url(f"http://127.0.0.1:{port}", "wrong", Settings())
+        with pytest.raises(UserError, match=re.escape(STRANGER)):
             stranger.trace(TraceRequest(text="a cat"))
         stranger.close()
         assert open_everywhere(server.pid) <= {"ray::ServeReplica"}

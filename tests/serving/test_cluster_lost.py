@@ -23,9 +23,9 @@ import psutil
 import pytest
 
 from attention.trace import Trace
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
-from serving.remote import RemoteBackend
+from serving.remote_backend import RemoteBackend
 from tests.serving.nodes import replicas_of
 from tests.support.repository import ROOT
 from tests.support.running import free_port
@@ -49,7 +49,7 @@ class Visitors:
         self._here = LocalBackend(Settings(trace_memory_bytes=MEMORY))
         self._right = {text: self._here.trace(TraceRequest(text=text)) for text in TEXTS}
         settings = Settings(trace_memory_bytes=0)
-        self._there = [RemoteBackend.at(address, "secret", settings) for address in addresses]
+        self._there = [RemoteBackend.from_url(address, "secret", settings) for address in addresses]
         self._threads = [
             threading.Thread(target=self._visit, args=(self._there[number % len(addresses)], number))
             for number in range(VISITORS)
@@ -77,7 +77,7 @@ class Visitors:
             began, error = time.monotonic(), ""
             try:
                 same(there.computed([TraceRequest(text=text)])[0], self._right[text])
-            except (Refusal, AssertionError) as found:
+            except (UserError, AssertionError) as found:
                 error = f"{text}: {found}"
             with self._lock:
                 self.answers, self.longest = self.answers + 1, max(self.longest, time.monotonic() - began)

@@ -40,20 +40,20 @@ def binds(config: str) -> list[str]:
 
 
 def test_only_questions_come_in_from_elsewhere() -> None:
-    assert binds(haproxy.closed(CONFIG, "0.0.0.0")) == ["127.0.0.1:9101", "0.0.0.0:8765", "127.0.0.1:8404"]
-    assert binds(haproxy.closed(CONFIG, "127.0.0.1")) == ["127.0.0.1:9101", "127.0.0.1:8765", "127.0.0.1:8404"]
+    assert binds(haproxy.restrict_config(CONFIG, "0.0.0.0")) == ["127.0.0.1:9101", "0.0.0.0:8765", "127.0.0.1:8404"]
+    assert binds(haproxy.restrict_config(CONFIG, "127.0.0.1")) == ["127.0.0.1:9101", "127.0.0.1:8765", "127.0.0.1:8404"]
 
 
 def test_nothing_is_logged_and_all_else_stays() -> None:
-    before, after = CONFIG.splitlines(), haproxy.closed(CONFIG, "127.0.0.1").splitlines()
+    before, after = CONFIG.splitlines(), haproxy.restrict_config(CONFIG, "127.0.0.1").splitlines()
     gone = [line.strip() for line in before if line not in after and "bind" not in line]
     assert gone == ["log 127.0.0.1:514 local0 info", "log global", "log global"]
     assert [line for line in before if line in after] == [line for line in after if line in before]
 
 
 def test_what_was_closed_stays_closed() -> None:
-    once = haproxy.closed(CONFIG, "10.0.0.1")
-    assert haproxy.closed(once, "10.0.0.1") == once
+    once = haproxy.restrict_config(CONFIG, "10.0.0.1")
+    assert haproxy.restrict_config(once, "10.0.0.1") == once
 
 
 def started(place: Path, body: str) -> list[str]:
@@ -70,7 +70,7 @@ def test_it_becomes_haproxy_which_reads_what_is_closed(tmp_path: Path) -> None:
     told = subprocess.run(started(tmp_path, 'echo "$@"; cat "$3"'), check=True, capture_output=True, text=True)
     options, _, config = told.stdout.partition("\n")
     assert options == f"-db -f {tmp_path / 'config'} -sf 1"
-    assert config.rstrip() == haproxy.closed(CONFIG, "127.0.0.1").rstrip()
+    assert config.rstrip() == haproxy.restrict_config(CONFIG, "127.0.0.1").rstrip()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Ray's HAProxy is for Linux")

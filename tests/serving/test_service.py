@@ -13,15 +13,15 @@ import httpx2
 import pytest
 
 from attention.trace import Trace
-from inference import LocalBackend, Refusal, TraceRequest, stops
+from inference import LocalBackend, TraceRequest, UserError, cancellation
+from inference.cancellation import Cancelled, wait
 from inference.settings import Settings
-from inference.stops import Stopped, wait
-from serving import heads
-from serving.batches import Batches
-from serving.frames import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE
-from serving.line import Full, Line
+from serving import request_headers
+from serving.batches import Batcher
+from serving.protocol import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE
+from serving.serialization import pack, unpack
 from serving.service import GONE, Service, main
-from serving.values import pack, unpack
+from serving.work_queue import QueueFull, WorkQueue
 from tests.support.service import asking
 
 LOCAL = "http://127.0.0.1"
@@ -39,7 +39,7 @@ class Held(LocalBackend):
         self.asked.append(request.text)
         self.begun.release()
         assert self.gate.wait(60)
-        raise Refusal("It was asked.")
+        raise UserError("It was asked.")
 
 
 class Endless(LocalBackend):
@@ -103,7 +103,7 @@ def test_what_is_no_question_is_refused_in_a_frame(service: Service, path: str, 
 def test_fields_of_wrong_types_break_nothing(service: Service, logged: list[str]) -> None:
     answer = ask(service, TRACES, pack((TraceRequest(text="a", cut="x"),)))  # type: ignore[arg-type]
     assert answer.status_code == 500
-    assert isinstance(unpack(answer.content), Refusal)
+    assert isinstance(unpack(answer.content), UserError)
     assert any("while a question was answered" in told for told in logged)
 
 
@@ -128,7 +128,7 @@ def test_without_a_token_only_the_loopback_is_answered_and_no_page_of_another_si
 
 
 def test_too_much_is_not_taken_in(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heads, "MOST_ASKED", 100)
+    monkeypatch.setattr(request_headers, "MOST_ASKED", 100)
     assert ask(service, ABOUT, b"x" * 101).status_code == 413
     assert ask(service, ABOUT, b"x" * 100).status_code == 400
 
@@ -221,8 +221,8 @@ def test_a_pass_ends_when_its_time_is_over() -> None:
 
 @pytest.mark.slow
 def test_a_pass_ends_when_its_visitor_leaves_the_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stops, "LOOK", 0.01)
-    backend, stop = Endless(), stops.Stop("visitor")
+    monkeypatch.setattr(cancellation, "LOOK", 0.01)
+    backend, stop = Endless(), cancellation.CancelToken("visitor")
 
     def leaves() -> None:
         backend.begun.wait(60)
@@ -230,7 +230,7 @@ def test_a_pass_ends_when_its_visitor_leaves_the_app(monkeypatch: pytest.MonkeyP
 
     leaving = threading.Thread(target=leaves)
     leaving.start()
-    with asking(backend) as there, stops.ending(stop), pytest.raises(Stopped):
+    with asking(backend) as there, cancellation.use_token(stop), pytest.raises(Cancelled):
         there.trace(TraceRequest(text="a"))
     leaving.join()
     assert backend.ended.wait(60)
@@ -238,8 +238,8 @@ def test_a_pass_ends_when_its_visitor_leaves_the_app(monkeypatch: pytest.MonkeyP
 
 def test_a_batch_ends_when_all_of_its_visitors_have_left() -> None:
     async def run() -> None:
-        backend, line = Endless(), Line(1, 8)
-        batches = Batches(backend, line)
+        backend, line = Endless(), WorkQueue(1, 8)
+        batches = Batcher(backend, line)
         one, two, same, early = (
             asyncio.create_task(batches.frame(TraceRequest(text=text))) for text in ("one", "two", "one", "early")
         )
@@ -260,8 +260,8 @@ def test_a_batch_ends_when_all_of_its_visitors_have_left() -> None:
 
 def test_who_comes_when_all_others_have_left_is_in_a_batch_of_their_own() -> None:
     async def run() -> None:
-        backend, line = Endless(), Line(1, 8)
-        batches = Batches(backend, line)
+        backend, line = Endless(), WorkQueue(1, 8)
+        batches = Batcher(backend, line)
         first = asyncio.create_task(batches.frame(TraceRequest(text="first")))
         await asyncio.sleep(0)
         first.cancel()
@@ -278,11 +278,11 @@ def test_who_comes_when_all_others_have_left_is_in_a_batch_of_their_own() -> Non
 
 def test_a_line_is_empty_again_when_all_have_left() -> None:
     async def run() -> None:
-        line, gate = Line(1, 2), threading.Event()
+        line, gate = WorkQueue(1, 2), threading.Event()
         first, second = (asyncio.create_task(line.run(lambda: gate.wait(60))) for _ in range(2))
         await asyncio.sleep(0)
-        assert line.full
-        with pytest.raises(Full):
+        assert line.is_full
+        with pytest.raises(QueueFull):
             await line.run(lambda: None)
         second.cancel()
         gate.set()
@@ -295,13 +295,13 @@ def test_a_line_is_empty_again_when_all_have_left() -> None:
 
 def test_what_is_computed_ends_when_nobody_waits_for_it_any_more() -> None:
     async def run() -> None:
-        line, begun, ended = Line(1, 2), threading.Event(), threading.Event()
+        line, begun, ended = WorkQueue(1, 2), threading.Event(), threading.Event()
 
         def work() -> None:
             begun.set()
             try:
                 wait(Future())
-            except Stopped:
+            except Cancelled:
                 ended.set()
 
         first = asyncio.create_task(line.run(work))
@@ -326,8 +326,8 @@ def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> No
     backend.traces = noting  # type: ignore[method-assign]
 
     async def several(*texts: str) -> list[Any]:
-        line = Line(1, 8)
-        together = Batches(backend, line, most=3)
+        line = WorkQueue(1, 8)
+        together = Batcher(backend, line, most=3)
         asked = [together.frame(TraceRequest(text=text)) for text in texts]
         found = await asyncio.gather(*asked, return_exceptions=True)
         line.close()
@@ -337,7 +337,7 @@ def test_texts_that_arrive_together_go_together_and_one_alone_is_refused() -> No
     traces = [trace for _keys, (trace,) in (unpack(b"".join(blocks)) for blocks in (*read, last))]
     assert [trace.text for trace in traces] == ["a cat", "a dog", "a cat", "a cow"]
     assert read[0] is read[2], "a text is told once, however many asked"
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, UserError)
     assert batches == [["a cat", "a dog", " "], ["a cow"]]
 
 

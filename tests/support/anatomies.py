@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from inference.answers.anatomy import dissect
-from inference.questions.anatomy import Build
 from inference.record import capture
+from inference.runners.anatomy import dissect
+from inference.tasks.anatomy import Build
 from tests.support.architectures import MAPS_ONLY, RECORDED, Architecture, build, named
 
 LIMIT = 64

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from i18n import ENGLISH, use_language
 from inference import LocalBackend
 from tests.support.repository import ROOT
-from ui.run import shelf
-from wording import ENGLISH, speaking
+from ui.run import services
 
 LONGEST = 120  # s that a run may take: the first one imports the libraries, on a busy machine
 SAID = re.compile(r'<p class="headlight-(note|refusal)"[^>]*>(.*?)</p>', re.DOTALL)
@@ -31,9 +31,9 @@ def allowed(root: Path) -> Iterator[LocalBackend]:
     """The pages' backend while this process may read the models of a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_MODEL_FOLDERS", str(root))
-        shelf.backend.cache_clear()
-        yield shelf.backend()
-    shelf.backend.cache_clear()
+        services.get_backend.cache_clear()
+        yield services.get_backend()
+    services.get_backend.cache_clear()
 
 
 def asked(file: str, **query: object) -> AppTest:
@@ -65,7 +65,7 @@ def go(page: AppTest, file: str) -> AppTest:
 
 def _its_language(page: AppTest) -> AbstractContextManager[None]:
     """AppTest reads the names of options outside of the page's run, where nobody is served."""
-    return speaking(str(page.query_params["lang"]) if "lang" in page.query_params else ENGLISH)
+    return use_language(str(page.query_params["lang"]) if "lang" in page.query_params else ENGLISH)
 
 
 def notes(page: AppTest, kind: str = "note") -> list[str]:

@@ -15,16 +15,16 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from tests.support.asking import go
-from ui.routes import slips
-from ui.routes.slips import ADDRESS
-from ui.server.guard import Guard
-from ui.state.slip import Slip
+from ui.routes import selection_tokens
+from ui.routes.selection_tokens import ADDRESS
+from ui.server.host_guard import Guard
+from ui.state.selection_token import SelectionToken
 
 
 @pytest.fixture
 def clicks() -> TestClient:
     """Who asks the route, behind the guard that all routes stand behind."""
-    return TestClient(Starlette(routes=slips.routes(), middleware=[Middleware(Guard)]), "http://localhost")
+    return TestClient(Starlette(routes=selection_tokens.routes(), middleware=[Middleware(Guard)]), "http://localhost")
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     """Addresses that were sent to browsers; AppTest has none."""
     found: list[dict[str, str]] = []
 
-    def write(slip: Slip) -> bool:
+    def write(slip: SelectionToken) -> bool:
         found.append(dict(slip.query))
         return True
 
-    monkeypatch.setattr(slips, "write_address", write)
+    monkeypatch.setattr(selection_tokens, "write_address", write)
     return found
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from inference.load import loading
 
-TIDY = loading.tidy
+TIDY = loading.release_memory
 
 
 class Collecting:
@@ -38,11 +38,11 @@ class Collecting:
 def untidy() -> Iterator[None]:
     """Loading collects nothing."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loading, "tidy", lambda: None)
+        patch.setattr(loading, "release_memory", lambda: None)
         yield
 
 
 @pytest.fixture
 def tidy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loading collects as in the app: for what is tested about that."""
-    monkeypatch.setattr(loading, "tidy", TIDY)
+    monkeypatch.setattr(loading, "release_memory", TIDY)

@@ -7,38 +7,49 @@ from pathlib import Path
 
 import numpy as np
 
-from attention.mask import Array
-from probing import changed
-from probing.changed import Facts, Seen
+from attention.mask import FloatArray
+from probing import fine_tuning_changes
+from probing.fine_tuning_changes import ChangeFacts, ComparedSentence
 from training.jobs import job as jobs
-from training.jobs.job import Look
+from training.jobs.job import JobStatus
 
 SENTENCES, SHOWN = 12, 2
-LOOK = Look(jobs.asked("", "=<b>a task</b>", "classify", model="all-MiniLM-L6-v2"), "done", "changes", "", 0, Path())
+LOOK = JobStatus(
+    jobs.new_job("", "=<b>a task</b>", "classify", model="all-MiniLM-L6-v2"), "done", "changes", "", 0, Path()
+)
 
 
-def spread(mean: float, seed: int) -> Array:
+def spread(mean: float, seed: int) -> FloatArray:
     """Divergences around a mean, (sentence, layer, head)."""
-    found: Array = (np.random.default_rng(seed).uniform(0.5, 1.5, (SENTENCES, 2, 3)) * mean).astype(np.float32)
+    found: FloatArray = (np.random.default_rng(seed).uniform(0.5, 1.5, (SENTENCES, 2, 3)) * mean).astype(np.float32)
     return found
 
 
-def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, telling: bool = True) -> Look:
+def job(folder: Path, task: float = 0.2, step: int = 40, film: bool = True, telling: bool = True) -> JobStatus:
     """A training whose head 1-2 went beyond the twin."""
     twin, moved = spread(task / 2, 1), spread(task / 2, 2)
     moved[:, 1, 2] *= 4
-    bits: dict[tuple[str, str], Array] = {
+    bits: dict[tuple[str, str], FloatArray] = {
         ("task", "all"): moved,
         ("twin", "all"): twin,
         ("other twin", "all"): twin * np.float32(1.1),
     }
     bits |= {(who, "telling"): array if telling else array * np.nan for (who, _), array in bits.items()}
     pieces = ("[CLS]", "<b>play</b>", "[SEP]")
-    maps = {(side, at): np.full((2, 3, 3, 3), 1 / 3, np.float32) for side in changed.SIDES for at in range(SHOWN)}
+    maps = {
+        (side, at): np.full((2, 3, 3, 3), 1 / 3, np.float32)
+        for side in fine_tuning_changes.SIDES
+        for at in range(SHOWN)
+    }
     steps = np.array([0, 20, 40], np.float32)
-    frames: dict[str, Array] = {"step": steps, "maps": np.full((3, 2, 3, 3, 3), 1 / 3, np.float32)}
-    frames |= {rows: np.stack([moved[:SHOWN] * np.float32(share) for share in (0, 0.5, 1)]) for rows in changed.ROWS}
-    seen = tuple(Seen(f"<b>play</b> {at}", "play", pieces if at < SHOWN else None) for at in range(SENTENCES))
-    facts = Facts("all-MiniLM-L6-v2", "classify", step, "the row of [CLS]", seen)
-    changed.write(folder / "changes", facts, bits, maps, frames if film else None)
+    frames: dict[str, FloatArray] = {"step": steps, "maps": np.full((3, 2, 3, 3, 3), 1 / 3, np.float32)}
+    frames |= {
+        rows: np.stack([moved[:SHOWN] * np.float32(share) for share in (0, 0.5, 1)])
+        for rows in fine_tuning_changes.ROWS
+    }
+    seen = tuple(
+        ComparedSentence(f"<b>play</b> {at}", "play", pieces if at < SHOWN else None) for at in range(SENTENCES)
+    )
+    facts = ChangeFacts("all-MiniLM-L6-v2", "classify", step, "the row of [CLS]", seen)
+    fine_tuning_changes.write(folder / "changes", facts, bits, maps, frames if film else None)
     return replace(LOOK, folder=folder)

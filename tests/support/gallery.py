@@ -11,38 +11,39 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.complexity import Fit, Sizes
-from attention.mask import Array
+from attention.complexity import CostSizes, QuadraticFit
+from attention.mask import FloatArray
 from attention.positions import by_distance, sinusoidal, t5_buckets
-from viz.components.matrices.matrices import Sheet
+from viz.components.matrices.matrices import MatrixSpec
+from viz.figures.ablated_parts import ablated_parts
 from viz.figures.activation import activation
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
 from viz.figures.by_layer import MapSize
 from viz.figures.calibration import Bin, calibration
-from viz.figures.carried import carried_map
+from viz.figures.change_and_effect import change_and_effect
 from viz.figures.complexity import growth
 from viz.figures.confusion import confusion
 from viz.figures.contexts import context_lines
 from viz.figures.cosine import cosine_map
-from viz.figures.cost import memory, seconds, shares
+from viz.figures.cost import memory, operation_shares, seconds
 from viz.figures.distance import distance_by_layer, offset_profile
-from viz.figures.drift import Line, by_layer, by_step
+from viz.figures.drift import DriftLine, by_layer, by_step
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
 from viz.figures.importance import importance
 from viz.figures.learning_curve import learning_curve
 from viz.figures.lens import lens_curves, lens_map
-from viz.figures.parts import parts
+from viz.figures.patching import patching_map
 from viz.figures.positions import curves, products, similarity
-from viz.figures.positions_scores import Turning, buckets, by_head, rotary
+from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
 from viz.figures.random_sets import random_sets
 from viz.figures.received import received_by_token
-from viz.figures.relation_scores import Score, relation_scores
+from viz.figures.relation_scores import RelationScore, relation_scores
 from viz.figures.removal_curve import removal_curve
 from viz.figures.role_map import role_map
-from viz.figures.sampling import before_after, cumulated
+from viz.figures.sampling import before_after, cumulative
 from viz.figures.scatter import scatter
 from viz.figures.seeds import Curve, seeds
 from viz.figures.similarity_map import similarity_map
@@ -50,9 +51,8 @@ from viz.figures.softmax_slope import softmax_slope
 from viz.figures.theme import Theme
 from viz.figures.two_readings import two_readings
 from viz.figures.two_words import two_words
-from viz.figures.used import used
 from viz.figures.what_if import what_if
-from viz.sheets import agreement, multi_head, neuron, side_by_side, step_by_step
+from viz.matrix_specs import agreement, multi_head, neuron, side_by_side, step_by_step
 
 Example = Callable[[Theme], go.Figure]
 WORDS = ("The", "<b>cat</b>", "did", "not", "cross")
@@ -65,10 +65,10 @@ def sizes(*shape: int, seed: int = 0) -> Any:
     return np.random.default_rng(seed).uniform(size=shape).astype(np.float32)
 
 
-def rows(*shape: int, seed: int = 0) -> Array:
+def rows(*shape: int, seed: int = 0) -> FloatArray:
     """Weights: the last axis sums to one."""
     found = sizes(*shape, seed=seed)
-    weights: Array = found / found.sum(axis=-1, keepdims=True)
+    weights: FloatArray = found / found.sum(axis=-1, keepdims=True)
     return weights
 
 
@@ -96,14 +96,14 @@ def ranked() -> list[list[str]]:
 
 
 BY_LAYER = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
-TURNING = Turning("local", np.cos(np.linspace(0, 3, 9)), np.linspace(1, 0.2, 9))
+TURNING = RotarySet("local", np.cos(np.linspace(0, 3, 9)), np.linspace(1, 0.2, 9))
 ROLES = [["previous", "", "first"], ["separator", "broad", "repeat"]]
 RELATIONS = [["", "det", "obj"], ["", "", "<i>long</i>"]]
 SCORES = (
-    Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
-    Score("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "always 2 words back", None),
+    RelationScore("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
+    RelationScore("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "always 2 words back", None),
 )
-LAYER = Sizes(width=384, heads=12, kv_heads=12, head_width=32, value_width=32, hidden=1536)
+LAYER = CostSizes(width=384, heads=12, kv_heads=12, head_width=32, value_width=32, hidden=1536)
 
 FIGURES: Mapping[str, Example] = {
     "activation": lambda theme: activation(spaced(-3, 3, 13), np.tanh(spaced(-3, 3, 13)), "tanh <x>", theme),
@@ -133,13 +133,13 @@ FIGURES: Mapping[str, Example] = {
     ),
     "cosine": lambda theme: cosine_map(2 * sizes(5, 5) - 1, WORDS, theme, "How alike are the words?", marked=2),
     "cost_memory": lambda theme: memory(LENGTHS[1:], 1e4 * LENGTHS[1:], LENGTHS[1:] ** 2, theme),
-    "cost_seconds": lambda theme: seconds(LENGTHS[1:], 1e-3 * LENGTHS[1:], Fit(0.001, 1e-5, 1e-7), theme),
-    "cost_shares": lambda theme: shares(LAYER, 8192, 14, theme),
+    "cost_seconds": lambda theme: seconds(LENGTHS[1:], 1e-3 * LENGTHS[1:], QuadraticFit(0.001, 1e-5, 1e-7), theme),
+    "cost_shares": lambda theme: operation_shares(LAYER, 8192, 14, theme),
     "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
     "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
     "drift_by_layer": lambda theme: by_layer(
         [
-            Line(name, values, values - 0.02, values + np.array([0.03, 0.01, np.nan]))
+            DriftLine(name, values, values - 0.02, values + np.array([0.03, 0.01, np.nan]))
             for name, values in (("the task", spaced(0.01, 0.3, 3)), ("<shuffled>", spaced(0, 0.2, 3)))
         ],
         theme,
@@ -168,7 +168,7 @@ FIGURES: Mapping[str, Example] = {
     ),
     "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
     "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),
-    "parts": lambda theme: parts(
+    "parts": lambda theme: ablated_parts(
         {
             "as trained": {"all parts": (1.0, 0.9, 0.95), "no <norm>": (0.4, 0.9, 0.5)},
             "beyond": {"all parts": (0.8, 0.5, 0.6), "no <norm>": (0.1, 0.2, 0.1)},
@@ -200,7 +200,7 @@ FIGURES: Mapping[str, Example] = {
     "sampling_before_after": lambda theme: before_after(
         WORDS, (0.4, 0.3, 0.1, 0.1, 0.05), (0.6, 0.4, 0, 0, 0), theme, "Top 2", marked=[0]
     ),
-    "sampling_cumulated": lambda theme: cumulated(
+    "sampling_cumulated": lambda theme: cumulative(
         (0.4, 0.3, 0.1, 0.1, 0.05), (0.6, 0.4, 0, 0, 0), 2, theme, "How far their sum has come"
     ),
     "scatter": named_points(2),
@@ -232,7 +232,7 @@ FIGURES: Mapping[str, Example] = {
         selected=(1, 0),
     ),
     "softmax_slope": lambda theme: softmax_slope([1, 4, 16], spaced(0.7, 0.7, 3), spaced(0.7, 0.1, 3), theme, 4),
-    "carried": lambda theme: carried_map(
+    "carried": lambda theme: patching_map(
         np.array([[0, 1, 0], [0.1, 0.86, -0.05], [np.nan, 0.4, 0.3], [0.2, 1, 0.1]], np.float32),
         ["it", "tired → wide", "<b>"],
         theme,
@@ -251,7 +251,7 @@ FIGURES: Mapping[str, Example] = {
         marked=1,
     ),
     "two_words": lambda theme: two_words(["one", "two"], ["are", "<b>is"], [[0.5, 0.25], [0.1, 0.05]], theme),
-    "used": lambda theme: used(
+    "used": lambda theme: change_and_effect(
         np.array([[0.1, 0.2, np.nan], [0.3, 0.05, 0.4]]),
         np.array([[0.5, 0.1, 0.2], [1.5, 0.0, 0.7]]),
         theme,
@@ -264,8 +264,8 @@ FIGURES: Mapping[str, Example] = {
     "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
 }
 
-SHEETS: Mapping[str, Callable[[], Sequence[Sheet]]] = {
-    "agreement": lambda: agreement.sheets(WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]),
+SHEETS: Mapping[str, Callable[[], Sequence[MatrixSpec]]] = {
+    "agreement": lambda: agreement.agreement_matrices(WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]),
     "multi_head": lambda: multi_head.multi_head(
         rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1), base=1
     ),
@@ -274,9 +274,9 @@ SHEETS: Mapping[str, Callable[[], Sequence[Sheet]]] = {
         rows(3, 5), rows(3, 5, seed=1), WORDS[:3], WORDS, ("with “tired”", "with “wide”"), (1, None)
     ),
     "step_by_step": lambda: [
-        *step_by_step.incoming(sizes(5, 7), None, None, WORDS),
+        *step_by_step.layer_input(sizes(5, 7), None, None, WORDS),
         step_by_step.weights(rows(5), "cat", WORDS, 1),
-        *step_by_step.gathered(rows(5), sizes(5, 4), np.array([0, 1, 4]), ("The", "<b>", "cross"), 1),
-        *step_by_step.compared(sizes(7), sizes(7) + 1e-3),
+        *step_by_step.weighted_values(rows(5), sizes(5, 4), np.array([0, 1, 4]), ("The", "<b>", "cross"), 1),
+        *step_by_step.result_difference(sizes(7), sizes(7) + 1e-3),
     ],
 }

@@ -13,7 +13,7 @@ from tests.support.gallery import FIGURES, SHEETS
 from viz.components.matrices.matrices import payload
 from viz.components.script import script, stylesheet
 from viz.figures.theme import DARK, LIGHT
-from viz.inline import inline, quoted
+from viz.inline import escape_json, inline
 
 STYLE = """
 body { font: 14px system-ui, sans-serif; margin: 16px; background: #888; }
@@ -60,8 +60,8 @@ def page(told: Sequence[tuple[str, str]]) -> str:
 <style>{STYLE}{stylesheet("shared/look", "matrices/matrices")}</style>
 <script>{inline(get_plotlyjs())}</script></head>
 <body><h1>Every figure</h1>{sections}
-<script type="application/json" id="sheets">{quoted({"places": sheets})}</script>
-<script>const drawn = {quoted(figures)};{START}</script>
+<script type="application/json" id="sheets">{escape_json({"places": sheets})}</script>
+<script>const drawn = {escape_json(figures)};{START}</script>
 <script type="module">{inline(script("matrices/matrices"))}{SHEETS_START}</script>
 </body></html>
 """

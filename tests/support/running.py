@@ -20,7 +20,7 @@ from tests.support.atrest import PATIENCE
 from tests.support.repository import ROOT
 
 # What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
-LIKE_THE_SHELL = """from viz.components.rest import rest as mark_of_rest
+LIKE_THE_SHELL = """from viz.components.idle_tracker import rest as mark_of_rest
 from viz.components.theme_change import theme_change as change_of_theme
 
 mark_of_rest.mount()

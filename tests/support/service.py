@@ -13,9 +13,9 @@ import uvicorn
 
 from attention.trace import Trace
 from inference.backend import LocalBackend
-from inference.questions.question import Question
 from inference.request import TraceRequest
-from serving.remote import RemoteBackend
+from inference.tasks.model_request import ModelRequest
+from serving.remote_backend import RemoteBackend
 from serving.service import Service
 
 
@@ -54,7 +54,7 @@ def asking(backend: LocalBackend, **more: Any) -> Iterator[RemoteBackend]:
     service = Service(backend, **more)
     with (
         listening(service.app()) as address,
-        closing(RemoteBackend.at(address, service.token, backend.settings)) as there,
+        closing(RemoteBackend.from_url(address, service.token, backend.settings)) as there,
     ):
         yield there
     service.line.close()
@@ -88,13 +88,13 @@ def all_over_http() -> Iterator[None]:
             with one:
                 if backend not in asked:
                     apps.append(Service(_Computes(backend)).app())
-                    asked[backend] = RemoteBackend.at(f"{address}/{len(apps) - 1}", settings=backend.settings)
+                    asked[backend] = RemoteBackend.from_url(f"{address}/{len(apps) - 1}", settings=backend.settings)
                 return asked[backend]
 
         def computed(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[Trace]:
             return there(backend).computed(requests)
 
-        def made(backend: LocalBackend, question: Question[Any]) -> Any:
+        def made(backend: LocalBackend, question: ModelRequest[Any]) -> Any:
             return there(backend).made(question)
 
         patch.setattr(LocalBackend, "computed", computed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inference.heads import CLASSES, CLASSIFY
+from inference.task_heads import CLASSES, CLASSIFY
 from tests.support import tinyheads
 from tests.support.tinymodels import byte_level
 

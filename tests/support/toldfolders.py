@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.support.labelledtexts import spaced
-from training.finetune.scores import classified, tagged
+from training.finetune.scores import score_tags, score_texts
 
 HOSTILE = "<b>shout</b> [l](x) \u202e"  # a label, and a text
 
@@ -18,7 +18,7 @@ HOSTILE = "<b>shout</b> [l](x) \u202e"  # a label, and a text
 def texts(folder: Path, labels: Sequence[str], rows: Sequence[tuple[str, int, Sequence[float]]], **more: Any) -> Path:
     """Of texts: each with its class, a number, and every class' probability; the likeliest is said."""
     said = [int(np.argmax(shares)) for _, _, shares in rows]
-    found = classified([labels[true] for _, true, _ in rows], [labels[at] for at in said], labels)
+    found = score_texts([labels[true] for _, true, _ in rows], [labels[at] for at in said], labels)
     lines = [
         {"text": text, "label": labels[true], "said": labels[at], "shares": list(shares)}
         for (text, true, shares), at in zip(rows, said, strict=True)
@@ -29,7 +29,7 @@ def texts(folder: Path, labels: Sequence[str], rows: Sequence[tuple[str, int, Se
 def words(folder: Path, rows: Sequence[tuple[str, str, str, Sequence[float | None]]]) -> Path:
     """Of words: each text's words, true tags and those that were said, all with spaces between them, and shares."""
     split = [(text, tags.split(), said.split(), list(shares)) for text, tags, said, shares in rows]
-    found = tagged([tags for _, tags, _, _ in split], [said for _, _, said, _ in split])
+    found = score_tags([tags for _, tags, _, _ in split], [said for _, _, said, _ in split])
     lines = [
         {"text": text, "words": spaced(text.split()), "tags": tags, "said": said, "shares": shares}
         for text, tags, said, shares in split

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from safetensors.numpy import load_file, save_file
 
-from inference.files import taught
+from inference.files import fine_tuned
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
 from tests.support import tinymodels
-from training.jobs.job import CHARACTERS, PREDICTIONS, Job, Look, Status, asked, set_status, write
-from training.jobs.queue import Queue
+from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus, Status, Training, new_job, set_status, write
+from training.jobs.queue import TrainingQueue
 
 # "waits" ends when it is asked to, or when the app is gone.
 CHILD = """
@@ -54,10 +54,10 @@ else:
 class Trainings:
     """A queue in a folder, and a pipe through which its processes say that they begin."""
 
-    queue: Queue
+    queue: TrainingQueue
     pipe: Path
 
-    def submit(self, title: str, owner: str = "ann") -> Job:
+    def submit(self, title: str, owner: str = "ann") -> Training:
         """A job of that title in the queue."""
         job = of(title, owner)
         self.queue.submit(job)
@@ -69,15 +69,15 @@ class Trainings:
         self.pipe.with_suffix(".heard").write_bytes(b"")
         return found
 
-    def ended(self, job: Job) -> Look:
+    def ended(self, job: Training) -> JobStatus:
         """How a job stands once nothing runs or waits any more."""
         assert self.queue.wait(60)
         return self.queue.look(job.id)
 
 
-def of(title: str, owner: str = "ann") -> Job:
+def of(title: str, owner: str = "ann") -> Training:
     """A job that needs no model's file."""
-    return asked(owner, title, "classify", model=CHARACTERS, data="sib-200-en")
+    return new_job(owner, title, "classify", model=CHARACTERS, data="sib-200-en")
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
         os.mkfifo(pipe.with_suffix(".heard"))
         script.write_text(CHILD, encoding="utf-8")
     command = (sys.executable, "-S", "-E", str(script), str(pipe))
-    queue = Queue(folder / "taught", budget, Machine(offline=True), command)
+    queue = TrainingQueue(folder / "taught", budget, Machine(offline=True), command)
     try:
         yield Trainings(queue, pipe)
     finally:
@@ -99,13 +99,13 @@ def trainings(folder: Path, budget: int = 10**9) -> Iterator[Trainings]:
         assert queue.wait(60)
 
 
-def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Job:
+def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT</b>", **changes: object) -> Training:
     """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
     job = of(title, owner)
     folder = place / job.id
-    tinymodels.save(folder / taught.MODEL, "bert", **changes)
-    (folder / taught.MODEL / taught.SCORES).write_text("{}", encoding="utf-8")
-    (folder / taught.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
+    tinymodels.save(folder / fine_tuned.MODEL, "bert", **changes)
+    (folder / fine_tuned.MODEL / fine_tuned.SCORES).write_text("{}", encoding="utf-8")
+    (folder / fine_tuned.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
     write(job, folder)
     set_status(folder, Status("done", "changes"))
     return job
@@ -113,7 +113,7 @@ def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT<
 
 def learn_on(folder: Path) -> None:
     """What a job that goes on does to its model: other weights, and later."""
-    weights, scores = folder / taught.MODEL / WEIGHTS, folder / taught.MODEL / taught.SCORES
+    weights, scores = folder / fine_tuned.MODEL / WEIGHTS, folder / fine_tuned.MODEL / fine_tuned.SCORES
     save_file({name: value * 1.5 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
     later = scores.stat().st_mtime_ns + 10**9
     os.utime(scores, ns=(later, later))

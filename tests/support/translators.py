@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.covering import covering_heads
 from attention.edits import Edit
+from attention.source_coverage import covering_heads
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
-from inference.questions.decoding import BeamStep, NextBeams, NextTarget
-from inference.questions.forced import Forced, ForcedTarget
+from inference.tasks.decoding import BeamStep, NextBeams, NextTarget
+from inference.tasks.teacher_forcing import ForcedSteps, ForcedTarget
 from tests.support.serving import Served
 from tests.support.tinymodels import save
 
@@ -53,7 +53,7 @@ class Translator:
     def trace(self, tokens: tuple[int, ...], **more: Any) -> Trace:
         return self.backend.trace(TraceRequest(self.model, TEXT, written=tokens, **more))
 
-    def forced(self, tokens: tuple[int, ...], *sets: tuple[Edit, ...]) -> Forced:
+    def forced(self, tokens: tuple[int, ...], *sets: tuple[Edit, ...]) -> ForcedSteps:
         return self.backend.predict(ForcedTarget(self.model, text=TEXT, written=tokens, edits=sets or ((),)))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support.trainingtexts import Setting, library, setting, write_library, write_start  # noqa: F401  (fixture)
 from training import config, corpus
 from training.documents import documents, held_out
@@ -89,14 +89,14 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["[]", "{}", '{"text": 3}', "not JSON"])
 def test_a_bad_line_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "bad.jsonl").write_text('{"text": "fine"}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(Refusal, match=r"ine 2 of .*\.jsonl"):
+    with pytest.raises(UserError, match=r"ine 2 of .*\.jsonl"):
         list(documents(tmp_path / "bad.jsonl"))
 
 
 def test_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"no \.txt"):
+    with pytest.raises(UserError, match=r"no \.txt"):
         list(documents(tmp_path))
-    with pytest.raises(Refusal, match="text at"):
+    with pytest.raises(UserError, match="text at"):
         list(documents(tmp_path / "missing"))
 
 

@@ -11,19 +11,19 @@ import torch
 
 from tests.support.trainingtexts import library, write_start
 from training import corpus, evaluate
-from training.batches import Batch, Batches
-from training.model import Reading, build, vocabulary
+from training.batches import PretrainingBatch, PretrainingBatches
+from training.model import PretrainingOutput, build, vocabulary
 from training.precision import precision
 
 
 @pytest.fixture
-def batches(tmp_path: Path) -> Batches:
+def batches(tmp_path: Path) -> PretrainingBatches:
     write_start(tmp_path / "start")
     corpus.write(library(), tmp_path / "start" / "tokenizer.json", tmp_path / "corpus")
-    return Batches(corpus.read(tmp_path / "corpus"), vocabulary(tmp_path / "start"), 48, 5, seed=1)
+    return PretrainingBatches(corpus.read(tmp_path / "corpus"), vocabulary(tmp_path / "start"), 48, 5, seed=1)
 
 
-def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: Batches, tmp_path: Path) -> None:
+def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: PretrainingBatches, tmp_path: Path) -> None:
     model, _ = build(tmp_path / "start", 0)
     counts = batches.corpus.counts
     with torch.no_grad():
@@ -43,17 +43,19 @@ def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: Batch
     assert score.masked == sum(int((masked.shown == 0).sum()) for masked in asked)
 
 
-def test_only_masked_places_count_as_masked(batches: Batches, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_masked_places_count_as_masked(
+    batches: PretrainingBatches, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A reading that is right wherever [MASK] stands and wrong elsewhere, and right about every pair."""
 
-    def perfect(_model: object, batch: Batch, _device: object) -> Reading:
+    def perfect(_model: object, batch: PretrainingBatch, _device: object) -> PretrainingOutput:
         masked = batch.masked
         logits = np.zeros((len(masked.labels), len(batches.corpus.counts)), np.float32)
         answers = np.where(masked.shown == 0, masked.labels, (masked.labels + 1) % logits.shape[1])
         logits[np.arange(len(answers)), answers] = 50
         follows = np.eye(2, dtype=np.float32)[batch.random] * 50
         return replace(
-            Reading(torch.zeros(1), torch.zeros(1), ()),
+            PretrainingOutput(torch.zeros(1), torch.zeros(1), ()),
             logits=torch.from_numpy(logits),
             follows=torch.from_numpy(follows),
         )

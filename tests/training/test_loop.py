@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 import torch
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support.pausing import stopping
 from tests.support.trainingtexts import Setting, setting  # noqa: F401  (fixture)
 from training import bert, config, corpus, loop, metrics
 from training.__main__ import main
-from training.loop import Stint
+from training.loop import RunBudget
 from training.prepare import training_text
 
 
@@ -96,18 +96,18 @@ def test_a_finished_run_stays_finished(setting: Setting) -> None:  # noqa: F811
 @pytest.mark.slow
 def test_a_finished_run_goes_on_at_the_rate_it_is_raised_to(setting: Setting) -> None:  # noqa: F811
     bert.pretrain(config.read(setting(steps=5)))
-    with pytest.raises(Refusal, match=r"at step 5; .*\[optimiser\]"):
-        bert.pretrain(config.read(setting(steps=5)), Stint(raise_to=0.5))
+    with pytest.raises(UserError, match=r"at step 5; .*\[optimiser\]"):
+        bert.pretrain(config.read(setting(steps=5)), RunBudget(raise_to=0.5))
     file = setting(steps=9)
-    with pytest.raises(Refusal, match="raised to 2 of"):
-        bert.pretrain(config.read(file), Stint(raise_to=2.0))
+    with pytest.raises(UserError, match="raised to 2 of"):
+        bert.pretrain(config.read(file), RunBudget(raise_to=2.0))
     before = state(file)
-    bert.pretrain(config.read(file), Stint(raise_to=0.5, stop_after=0))
+    bert.pretrain(config.read(file), RunBudget(raise_to=0.5, stop_after=0))
     assert state(file)["progress"][0] == 6
     assert state(file)["plans"][-1] == [5, 0.5, 9]
     assert not equal(before["model"], state(file)["model"])
-    with pytest.raises(Refusal, match="at step 6 of 9; "):
-        bert.pretrain(config.read(file), Stint(raise_to=0.5))
+    with pytest.raises(UserError, match="at step 6 of 9; "):
+        bert.pretrain(config.read(file), RunBudget(raise_to=0.5))
     bert.pretrain(config.read(file))
     assert state(file)["progress"][0] == 9
 
@@ -115,7 +115,7 @@ def test_a_finished_run_goes_on_at_the_rate_it_is_raised_to(setting: Setting) ->
 @pytest.mark.slow
 def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=6)
-    bert.pretrain(config.read(file), Stint(stop_after=0))
+    bert.pretrain(config.read(file), RunBudget(stop_after=0))
     assert state(file)["progress"][0] == 1
     bert.pretrain(config.read(file))
     assert state(file)["progress"][0] == 6
@@ -124,7 +124,7 @@ def test_time_stops_a_run_and_it_can_go_on(setting: Setting) -> None:  # noqa: F
 def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     file = setting(steps=1_000_000)
-    bert.pretrain(config.read(file), Stint(finish_in=1e-6))  # the time is over before the first plan
+    bert.pretrain(config.read(file), RunBudget(finish_in=1e-6))  # the time is over before the first plan
     plans = metrics.lines(file.with_suffix("") / "metrics.jsonl", "plan")
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6
@@ -140,7 +140,7 @@ def test_a_plan_that_was_too_short_grows_while_there_is_a_rate_to_go_on_with(
     clock = chain([0.0, 10.0], count(10.1, 0.1))
     monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     file = setting(steps=12)
-    bert.pretrain(config.read(file), Stint(finish_in=0.5, at_most=40))
+    bert.pretrain(config.read(file), RunBudget(finish_in=0.5, at_most=40))
     assert state(file)["progress"][0] == 40
     assert [plan[2] for plan in state(file)["plans"]] == [12, 17, 32, 40]
     assert all(share > 0 for _, share, _ in state(file)["plans"])
@@ -167,7 +167,7 @@ def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
 
 def test_held_out_text_is_not_what_is_read(setting: Setting) -> None:  # noqa: F811
     settings = config.read(setting(steps=9))
-    run = bert.ready(settings)
+    run = bert.prepare_run(settings)
     trained = set(corpus.names(training_text(settings)))
     assert len(run.batches.corpus.documents) - 1 == len(trained)
     held = run.held_out["farm"].corpus
@@ -185,7 +185,7 @@ def test_held_out_text_is_not_what_is_read(setting: Setting) -> None:  # noqa: F
 def test_a_wrong_configuration_is_refused(tmp_path: Path, line: str, message: str) -> None:
     file = tmp_path / "run.toml"
     file.write_text('run = "r"\nstart = "s"\nsource = []\n' + line, encoding="utf-8")
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(UserError, match=message):
         config.read(file)
 
 

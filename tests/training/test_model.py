@@ -9,15 +9,15 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import BertForPreTraining, BertModel
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support.trainingtexts import library, write_start
 from training import corpus
-from training.batches import Batch, Batches
-from training.config import Optimiser
-from training.hold import divergence, teach
+from training.attention_distillation import divergence, teach
+from training.batches import PretrainingBatch, PretrainingBatches
+from training.config import BertOptimizer
+from training.head_initialization import warm_start
 from training.model import build, losses, read, start_folder, vocabulary
-from training.optimiser import optimiser, set_rate
-from training.warmstart import warm_start
+from training.optimizer import optimiser, set_rate
 
 CPU = torch.device("cpu")
 
@@ -30,16 +30,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def batches(folder: Path) -> Batches:
-    return Batches(corpus.read(folder.parent / "corpus"), vocabulary(folder), 48, 5, seed=1)
+def batches(folder: Path) -> PretrainingBatches:
+    return PretrainingBatches(corpus.read(folder.parent / "corpus"), vocabulary(folder), 48, 5, seed=1)
 
 
 @pytest.fixture
-def batch(batches: Batches) -> Batch:
+def batch(batches: PretrainingBatches) -> PretrainingBatch:
     return batches(0, 0.15)
 
 
-def test_both_losses_are_transformers_own(folder: Path, batch: Batch) -> None:
+def test_both_losses_are_transformers_own(folder: Path, batch: PretrainingBatch) -> None:
     model, _ = build(folder, 0)
     pieces, pairs = losses(read(model, batch, CPU), batch)
     labels = torch.full(batch.real.shape, -100)
@@ -70,13 +70,13 @@ def test_a_part_of_an_encoder_is_refused(folder: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     del weights["pooler.dense.bias"]
     save_file(weights, folder / "model.safetensors")
-    with pytest.raises(Refusal, match="BERT encoder"):
+    with pytest.raises(UserError, match="BERT encoder"):
         build(folder, 0)
 
 
 def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(Refusal, match="no tokenizer"):
+    with pytest.raises(UserError, match="no tokenizer"):
         start_folder(str(tmp_path))
 
 
@@ -87,7 +87,7 @@ def test_the_same_seed_draws_the_same_weights(folder: Path) -> None:
     assert not torch.equal(states[0][name], states[2][name])
 
 
-def test_a_warm_started_head_is_far_better_than_a_random_one(folder: Path, batches: Batches) -> None:
+def test_a_warm_started_head_is_far_better_than_a_random_one(folder: Path, batches: PretrainingBatches) -> None:
     model, _ = build(folder, 0)
     held = batches(999, 0.15)
     before = float(losses(read(model, held, CPU), held)[0].detach())
@@ -98,7 +98,7 @@ def test_a_warm_started_head_is_far_better_than_a_random_one(folder: Path, batch
 
 def test_groups_cover_every_parameter_once_and_spare_biases_and_norms(folder: Path) -> None:
     model, _ = build(folder, 0)
-    made = optimiser(model, Optimiser(rate=0.1, weight_decay=0.3), layer_decay=0.5)
+    made = optimiser(model, BertOptimizer(rate=0.1, weight_decay=0.3), layer_decay=0.5)
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     found = {names[id(parameter)]: group for group in made.param_groups for parameter in group["params"]}
     assert set(found) == set(names.values())
@@ -115,7 +115,7 @@ def test_groups_cover_every_parameter_once_and_spare_biases_and_norms(folder: Pa
     assert {group["lr"] for group in made.param_groups} == {0.05, 0.025, 0.0125}
 
 
-def test_attention_diverges_from_another_encoder_s_only(folder: Path, batch: Batch) -> None:
+def test_attention_diverges_from_another_encoder_s_only(folder: Path, batch: PretrainingBatch) -> None:
     models: list[BertForPreTraining] = [build(folder, seed)[0] for seed in (0, 1)]
     encoders: list[BertModel] = [model.bert.eval() for model in models]
     taught = teach(encoders[0], batch, CPU, 3)

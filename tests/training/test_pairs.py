@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.trainingtexts import library, write_start
 from training import corpus
-from training.batches import SHORTEST, Batches
-from training.corpus import Corpus
+from training.batches import SHORTEST, PretrainingBatches
+from training.corpus import TokenCorpus
 from training.model import vocabulary
-from training.pairs import Pair, pair, shortened, spans
+from training.pairs import SentencePair, pair, spans, truncate_pair
 
 ROOM = 45
 
@@ -26,20 +26,20 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def text(start: Path) -> Corpus:
+def text(start: Path) -> TokenCorpus:
     return corpus.read(start.parent / "corpus")
 
 
 @pytest.fixture(scope="module")
-def batches(start: Path, text: Corpus) -> Batches:
-    return Batches(text, vocabulary(start), ROOM + 3, 6, seed=5)
+def batches(start: Path, text: TokenCorpus) -> PretrainingBatches:
+    return PretrainingBatches(text, vocabulary(start), ROOM + 3, 6, seed=5)
 
 
-def made(document_lengths: list[list[int]]) -> Corpus:
+def made(document_lengths: list[list[int]]) -> TokenCorpus:
     """A corpus of documents with sentences of these lengths; its pieces count from 0, so a piece says its place."""
     lengths = np.array([length for document in document_lengths for length in document])
     firsts = np.cumsum([0, *(len(document) for document in document_lengths)])
-    return Corpus(np.arange(lengths.sum()), np.cumsum([0, *lengths]), firsts, np.zeros(1, np.int64))
+    return TokenCorpus(np.arange(lengths.sum()), np.cumsum([0, *lengths]), firsts, np.zeros(1, np.int64))
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,11 @@ def test_spans_by_hand(lengths: list[list[int]], starts: list[int]) -> None:
 
 
 @pytest.mark.slow
-def test_what_follows_follows_and_what_does_not_is_from_another_document(text: Corpus) -> None:
+def test_what_follows_follows_and_what_does_not_is_from_another_document(text: TokenCorpus) -> None:
     random = np.random.default_rng(0)
-    numbered = Corpus(np.arange(len(text.pieces), dtype=text.pieces.dtype), text.sentences, text.documents, text.counts)
+    numbered = TokenCorpus(
+        np.arange(len(text.pieces), dtype=text.pieces.dtype), text.sentences, text.documents, text.counts
+    )
     document = np.repeat(np.arange(len(text.documents) - 1), np.diff(text.sentences[text.documents]))
     kinds = {True: 0, False: 0}
     for sentence in np.tile(spans(text, ROOM), 20).tolist():
@@ -82,14 +84,14 @@ def test_what_follows_follows_and_what_does_not_is_from_another_document(text: C
 
 
 def test_a_shortened_pair_keeps_where_its_texts_meet() -> None:
-    short = shortened(Pair(np.arange(10), np.arange(100, 120), False), 8)
+    short = truncate_pair(SentencePair(np.arange(10), np.arange(100, 120), False), 8)
     assert short.first.tolist() == [6, 7, 8, 9]
     assert short.second.tolist() == [100, 101, 102, 103]
-    narrow = shortened(Pair(np.arange(10), np.array([100]), True), 8)
+    narrow = truncate_pair(SentencePair(np.arange(10), np.array([100]), True), 8)
     assert (len(narrow.first), len(narrow.second), narrow.random) == (7, 1, True)
 
 
-def test_a_batch_is_laid_out_as_bert_reads_it(batches: Batches) -> None:
+def test_a_batch_is_laid_out_as_bert_reads_it(batches: PretrainingBatches) -> None:
     known = batches.vocabulary
     for step in range(6):
         batch = batches(step, 0.15)
@@ -109,22 +111,24 @@ def test_a_batch_is_laid_out_as_bert_reads_it(batches: Batches) -> None:
         assert batch.count == (pieces != known.padding).sum()
 
 
-def test_special_pieces_are_never_asked_for(batches: Batches) -> None:
+def test_special_pieces_are_never_asked_for(batches: PretrainingBatches) -> None:
     special = {batches.vocabulary.start, batches.vocabulary.end, batches.vocabulary.padding, batches.vocabulary.mask}
     asked = np.concatenate([batches(step, 0.5).masked.labels for step in range(20)])
     assert len(asked) > 1_000
     assert not special & set(asked.tolist())
 
 
-def test_a_step_s_batch_depends_on_seed_and_step_alone(batches: Batches, start: Path, text: Corpus) -> None:
-    again = Batches(text, vocabulary(start), ROOM + 3, 6, seed=5)
+def test_a_step_s_batch_depends_on_seed_and_step_alone(
+    batches: PretrainingBatches, start: Path, text: TokenCorpus
+) -> None:
+    again = PretrainingBatches(text, vocabulary(start), ROOM + 3, 6, seed=5)
     again(9, 0.15)
     assert (again(3, 0.15).masked.pieces == batches(3, 0.15).masked.pieces).all()
-    other = Batches(text, vocabulary(start), ROOM + 3, 6, seed=6)
+    other = PretrainingBatches(text, vocabulary(start), ROOM + 3, 6, seed=6)
     assert not np.array_equal(other(3, 0.15).masked.pieces, batches(3, 0.15).masked.pieces)
 
 
-def test_every_span_is_read_once_a_pass(batches: Batches) -> None:
+def test_every_span_is_read_once_a_pass(batches: PretrainingBatches) -> None:
     count = len(batches.spans)
     order = [sentence for step in range(2 * count // 6 + 1) for sentence in batches.sentences(step)]
     assert sorted(order[:count]) == sorted(batches.spans.tolist())
@@ -132,9 +136,9 @@ def test_every_span_is_read_once_a_pass(batches: Batches) -> None:
     assert order[:count] != order[count : 2 * count]
 
 
-def test_whole_words_are_asked_for_whole(start: Path, text: Corpus) -> None:
+def test_whole_words_are_asked_for_whole(start: Path, text: TokenCorpus) -> None:
     known = vocabulary(start)
-    batches = Batches(text, known, ROOM + 3, 6, seed=5, whole_words=True)
+    batches = PretrainingBatches(text, known, ROOM + 3, 6, seed=5, whole_words=True)
     for step in range(5):
         batch = batches(step, 0.3)
         pieces = batch.masked.pieces.copy()
@@ -146,8 +150,8 @@ def test_whole_words_are_asked_for_whole(start: Path, text: Corpus) -> None:
         assert (chosen[:, 1:][continues] == chosen[:, :-1][continues]).all()
 
 
-def test_some_batches_are_short(start: Path, text: Corpus) -> None:
-    batches = Batches(text, vocabulary(start), ROOM + 3, 6, seed=5, short=0.5)
+def test_some_batches_are_short(start: Path, text: TokenCorpus) -> None:
+    batches = PretrainingBatches(text, vocabulary(start), ROOM + 3, 6, seed=5, short=0.5)
     widths = [batches(step, 0.15).real.shape[1] for step in range(40)]
     assert min(widths) >= SHORTEST
     assert 10 < sum(width < 40 for width in widths) < 35

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support import translationtexts
 from tests.support.trainingtexts import Setting, change, setting  # noqa: F401  (fixture)
 from tests.support.translationtexts import setting as pair_setting  # noqa: F401  (fixture)
 from tests.training.test_loop import equal, state
 from training import bert, config, metrics
 from training.__main__ import main
-from training.loop import Stint
+from training.loop import RunBudget
 from training.prepare import held_out_text, training_text
 from training.translation import config as translation
 from training.translation import run
 
-ONE_STEP = Stint(stop_after=0)
+ONE_STEP = RunBudget(stop_after=0)
 
 
 def evaluated(file: Path) -> list[int]:
@@ -38,7 +38,7 @@ def test_changed_settings_hold_and_what_was_gathered_stays(setting: Setting) -> 
     file = setting(steps=9)
     bert.pretrain(config.read(file), ONE_STEP)
     change(file, "rate = 5e-3", "rate = 3e-4\nweight_decay = 0.5\nbetas = [0.8, 0.95]\nlayer_decay = 0.5")
-    going = bert.ready(config.read(file))
+    going = bert.prepare_run(config.read(file))
     groups = going.optimiser.param_groups
     assert {group["peak"] for group in groups} == {3e-4, 1.5e-4, 0.75e-4}
     assert {group["weight_decay"] for group in groups} == {0.0, 0.5}
@@ -67,12 +67,12 @@ def test_the_last_evaluation_stays_whatever_is_asked_next(setting: Setting) -> N
     file = setting(steps=6, evaluate_steps=4)
     bert.pretrain(config.read(file))
     assert evaluated(file) == [0, 4, 6]
-    with pytest.raises(Refusal, match=r"\[optimiser\] steps"):
-        bert.pretrain(config.read(file), Stint(raise_to=0.5))
+    with pytest.raises(UserError, match=r"\[optimiser\] steps"):
+        bert.pretrain(config.read(file), RunBudget(raise_to=0.5))
     assert evaluated(file) == [0, 4, 6]
     bert.pretrain(config.read(file))  # nothing left to do, nothing written twice
     assert evaluated(file) == [0, 4, 6]
-    bert.pretrain(config.read(setting(steps=9, evaluate_steps=4)), Stint(raise_to=0.5))
+    bert.pretrain(config.read(setting(steps=9, evaluate_steps=4)), RunBudget(raise_to=0.5))
     assert evaluated(file) == [0, 4, 6, 8, 9]
 
 
@@ -81,19 +81,19 @@ def test_a_last_evaluation_that_was_cut_off_is_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = setting(steps=6, evaluate_steps=4)
-    whole = bert.Run.assess
+    whole = bert.PretrainingRun.assess
 
-    def cut_off(going: bert.Run) -> None:
+    def cut_off(going: bert.PretrainingRun) -> None:
         if going.progress.step == 6:
             going.metrics.write("evaluation", step=6, pieces=0)
             raise KeyboardInterrupt
         whole(going)
 
-    monkeypatch.setattr(bert.Run, "assess", cut_off)
+    monkeypatch.setattr(bert.PretrainingRun, "assess", cut_off)
     with pytest.raises(KeyboardInterrupt):
         bert.pretrain(config.read(file))
     assert state(file)["progress"][0] == 6
-    monkeypatch.setattr(bert.Run, "assess", whole)
+    monkeypatch.setattr(bert.PretrainingRun, "assess", whole)
     bert.pretrain(config.read(file))
     assert evaluated(file) == [0, 4, 6]
     assert "source" in metrics.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")[-1]
@@ -129,8 +129,8 @@ def test_another_text_is_refused(setting: Setting, old: str, new: str, message: 
         (other / name).write_text(text + "\n", encoding="utf-8")
     written = sorted((file.with_suffix("") / "corpus").iterdir())
     change(file, old, new)
-    with pytest.raises(Refusal, match=message):
-        bert.ready(config.read(file))
+    with pytest.raises(UserError, match=message):
+        bert.prepare_run(config.read(file))
     assert main(["export", str(file), str(file.with_name("model"))]) == 2
     assert not file.with_name("model").exists()
     assert sorted((file.with_suffix("") / "corpus").iterdir()) == written
@@ -140,7 +140,7 @@ def test_a_text_that_was_moved_is_the_same_text(setting: Setting) -> None:  # no
     file = setting(steps=9)
     bert.pretrain(config.read(file), ONE_STEP)
     change(file, 'path = "texts"', 'path = "elsewhere/texts"')
-    assert bert.ready(config.read(file)).progress.step == 1
+    assert bert.prepare_run(config.read(file)).progress.step == 1
 
 
 def test_a_run_from_before_texts_were_stated_opens(setting: Setting) -> None:  # noqa: F811
@@ -149,7 +149,7 @@ def test_a_run_from_before_texts_were_stated_opens(setting: Setting) -> None:  #
     bert.pretrain(settings, ONE_STEP)
     for folder in (training_text(settings), held_out_text(settings, settings.sources[0])):
         without(folder / "corpus.json", "held_out", "sources")
-    assert bert.ready(settings).progress.step == 1
+    assert bert.prepare_run(settings).progress.step == 1
 
 
 @pytest.mark.slow
@@ -167,17 +167,17 @@ def test_other_pairs_are_refused(pair_setting: translationtexts.Setting, old: st
     rows = [f"{source}\t{target}\n" for source, target in translationtexts.phrases()[:100]]
     file.with_name("more.tsv").write_text("".join(rows), encoding="utf-8")
     change(file, old, new)
-    with pytest.raises(Refusal, match=message):
-        run.ready(translation.read(file))
+    with pytest.raises(UserError, match=message):
+        run.prepare_run(translation.read(file))
     assert main(["export-translator", str(file), str(file.with_name("model"))]) == 2
     (file.with_suffix("") / "text.json").unlink()  # as before it was written
-    assert run.ready(translation.read(file)).progress.step == 1
+    assert run.prepare_run(translation.read(file)).progress.step == 1
 
 
 def test_pairs_that_all_are_too_long_are_refused(pair_setting: translationtexts.Setting) -> None:  # noqa: F811
     file = change(pair_setting(steps=9), "longest = 24", "longest = 2")
-    with pytest.raises(Refusal, match="at most 2 pieces"):
-        run.ready(translation.read(file))
+    with pytest.raises(UserError, match="at most 2 pieces"):
+        run.prepare_run(translation.read(file))
 
 
 @pytest.mark.slow

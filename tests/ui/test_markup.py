@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support.asking import asked
-from ui.places import ROOT
+from ui.paths import ROOT
 
 # Short: Agreement asks of a text of twice as many tokens for 13 s of the processor.
 IMAGE, SCRIPT = "<img src=x onerror=a>", "</script><script>window.a</script>"

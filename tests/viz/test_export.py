@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
+from attention.head_summary import summarize_heads
 from attention.spreadsheet import file_stem, with_provenance
-from attention.survey import survey
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from attention.view import View
@@ -27,8 +27,8 @@ from viz import export
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
-from viz.export import TooLong, caption, links_csv, strongest, weights_csv, weights_json
-from viz.inline import inline, quoted
+from viz.export import TooLong, caption, links_csv, strongest_links, weights_csv, weights_json
+from viz.inline import escape_json, inline
 
 HOSTILE = "</script><script>window.pwned=1</script>"
 PIECES = ("[CLS]", "=1+1", "a,b", 'say "x"', HOSTILE, "-", "line\nbreak", "[SEP]")
@@ -133,7 +133,7 @@ def test_links_are_the_strongest_of_all(count: int, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(export, "BLOCK", 24)  # several blocks of rows
     view = View(hostile_trace())
     maps = np.array([[view.weights(layer, head) for head in range(HEADS)] for layer in range(LAYERS)])
-    found = strongest(view, count)
+    found = strongest_links(view, count)
     assert len(found) == min(count, maps.size)
     assert [link[0] for link in found] == np.sort(maps.reshape(-1))[::-1][:count].tolist()
     assert all(maps[tuple(place)] == weight for weight, *place in found)
@@ -141,13 +141,13 @@ def test_links_are_the_strongest_of_all(count: int, monkeypatch: pytest.MonkeyPa
 
 def test_equal_links_come_in_reading_order() -> None:
     trace = sentence_trace(parts={"encoder": (record(6, 6, heads=1, query=np.zeros((1, 6, 4), np.float32)),)})
-    assert [link[3:] for link in strongest(View(trace), 8)] == [(0, k) for k in range(6)] + [(1, 0), (1, 1)]
+    assert [link[3:] for link in strongest_links(View(trace), 8)] == [(0, k) for k in range(6)] + [(1, 0), (1, 1)]
 
 
 def test_a_link_has_its_tokens_beside_its_positions() -> None:
     view = View(hostile_trace())
     rows = table_of(links_csv(view, 3, base=1))
-    weight, layer, head, query, key = strongest(view, 1)[0]
+    weight, layer, head, query, key = strongest_links(view, 1)[0]
     assert rows[1][:3] == [str(layer + 1), str(head + 1), str(query + 1)]
     assert rows[1][3].lstrip("'") == PIECES[query]
     assert rows[1][5].lstrip("'") == PIECES[key]
@@ -171,8 +171,8 @@ def test_too_large_a_file_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_is_written_into_a_script_cannot_end_it() -> None:
-    assert json.loads(quoted({"a": HOSTILE, "b": "\u2028<!--&"})) == {"a": HOSTILE, "b": "\u2028<!--&"}
-    for text in (quoted(HOSTILE), inline(f"x = '{HOSTILE}<!--'")):
+    assert json.loads(escape_json({"a": HOSTILE, "b": "\u2028<!--&"})) == {"a": HOSTILE, "b": "\u2028<!--&"}
+    for text in (escape_json(HOSTILE), inline(f"x = '{HOSTILE}<!--'")):
         assert "</" not in text
         assert "<!--" not in text
 
@@ -215,7 +215,7 @@ def page_of(view: View, script: str = "export function mount() {}", style: str =
         "sampled": False,
         "selection": {**SELECTION, **selection},
     }
-    return standalone_html(view, payload, survey(view, 48), None, script, style)
+    return standalone_html(view, payload, summarize_heads(view, 48), None, script, style)
 
 
 def embedded_in(page: str) -> dict[str, Any]:
@@ -304,5 +304,5 @@ def test_a_page_without_all_heads_still_answers_for_those_it_has(
 
 
 def test_links_are_of_layers_that_attend() -> None:
-    found = strongest(View(hybrid_trace()), 1000)
+    found = strongest_links(View(hybrid_trace()), 1000)
     assert {layer for _, layer, *_ in found} == {1, 3}

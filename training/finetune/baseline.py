@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from probing.labelled.rows import Classified
+from probing.labelled.labeled_texts import LabeledText
 
 # Letters of scripts that part no words by spaces: Thai to Khmer, kana, Han.
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -19,11 +19,11 @@ SAMPLE = 1_000  # texts that tell which way a language is written
 MOST = 200_000  # kinds of features, the most frequent ones
 
 
-def fitted(rows: Sequence[Classified]) -> Pipeline:
+def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
     """Learned from these rows; ``predict`` takes texts.
 
-    >>> rows = [Classified("good film", "+"), Classified("bad film", "-")] * 3
-    >>> fitted(rows).predict(["a good one"]).tolist()
+    >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
+    >>> fit_baseline(rows).predict(["a good one"]).tolist()
     ['+']
     """
     found = make_pipeline(features([row.text for row in rows[:SAMPLE]]), LogisticRegression(C=10.0, max_iter=1_000))

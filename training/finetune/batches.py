@@ -17,7 +17,7 @@ NEIGHBOURS = 32  # batches whose rows are put in order of length together, so th
 
 
 @dataclass(frozen=True)
-class Batch:
+class FinetuneBatch:
     """What one step reads; arrays are (row, position) unless they say otherwise."""
 
     pieces: NDArray[np.int64]
@@ -31,12 +31,12 @@ class Batch:
         return int(self.real.sum())
 
     @property
-    def asked(self) -> int:
+    def label_count(self) -> int:
         """Labels that are there: texts, or words that have a piece of their own."""
         return int((self.labels != NOTHING).sum())
 
 
-def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> Batch:
+def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> FinetuneBatch:
     """Some of the rows side by side, filled up behind with ``padding``."""
     pieces = [rows.pieces[row] for row in some]
     real = laid_out([np.ones_like(one) for one in pieces], 0)
@@ -48,11 +48,11 @@ def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) 
         for at, row in enumerate(some):
             carried = rows.places[row] >= 0
             labels[at, rows.places[row][carried]] = rows.labels[row][carried]
-    return Batch(laid_out(pieces, padding), kinds, real, labels)
+    return FinetuneBatch(laid_out(pieces, padding), kinds, real, labels)
 
 
 @dataclass
-class Batches:
+class FinetuneBatches:
     """The batches of labelled texts, by step. A pass reads every row once, rows of like length together."""
 
     rows: Encoded
@@ -61,11 +61,11 @@ class Batches:
     seed: int
     _kept: tuple[int, list[NDArray[np.int64]]] | None = field(default=None, repr=False)  # the latest pass
 
-    def __call__(self, step: int) -> Batch:
+    def __call__(self, step: int) -> FinetuneBatch:
         """The batch of a step, counted from 0 over all passes."""
         number, within = divmod(step, self.in_a_pass)
         if self._kept is None or self._kept[0] != number:
-            self._kept = number, self._drawn(np.random.default_rng([self.seed, number]))
+            self._kept = number, self._draw_order(np.random.default_rng([self.seed, number]))
         return batch(self.rows, self._kept[1][within], self.padding)
 
     @property
@@ -73,7 +73,7 @@ class Batches:
         """Steps that read every row once."""
         return math.ceil(len(self.rows) / self.size)
 
-    def _drawn(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
+    def _draw_order(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
         lengths, shuffled = self.rows.pieces.lengths, random.permutation(len(self.rows))
         cut: list[NDArray[np.int64]] = []
         for first in range(0, len(shuffled), self.size * NEIGHBOURS):

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from inference.files.checksums import sha256
-from training.finetune.run import Run
+from training.finetune.labeled_task import LabeledTask
+from training.finetune.run import FinetuneRun
 from training.finetune.scores import Scores
-from training.finetune.settings import Settings
-from training.finetune.task import Task
+from training.finetune.settings import FinetuneSettings
 
 TEMPLATE = """---
 license: other
@@ -75,7 +75,7 @@ NAMES = {
 }
 
 
-def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) -> str:
+def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneSettings, folder: Path) -> str:
     """The card of the model in a folder, in Markdown."""
     test, labels = found["test"], [_cell(label) for label in found["test"]["labels"]]
     pipeline, what, of, columns = TASKS[run.kind]
@@ -89,7 +89,7 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
         digest=sha256(folder / "model.safetensors"),
         scores="\n".join(f"- {name}: {test[key]:.3f}" for key, name in NAMES.items() if key in test),
         of=of,
-        classes="\n".join(_scored(name, one) for name, one in test["classes"].items()),
+        classes="\n".join(_score_row(name, one) for name, one in test["classes"].items()),
         columns=columns,
         heads="".join(f" {label} |" for label in labels),
         rules="--:|" * len(labels),
@@ -114,7 +114,7 @@ def card(task: Task, run: Run, found: Scores, settings: Settings, folder: Path) 
     )
 
 
-def _recipe(run: Run, settings: Settings) -> dict[str, Any]:
+def _recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
     """What another would need to do the same."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
@@ -129,7 +129,7 @@ def _recipe(run: Run, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _scored(name: str, one: dict[str, float]) -> str:
+def _score_row(name: str, one: dict[str, float]) -> str:
     return f"| {_cell(name)} | {one['precision']:.3f} | {one['recall']:.3f} | {one['f1']:.3f} | {one['support']:,} |"
 
 

@@ -14,8 +14,8 @@ import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, PreTrainedTokenizerFast
 
-from probing.labelled.rows import Kind
-from training.finetune.opening import AUTO, Start
+from probing.labelled.labeled_texts import Kind
+from training.finetune.model_setup import AUTO, FinetuneStart
 from training.finetune.settings import CHARACTERS
 
 LAYERS, WIDTH, HEADS = 4, 256, 4
@@ -24,7 +24,7 @@ POSITIONS = 512
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> Start:
+def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> FinetuneStart:
     """A BERT drawn from the seed, for the characters of these texts."""
     words = tokenizer(texts)
     config = BertConfig(
@@ -41,7 +41,7 @@ def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) ->
     )
     torch.manual_seed(seed)
     model: Any = AUTO[kind].from_config(config, dtype=torch.float32)
-    return Start(model, words, CHARACTERS, POSITIONS, fresh=True)
+    return FinetuneStart(model, words, CHARACTERS, POSITIONS, fresh=True)
 
 
 def tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:

@@ -8,13 +8,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.request import EMBEDDED
 from inference.settings import cores
-from probing.command import fetched, opener
+from probing.command import ensure_downloaded, open_backend
 from probing.labelled.columns import Columns
-from training.finetune.settings import CHARACTERS, Settings
-from training.tables import Amount, Count, Positive, Range, Whole
+from training.config_tables import Amount, Count, Positive, Range, Whole
+from training.finetune.settings import CHARACTERS, FinetuneSettings
 
 if TYPE_CHECKING:
     from training.finetune.scores import Scores
@@ -72,22 +72,22 @@ def add(commands: Any) -> None:
 
 def run(asked: argparse.Namespace) -> None:
     """Does what the command line asks; raises Refusal."""
-    from training.finetune.task import task
-    from training.finetune.teach import teach
+    from training.finetune.fine_tune import fine_tune
+    from training.finetune.labeled_task import task
 
     _check_places(asked)
-    backend, model = opener(asked.model)
-    given = {field.name: getattr(asked, field.name) for field in fields(Settings) if hasattr(asked, field.name)}
+    backend, model = open_backend(asked.model)
+    given = {field.name: getattr(asked, field.name) for field in fields(FinetuneSettings) if hasattr(asked, field.name)}
     columns = Columns(asked.text_column, asked.label_column)
     labelled = task(asked.command, asked.train, asked.dev, asked.test, asked.seed, columns, asked.encoding)
-    for sentence in labelled.told:
+    for sentence in labelled.notes:
         print(sentence)
     if model != CHARACTERS:
-        fetched(backend, model, None, asked.download)
+        ensure_downloaded(backend, model, None, asked.download)
     try:
-        found = teach(labelled, model, Settings(**given), asked.out, backend.settings)
+        found = fine_tune(labelled, model, FinetuneSettings(**given), asked.out, backend.settings)
     except KeyboardInterrupt as stopped:  # the loop itself knows what to do; this was before or after it
-        raise Refusal("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
+        raise UserError("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
     if asked.json is not None:
         asked.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     print(summary(found))
@@ -96,7 +96,7 @@ def run(asked: argparse.Namespace) -> None:
 def _check_places(asked: argparse.Namespace) -> None:
     """Raises Refusal where the scores could not be written in the end."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
-        raise Refusal(f"{asked.json} cannot be written. Give a file in a folder that exists.")
+        raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 
 
 def summary(found: Scores) -> str:

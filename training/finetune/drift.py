@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from attention.mask import Array
-from attention.side_by_side import divergence
-from probing.changed import ROWS
-from training.finetune.camera import Camera
+from attention.head_comparison import divergence
+from attention.mask import FloatArray
+from probing.fine_tuning_changes import ROWS
+from training.finetune.snapshot_recorder import SnapshotRecorder
 
 
 class Drift:
     """A camera with the maps that a run starts from, by which all later ones are measured; of the first sentences."""
 
-    def __init__(self, camera: Camera, many: int) -> None:
+    def __init__(self, camera: SnapshotRecorder, many: int) -> None:
         self.camera, self.many = camera, many
         self.before = list(camera.maps(camera.start.model, many))
         self.telling = [camera.telling(at) for at in range(many)]
 
-    def of(self, model: Any) -> tuple[dict[str, Array], list[Array]]:
+    def measure(self, model: Any) -> tuple[dict[str, FloatArray], list[FloatArray]]:
         """The Jensen–Shannon divergence of each head's rows from what they were, and the maps of the shown sentences.
 
         In bits, (sentence, layer, head) by ROWS, mean over those rows; NaN where a sentence has none of them.

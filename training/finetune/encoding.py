@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.errors import refusing
+from i18n import gettext_lazy
+from inference.errors import as_user_error
 from inference.text.pieces import role, style
-from probing.labelled.rows import Classified, Tagged
+from probing.labelled.labeled_texts import LabeledText, TaggedText
 from training.translation.batches import Texts, texts
-from wording import sentence
 
 GOES_ON, UNREAD = -1, -2  # of words in which no piece begins
 CHUNK = 1_000  # texts that are cut into pieces at a time
 
-Rows = Sequence[Classified] | Sequence[Tagged]
-Row = Classified | Tagged
+Rows = Sequence[LabeledText] | Sequence[TaggedText]
+Row = LabeledText | TaggedText
 Numbers = NDArray[np.int32]
 
 
@@ -45,7 +45,7 @@ class Encoded:
         return len(self.labels.starts) - 1
 
 
-def encoded(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> Encoded:
+def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> Encoded:
     """The rows as numbers, at most ``length`` pieces each; raises Refusal for what the tokenizer cannot read."""
     number = {label: at for at, label in enumerate(labels)}
     told = [np.array([number[label] for label in _labels(row)], np.int32) for row in rows]
@@ -55,7 +55,7 @@ def encoded(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> E
         texts(pieces),
         texts(kinds) if any(kind.any() for kind in kinds) else None,
         texts(told),
-        texts(places) if isinstance(rows[0], Tagged) else None,
+        texts(places) if isinstance(rows[0], TaggedText) else None,
     )
 
 
@@ -66,17 +66,19 @@ def sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _labels(row: Row) -> tuple[str, ...]:
-    return row.tags if isinstance(row, Tagged) else (row.label,)
+    return row.tags if isinstance(row, TaggedText) else (row.label,)
 
 
 def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
     """Of each row its pieces, their types, and its words' places."""
-    tagged = isinstance(rows[0], Tagged)
+    tagged = isinstance(rows[0], TaggedText)
     spaces = _spaces(tokenizer) if tagged else frozenset()
     nothing = np.zeros(0, np.int32)
     for first in range(0, len(rows), CHUNK):
         some = rows[first : first + CHUNK]
-        with refusing(sentence("The tokenizer of this model cannot read one of these texts. Pick another model.")):
+        with as_user_error(
+            gettext_lazy("The tokenizer of this model cannot read one of these texts. Pick another model.")
+        ):
             batch = tokenizer([row.text for row in some], truncation=True, max_length=length, verbose=False)
         for at in range(len(some)):
             row: Row = some[at]
@@ -86,8 +88,8 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
             if "token_type_ids" in batch and batch["token_type_ids"][at]:
                 types[:] = batch["token_type_ids"][at]
             places = nothing
-            if isinstance(row, Tagged):
-                places = carriers(row.words, _standing(row.text, batch.encodings[at], spaces))
+            if isinstance(row, TaggedText):
+                places = carriers(row.words, _letter_pieces(row.text, batch.encodings[at], spaces))
             yield ids, types, places
 
 
@@ -97,7 +99,7 @@ def _spaces(tokenizer: Any) -> frozenset[int]:
     return frozenset(number for piece, number in tokenizer.get_vocab().items() if role(piece, how) == "space")
 
 
-def _standing(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator[tuple[int, int, int]]:
+def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator[tuple[int, int, int]]:
     """Each piece that stands for letters: its place, its first letter, and where it ends."""
     columns = zip(encoding.ids, encoding.offsets, encoding.special_tokens_mask, strict=True)
     for place, (piece, (start, end), special) in enumerate(columns):

@@ -6,8 +6,8 @@ from typing import Any
 
 from torch.nn import ModuleList
 
-from inference.errors import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference.errors import UserError
 
 
 def freeze(model: Any, layers: int, name: str) -> None:
@@ -20,13 +20,13 @@ def freeze(model: Any, layers: int, name: str) -> None:
     stack = _stack(model)
     if stack is None or layers > len(stack):
         given = {"name": name, "layers": layers}
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{name} has layers that cannot be told apart, so {layers} cannot be frozen. Freeze fewer, or none.",
                 **given,
             )
             if stack is None
-            else sentence(
+            else gettext_lazy(
                 "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer, or none.", n=len(stack), **given
             )
         )

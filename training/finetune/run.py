@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from probing.labelled.rows import OUTSIDE, Kind
+from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training import loop, metrics
-from training.finetune import best
-from training.finetune.answers import Answers, answers, classes, logits, loss, tags
-from training.finetune.batches import Batches
+from training.finetune import best_weights
+from training.finetune.batches import FinetuneBatches
 from training.finetune.encoding import Encoded
-from training.finetune.film import Film
-from training.finetune.scores import Scores, classified, tagged
-from training.loop import Learned
+from training.finetune.predictions import LabelShares, answers, classes, logits, loss, tags
+from training.finetune.scores import Scores, score_tags, score_texts
+from training.finetune.snapshots import Snapshots
+from training.loop import StepResult
 
 MEASURE = {"classify": "accuracy", "tag": "f1"}  # what a checkpoint is chosen by
 NAMED = {"classify": "accuracy", "tag": "F1 of names"}
 
 
 @dataclass(kw_only=True)
-class Run(loop.Run):
+class FinetuneRun(loop.Run):
     """A run that teaches a task."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("loss",)
@@ -30,28 +30,30 @@ class Run(loop.Run):
     start: str  # what the weights start from
     tokenizer: Any
     length: int  # pieces that are read of a text
-    batches: Batches
+    batches: FinetuneBatches
     dev: Encoded
-    film: Film | None = None
+    film: Snapshots | None = None
 
-    def learn(self) -> Learned:
+    def learn(self) -> StepResult:
         """Loss of the labels of the next batch."""
         batch = self.batches(self.progress.step)
         found = loss(logits(self.model, batch, self.precision.device), batch)
-        return Learned(found, found[None], batch.count)
+        return StepResult(found, found[None], batch.count)
 
     def assess(self) -> None:
         """Scores the dev rows, keeps the weights if they are the best so far, films, and says how it goes."""
         said = answers(self.model, self.dev, self.batches.padding, self.precision)
         found = scores(self.kind, self.dev, said, self.labels)
-        reached = best.Mark(found[MEASURE[self.kind]], -said.loss, self.progress.step)
-        kept = best.keep(self.folder, self.model, reached)
+        reached = best_weights.Mark(found[MEASURE[self.kind]], -said.loss, self.progress.step)
+        kept = best_weights.save_if_better(self.folder, self.model, reached)
         if self.film is not None:
             self.film.frame(self.model, self.progress.step)
         only = self._only(found)
         self._notice(only)
         told = {name: found[name] for name in ("accuracy", "precision", "recall", "f1", "macro_f1") if name in found}
-        self.metrics.write("evaluation", **loop.at(self.progress), loss=said.loss, **told, best=kept, only=only)
+        self.metrics.write(
+            "evaluation", **loop.log_position(self.progress), loss=said.loss, **told, best=kept, only=only
+        )
         self.metrics.note(self._line(reached, kept))
 
     def _only(self, found: Scores) -> str | None:
@@ -70,7 +72,7 @@ class Run(loop.Run):
         what = "nothing is tagged" if only == OUTSIDE and self.kind == "tag" else f"every text is called {only}"
         self.metrics.note(f"twice running {what}: try a smaller rate, more minutes or more rows")
 
-    def _line(self, reached: best.Mark, kept: bool) -> str:
+    def _line(self, reached: best_weights.Mark, kept: bool) -> str:
         """Where the run is, for people."""
         progress = self.progress
         learned = metrics.lines(self.metrics.file, "step")
@@ -84,9 +86,9 @@ class Run(loop.Run):
         return ", ".join(parts)
 
 
-def scores(kind: Kind, rows: Encoded, said: Answers, labels: tuple[str, ...]) -> Scores:
+def scores(kind: Kind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
     """How well a model's answers tell the rows' labels."""
     true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
     if kind == "classify" or rows.places is None:
-        return classified([label for (label,) in true], classes(said, labels), labels)
-    return tagged(true, [told for told, _ in tags(said, rows.places, labels)])
+        return score_texts([label for (label,) in true], classes(said, labels), labels)
+    return score_tags(true, [told for told, _ in tags(said, rows.places, labels)])

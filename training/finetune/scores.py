@@ -7,16 +7,16 @@ from typing import Any
 
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
-from probing.labelled.rows import OUTSIDE
+from probing.labelled.labeled_texts import OUTSIDE
 from probing.labelled.spans import score
 
 Scores = dict[str, Any]  # plain values, as a JSON file holds them
 
 
-def classified(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
+def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
     """Of texts: accuracy, macro F1 over the classes that occur, each class, and the confusion matrix (true, said).
 
-    >>> found = classified(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
+    >>> found = score_texts(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
     >>> found["confusion"], round(found["accuracy"], 3), round(found["macro_f1"], 3)
     ([[1, 1, 0], [0, 1, 0], [0, 0, 0]], 0.667, 0.667)
     >>> found["classes"]["b"]
@@ -37,10 +37,10 @@ def classified(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) 
     }
 
 
-def tagged(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
+def score_tags(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
     """Of words: spans that match exactly, all kinds together and each, and the confusion of words' kinds (true, said).
 
-    >>> found = tagged([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
+    >>> found = score_tags([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
     >>> found["f1"], found["labels"], found["confusion"]
     (0.0, ['O', 'PER'], [[1, 0], [1, 1]])
     """
@@ -50,7 +50,7 @@ def tagged(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scor
         for kind, one in kinds.items()
     }
     names = [OUTSIDE, *kinds]
-    words = [[_kind(tag) for tags in texts for tag in tags] for texts in (true, said)]
+    words = [[_span_kind(tag) for tags in texts for tag in tags] for texts in (true, said)]
     return {
         "precision": whole.precision,
         "recall": whole.recall,
@@ -65,7 +65,7 @@ def tagged(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scor
     }
 
 
-def _kind(tag: str) -> str:
+def _span_kind(tag: str) -> str:
     return tag if tag == OUTSIDE else tag[2:]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from probing.labelled.rows import Kind
+from probing.labelled.labeled_texts import Kind
 from training.schedule import Plan, Schedule
 
 CHARACTERS = "characters"  # the model from nothing (characters.py), as --model names it
@@ -19,7 +19,7 @@ LOOKING = 0.25  # share of the time that evaluations may take, where the least d
 
 
 @dataclass(frozen=True)
-class Settings:
+class FinetuneSettings:
     """How a model is taught. None is found from the model and the task."""
 
     seed: int = 0
@@ -51,19 +51,19 @@ def batch(fresh: bool) -> int:
     return 32 if fresh else 16
 
 
-def most_steps(settings: Settings, steps_per_epoch: int) -> int:
+def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
     """Steps that a run takes if it has the time."""
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
 
 
-def fitting(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
+def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
     """Steps that fit into these seconds, and how many of the ``dev`` rows each evaluation on the way then reads.
 
     ``step`` is the seconds that a step of ``batch`` rows takes; to read a row without learning takes about a third.
 
-    >>> fitting(60.0, step=0.12, batch=16, dev=700), fitting(18.0, step=0.4, batch=16, dev=1000)
+    >>> plan_steps(60.0, step=0.12, batch=16, dev=700), plan_steps(18.0, step=0.4, batch=16, dev=1000)
     ((396, 500), (24, 100))
     """
     row = step / batch / 3

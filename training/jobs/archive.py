@@ -11,7 +11,7 @@ from pathlib import Path
 BLOCK = 2**20  # bytes
 
 
-def zipped(model: Path, name: str) -> Iterator[bytes]:
+def iterate_zip(model: Path, name: str) -> Iterator[bytes]:
     """The files of a model's folder, in a folder of this name, as the bytes of a zip file; raises OSError.
 
     Without what its run needs to go on. Nothing is compressed: weights are as good as random bytes.

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from inference.errors import Refusal
+from i18n import gettext_lazy
+from inference.errors import UserError
 from inference.files import checkpoint, sources
 from inference.settings import Settings
-from training.jobs.job import CHARACTERS, Look
-from wording import sentence
+from training.jobs.job import CHARACTERS, JobStatus
 
 SAVED = 2  # bytes of each number of a model that is kept
 # While it learns: the checkpoint with what AdamW gathers, the best weights so far, what is saved.
@@ -39,7 +39,7 @@ def numbers(model: str, revision: str | None, settings: Settings) -> int:
     return checkpoint.inspect(source.folder, source.name).parameters
 
 
-def pushed_out(looks: Iterable[Look], budget: int, coming: int) -> tuple[Look, ...]:
+def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
     """The trainings that go, the oldest first, so that a model of ``coming`` numbers has its place in the budget.
 
     What waits or runs stays, and what is learned on from.
@@ -49,7 +49,7 @@ def pushed_out(looks: Iterable[Look], budget: int, coming: int) -> tuple[Look, .
     kept = {look.job.id for look in busy} | {look.job.model.rpartition("/")[2] for look in busy}
     sizes = {look.job.id: size(look.folder) for look in found}
     over = sum(sizes.values()) + SAVED * coming + BESIDE - budget
-    gone: list[Look] = []
+    gone: list[JobStatus] = []
     for look in found:
         if over <= 0 and len(found) - len(gone) <= MOST_KEPT:
             break
@@ -64,8 +64,8 @@ def check_room(place: Path, coming: int) -> None:
     needed = WHILE_LEARNING * coming + BESIDE
     free = shutil.disk_usage(place).free
     if free < needed:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Teaching it takes {needed:,.0f} MB of the disk; {free:,.0f} MB are free.",
                 needed=needed / 1e6,
                 free=free / 1e6,

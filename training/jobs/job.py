@@ -12,15 +12,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
-from inference.errors import Refusal
-from inference.files import taught
+from i18n import gettext_lazy, serialization
+from inference.errors import UserError
+from inference.files import fine_tuned
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import cores
-from probing.labelled.rows import Kind
-from training.finetune.settings import CHARACTERS, Settings
-from wording import sentence, stored
+from probing.labelled.labeled_texts import Kind
+from training.finetune.settings import CHARACTERS, FinetuneSettings
 
-__all__ = ["CHARACTERS", "Job", "Look", "Phase", "Settings", "State", "Status", "asked", "usual"]
+__all__ = [
+    "CHARACTERS",
+    "FinetuneSettings",
+    "JobStatus",
+    "Phase",
+    "State",
+    "Status",
+    "Training",
+    "default_settings",
+    "new_job",
+]
 
 State = Literal["waiting", "running", "stopped", "failed", "done"]
 Phase = Literal["teach", "twin", "changes"]
@@ -30,34 +40,34 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
 LONGEST = {"title": 120, "source": 400, "model": 400}  # characters
 MOST_METRICS = 20_000_000  # bytes that are read of a run's curves
-UNREADABLE = sentence("What was asked of this training cannot be read. Remove it, and ask again.")
+UNREADABLE = gettext_lazy("What was asked of this training cannot be read. Remove it, and ask again.")
 
 
 @dataclass(frozen=True)
-class Job:
+class Training:
     """What was asked. ``title`` and ``source`` are text from a visitor."""
 
     id: str
-    owner: str  # whoever asked, as ui/run/teaching.py tells visitors apart; "" for nobody known
+    owner: str  # whoever asked, as ui/run/fine_tuning.py tells visitors apart; "" for nobody known
     title: str  # shown in lists
     kind: Kind
     data: str  # the id of a ready set; "" where the rows are the visitor's own
     source: str  # the names of the visitor's files
     model: str
     revision: str | None
-    settings: Settings
+    settings: FinetuneSettings
     begun: str  # when it was asked, ISO, UTC
 
     @property
     def name(self) -> str:
         """What its model is called in the app."""
-        return taught.PREFIX + self.id
+        return fine_tuned.PREFIX + self.id
 
     @property
     def slug(self) -> str:
         """The title as a file's name, on any system.
 
-        >>> asked("", "Snips: what is asked for · BERT", "classify", model="bert").slug
+        >>> new_job("", "Snips: what is new_job for · BERT", "classify", model="bert").slug
         'headlight-snips-what-is-asked-for-bert'
         """
         plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")[:60].rstrip("-")
@@ -77,10 +87,10 @@ class Status:
 
 
 @dataclass(frozen=True)
-class Look:
+class JobStatus:
     """How a job stands, read from its folder."""
 
-    job: Job
+    job: Training
     state: State
     phase: Phase
     said: str
@@ -92,12 +102,12 @@ class Look:
     @property
     def model(self) -> Path:
         """Where its model is, in transformers' layout."""
-        return self.folder / taught.MODEL
+        return self.folder / fine_tuned.MODEL
 
     @property
     def has_model(self) -> bool:
         """Whether a model is saved with all that is told of it."""
-        return all((self.model / name).is_file() for name in (WEIGHTS, taught.SCORES, PREDICTIONS))
+        return all((self.model / name).is_file() for name in (WEIGHTS, fine_tuned.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
         """The lines of one kind in a phase's curves, in order; of the phase that it is in where none is named."""
@@ -105,7 +115,7 @@ class Look:
         return [] if run is None else metrics(run / "run" / "metrics.jsonl", kind)
 
 
-def asked(  # noqa: PLR0913  # everything that a visitor may say of a training
+def new_job(  # noqa: PLR0913  # everything that a visitor may say of a training
     owner: str,
     title: str,
     kind: Kind,
@@ -114,41 +124,46 @@ def asked(  # noqa: PLR0913  # everything that a visitor may say of a training
     revision: str | None = None,
     data: str = "",
     source: str = "",
-    settings: Settings | None = None,
-) -> Job:
+    settings: FinetuneSettings | None = None,
+) -> Training:
     """A new job, with an id that nobody guesses."""
     begun = datetime.now(UTC).isoformat(timespec="microseconds")
     title, source = title[: LONGEST["title"]], source[: LONGEST["source"]]
     drawn = secrets.token_urlsafe(16)
-    return Job(drawn, owner, title, kind, data, source, model, revision, settings or usual(), begun)
+    return Training(drawn, owner, title, kind, data, source, model, revision, settings or default_settings(), begun)
 
 
-def usual(**changes: Any) -> Settings:
+def default_settings(**changes: Any) -> FinetuneSettings:
     """How a model is taught beside the pages: one core stays with them."""
-    return Settings(**{"threads": max(1, cores() - 1), **changes})
+    return FinetuneSettings(**{"threads": max(1, cores() - 1), **changes})
 
 
-def write(job: Job, folder: Path) -> None:
+def write(job: Training, folder: Path) -> None:
     """Puts a job into its folder."""
-    replaced(folder / taught.JOB, json.dumps(asdict(job), indent=1) + "\n")
+    replace_file(folder / fine_tuned.JOB, json.dumps(asdict(job), indent=1) + "\n")
 
 
-def read(folder: Path) -> Job:
+def read(folder: Path) -> Training:
     """The job in a folder; raises Refusal where it is no whole one, or another folder's."""
     try:
-        with (folder / taught.JOB).open("rb") as stream:
-            raw = json.loads(stream.read(taught.MOST_BYTES))
-        job = Job(**{**_typed(Job, raw, but="settings"), "settings": Settings(**_typed(Settings, raw["settings"]))})
+        with (folder / fine_tuned.JOB).open("rb") as stream:
+            raw = json.loads(stream.read(fine_tuned.MOST_BYTES))
+        job = Training(
+            **{
+                **_parse_fields(Training, raw, but="settings"),
+                "settings": FinetuneSettings(**_parse_fields(FinetuneSettings, raw["settings"])),
+            }
+        )
         if job.id != folder.name or not OWNER.fullmatch(job.owner):
             raise ValueError("of another folder")
         if any(len(getattr(job, name)) > longest for name, longest in LONGEST.items()):
             raise ValueError("too long")
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise Refusal(UNREADABLE) from error
+        raise UserError(UNREADABLE) from error
     return job
 
 
-def _typed(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str, Any]:
+def _parse_fields(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str, Any]:
     """A dataclass' fields from JSON, each of its annotated type; raises ValueError or LookupError otherwise."""
     hints = get_type_hints(kind)
     found = {}
@@ -167,24 +182,24 @@ def status(folder: Path) -> Status:
     """How a folder's job stands by its own file; stopped where that cannot be read."""
     try:
         with (folder / STATUS).open("rb") as stream:
-            raw = json.loads(stream.read(taught.MOST_BYTES))
-        found = Status(**_typed(Status, raw))
-        return replace(found, said=stored.whole(found.said, raw.get("of")))
+            raw = json.loads(stream.read(fine_tuned.MOST_BYTES))
+        found = Status(**_parse_fields(Status, raw))
+        return replace(found, said=serialization.restore_message(found.said, raw.get("of")))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return Status("stopped")
 
 
-def stand(folder: Path, state: State, **changes: Any) -> None:
+def update_status(folder: Path, state: State, **changes: Any) -> None:
     """Says how a folder's job stands from now on; what is not named stays as it was."""
     set_status(folder, replace(status(folder), state=state, **changes))
 
 
 def set_status(folder: Path, found: Status) -> None:
     """Puts it into the folder."""
-    replaced(folder / STATUS, json.dumps({**asdict(found), "of": stored.parts(found.said)}) + "\n")
+    replace_file(folder / STATUS, json.dumps({**asdict(found), "of": serialization.message_parts(found.said)}) + "\n")
 
 
-def replaced(file: Path, text: str) -> None:
+def replace_file(file: Path, text: str) -> None:
     """Writes a file whole: who reads it meanwhile reads the old one."""
     partial = file.with_name(f".{file.name}-{secrets.token_hex(4)}")
     partial.write_text(text, encoding="utf-8")

@@ -9,26 +9,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from inference.files import taught
+from i18n import gettext_lazy
+from inference.files import fine_tuned
 from training.jobs.job import LOG, TWIN, State
-from wording import sentence
 
 COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
 LAST = 300  # characters of what it printed that are told
-OUT_OF_MEMORY = sentence(
+OUT_OF_MEMORY = gettext_lazy(
     "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
     " fewer texts in a step."
 )
 NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # as Python, torch and the system say it
-UNEXPECTED = sentence("This training ended unexpectedly.")
+UNEXPECTED = gettext_lazy("This training ended unexpectedly.")
 
 
 # What ends a training at once, where SIGTERM has it save what is best so far.
 AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-class Process:
+class TrainingProcess:
     """A training that runs as a child of this process."""
 
     def __init__(self, command: tuple[str, ...], folder: Path) -> None:
@@ -59,7 +59,7 @@ class Process:
             return self._child.wait()
 
 
-def running(pid: int, folder: Path) -> bool:
+def is_running(pid: int, folder: Path) -> bool:
     """Whether that process is there and trains in the folder; another program may have its number by now."""
     import psutil
 
@@ -69,23 +69,23 @@ def running(pid: int, folder: Path) -> bool:
         return False
 
 
-def end(pid: int, folder: Path, number: signal.Signals) -> None:
+def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
     """Sends a signal to the process that trains in the folder, if it is there."""
-    if running(pid, folder):
+    if is_running(pid, folder):
         os.kill(pid, number)
 
 
-def ended(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
+def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
     """How a training stands that ended and did not say how, and the sentence that says why."""
     if asked_to_end:
         return "stopped", ""
-    begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (taught.MODEL, TWIN))
+    begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (fine_tuned.MODEL, TWIN))
     last = last_words(folder / LOG)
     if status == -9 or any(words in last for words in NO_MEMORY):
         said = OUT_OF_MEMORY
     else:
         said = (
-            sentence("{unexpected} The last that it said: {last}", unexpected=UNEXPECTED, last=last)
+            gettext_lazy("{unexpected} The last that it said: {last}", unexpected=UNEXPECTED, last=last)
             if last
             else UNEXPECTED
         )

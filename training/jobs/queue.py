@@ -14,25 +14,25 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from inference.errors import Refusal
-from inference.files import taught
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.files import fine_tuned
 from inference.settings import Settings as Machine
-from probing.labelled.rows import Labels
+from probing.labelled.labeled_texts import LabeledDataset
 from training.jobs import budget as budgets
 from training.jobs import job as jobs
 from training.jobs import process, rows
-from training.jobs.job import Job, Look, State, Status
-from training.jobs.process import Process
-from wording import sentence
+from training.jobs.job import JobStatus, State, Status, Training
+from training.jobs.process import TrainingProcess
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that wait or run: of all visitors, and of one
-NO_JOB = sentence("There is no such training here: it was removed, or its link is not whole.")
-CUT_OFF = sentence("The app ended while this training ran. It can go on where it was.")
+NO_JOB = gettext_lazy("There is no such training here: it was removed, or its link is not whole.")
+CUT_OFF = gettext_lazy("The app ended while this training ran. It can go on where it was.")
 AGAIN = 1.0  # seconds after which it is looked again whether another app's process still trains
 OLD = 3_600.0  # seconds after which a folder that was never finished is nobody's
 
 
-class Queue:
+class TrainingQueue:
     """The trainings in a folder. Safe to use from many threads; two apps with one folder take turns, too."""
 
     def __init__(
@@ -44,17 +44,17 @@ class Queue:
     ) -> None:
         self.place, self.budget, self.command = place.absolute(), budget, command
         self.machine = machine or Machine.from_env()
-        self._read: dict[str, tuple[int, Job]] = {}  # what was asked, by id, with the time of its file
+        self._read: dict[str, tuple[int, Training]] = {}  # what was asked, by id, with the time of its file
         self._lock = threading.RLock()
         self._current = ""  # the job that this queue has in hand
-        self._process: Process | None = None
+        self._process: TrainingProcess | None = None
         self._called_off = False  # the one in hand is to end, and its process has not begun yet
         self._thread: threading.Thread | None = None
         self._tidy()
         if any(look.state == "waiting" for look in self._looks()):
             self._wake()
 
-    def submit(self, job: Job, labels: Labels | None = None) -> None:
+    def submit(self, job: Training, labels: LabeledDataset | None = None) -> None:
         """Puts a job into the queue, with its rows where they are the visitor's own; raises Refusal."""
         self._turn(job.owner)  # who is refused is so before anything is written
         numbers = budgets.numbers(job.model, job.revision, self.machine)
@@ -70,8 +70,8 @@ class Queue:
                 os.replace(made, self.place / job.id)
                 self._wake()
         except OSError as error:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Nothing can be written where taught models are kept: the disk is full, or the folder belongs to"
                     " another user. The operator can name another with HEADLIGHT_TAUGHT."
                 )
@@ -84,7 +84,7 @@ class Queue:
         with self._lock:
             look = self.look(job_id)
             if look.state == "waiting":
-                jobs.stand(look.folder, "stopped")
+                jobs.update_status(look.folder, "stopped")
             elif look.state == "running":
                 self._end(look.folder, signal.SIGTERM)
 
@@ -94,7 +94,7 @@ class Queue:
             look = self.look(job_id)
             if look.state in ("stopped", "failed"):
                 turn = self._turn(look.job.owner)
-                jobs.stand(look.folder, "waiting", said="", turn=turn, since=time.time())
+                jobs.update_status(look.folder, "waiting", said="", turn=turn, since=time.time())
                 self._wake()
 
     def remove(self, job_id: str) -> None:
@@ -107,21 +107,21 @@ class Queue:
             os.replace(folder, gone)
         shutil.rmtree(gone, ignore_errors=True)
 
-    def look(self, job_id: str) -> Look:
+    def look(self, job_id: str) -> JobStatus:
         """How a job stands; raises Refusal where there is none, or it cannot be read."""
         folder = self._folder(job_id)
         found = self._look(folder, jobs.read(folder))
-        return replace(found, ahead=_ahead(found, self._looks())) if found.state == "waiting" else found
+        return replace(found, ahead=_jobs_ahead(found, self._looks())) if found.state == "waiting" else found
 
-    def of(self, owner: str) -> tuple[Look, ...]:
+    def jobs_of(self, owner: str) -> tuple[JobStatus, ...]:
         """A visitor's jobs, the newest first."""
         own = [self._look(folder, job) for folder, job in self._jobs(owner)]
         if any(look.state == "waiting" for look in own):
             every = self._looks()
-            own = [replace(look, ahead=_ahead(look, every)) for look in own]
+            own = [replace(look, ahead=_jobs_ahead(look, every)) for look in own]
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
-    def pushed_out(self, model: str, revision: str | None = None) -> tuple[Look, ...]:
+    def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
         """What goes, of all visitors', to make room for a training of this model; raises Refusal."""
         return budgets.pushed_out(self._looks(), self.budget, budgets.numbers(model, revision, self.machine))
 
@@ -137,11 +137,11 @@ class Queue:
             thread.join(seconds)
         return thread is None or not thread.is_alive()
 
-    def _looks(self) -> list[Look]:
+    def _looks(self) -> list[JobStatus]:
         """Every job that can be read, in the order in which they come."""
         return _in_order(self._look(folder, job) for folder, job in self._jobs())
 
-    def _jobs(self, owner: str | None = None) -> Iterator[tuple[Path, Job]]:
+    def _jobs(self, owner: str | None = None) -> Iterator[tuple[Path, Training]]:
         """Every job, or a visitor's. Each is read once for its file's time: pages ask at every rerun."""
         try:
             names = {entry.name for entry in os.scandir(self.place)}
@@ -151,10 +151,10 @@ class Queue:
         for name in names:
             try:
                 folder = self._folder(name)
-                changed = (folder / taught.JOB).stat().st_mtime_ns
+                changed = (folder / fine_tuned.JOB).stat().st_mtime_ns
                 if name not in read or read[name][0] != changed:
                     read[name] = changed, jobs.read(folder)
-            except (Refusal, OSError):
+            except (UserError, OSError):
                 continue
             job = read[name][1]
             if owner in (None, job.owner):
@@ -162,23 +162,23 @@ class Queue:
 
     def _folder(self, job_id: str) -> Path:
         try:
-            return taught.folder(self.place, job_id)
-        except Refusal as refusal:
-            raise Refusal(NO_JOB) from refusal
+            return fine_tuned.folder(self.place, job_id)
+        except UserError as refusal:
+            raise UserError(NO_JOB) from refusal
 
-    def _look(self, folder: Path, job: Job) -> Look:
+    def _look(self, folder: Path, job: Training) -> JobStatus:
         found = jobs.status(folder)
         if found.state == "running" and not self._in_hand(folder, found):
             found = replace(found, state="stopped", said=CUT_OFF)
-        return Look(job, found.state, found.phase, found.said, 0, folder, found.turn, found.since)
+        return JobStatus(job, found.state, found.phase, found.said, 0, folder, found.turn, found.since)
 
     def _in_hand(self, folder: Path, found: Status) -> bool:
         """Whether a job's process is there, this app's or another's."""
-        return folder.name == self._current or (found.state == "running" and process.running(found.pid, folder))
+        return folder.name == self._current or (found.state == "running" and process.is_running(found.pid, folder))
 
     def _end(self, folder: Path, number: signal.Signals) -> None:
         if folder.name != self._current:
-            process.end(jobs.status(folder).pid, folder, number)
+            process.send_signal(jobs.status(folder).pid, folder, number)
         elif self._process is not None:
             self._process.end(number)
         else:
@@ -192,14 +192,14 @@ class Queue:
         busy = [look for look in self._looks() if look.state in ("waiting", "running")]
         own = [look.turn for look in busy if look.job.owner == owner]
         if len(own) >= MOST_OF_ONE:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{most} of your trainings wait or run already. Wait for one, or stop one.",
                     most=MOST_OF_ONE,
                 )
             )
         if len(busy) >= MOST_WAITING:
-            raise Refusal(sentence("{many} trainings wait here already. Try again later.", many=len(busy)))
+            raise UserError(gettext_lazy("{many} trainings wait here already. Try again later.", many=len(busy)))
         return max(own) + 1 if own else min((look.turn for look in busy), default=0)
 
     def _wake(self) -> None:
@@ -214,10 +214,10 @@ class Queue:
             while (folder := self._next()) is not None:
                 try:
                     ended = self._run(folder)
-                except Refusal as refusal:
+                except UserError as refusal:
                     ended = "failed", refusal.message
                 except OSError as error:
-                    ended = "failed", sentence("This training could not begin: {reason}.", reason=error.strerror)
+                    ended = "failed", gettext_lazy("This training could not begin: {reason}.", reason=error.strerror)
                 self._set_ended(folder, *ended)
 
     def _next(self) -> Path | None:
@@ -228,7 +228,7 @@ class Queue:
                 self._thread = None
                 return None
             self._current = look.job.id
-            jobs.stand(look.folder, "running", pid=0)
+            jobs.update_status(look.folder, "running", pid=0)
             return look.folder
 
     def _run(self, folder: Path) -> tuple[State, str]:
@@ -240,16 +240,16 @@ class Queue:
         with self._lock:
             if self._called_off:
                 return "stopped", ""
-            self._process = Process(self.command, folder)
+            self._process = TrainingProcess(self.command, folder)
         status = self._process.wait()
-        return process.ended(folder, status, self._process.asked_to_end)
+        return process.end_state(folder, status, self._process.asked_to_end)
 
     def _set_ended(self, folder: Path, state: State, said: str) -> None:
         """Says how a job ended where it did not say so itself, unless it was removed."""
         with self._lock:
             self._process, self._current, self._called_off = None, "", False
             if folder.is_dir() and jobs.status(folder).state == "running":
-                jobs.stand(folder, state, said=said)
+                jobs.update_status(folder, state, said=said)
 
     def _tidy(self) -> None:
         """Removes what an app that was cut off left half made, or half removed."""
@@ -258,13 +258,13 @@ class Queue:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _in_order(looks: Iterable[Look]) -> list[Look]:
+def _in_order(looks: Iterable[JobStatus]) -> list[JobStatus]:
     """What runs, then what waits in its turn, then the others."""
     states = {"running": 0, "waiting": 1}
     return sorted(looks, key=lambda look: (states.get(look.state, 2), look.turn, look.since))
 
 
-def _ahead(look: Look, every: Iterable[Look]) -> int:
+def _jobs_ahead(look: JobStatus, every: Iterable[JobStatus]) -> int:
     """How many jobs come before one that waits."""
     ids = [one.job.id for one in every if one.state in ("running", "waiting")]
     return ids.index(look.job.id) if look.state == "waiting" and look.job.id in ids else 0

@@ -57,7 +57,7 @@ Aligned = tuple[str, str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
-class Alignment:
+class AlignmentHead:
     """The cross head that most often puts its largest weight on the right word; layers and heads count from 0."""
 
     layer: int
@@ -73,7 +73,7 @@ class Alignment:
 @torch.no_grad()
 def alignment(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Aligned] = ALIGNED
-) -> Alignment:
+) -> AlignmentHead:
     """Reads the sentences one by one, in float32."""
     before, own, strict, straight = [], [], [], []
     model.eval()
@@ -100,7 +100,7 @@ def alignment(
     model.train()
     shares = torch.stack(before).mean(dim=0)  # (layer, head)
     layer, head = divmod(int(shares.argmax()), shares.shape[1])
-    return Alignment(
+    return AlignmentHead(
         layer=layer,
         head=head,
         share=float(shares[layer, head]),

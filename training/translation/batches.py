@@ -35,7 +35,7 @@ def texts(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> Texts:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TranslationBatch:
     """What one step reads; arrays are (row, position), filled up with ``padding``."""
 
     source: NDArray[np.int64]
@@ -61,7 +61,7 @@ def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) ->
 
 
 @dataclass
-class Batches:
+class TranslationBatches:
     """The batches of a corpus, by step. A pass reads every pair once, pairs of like length together."""
 
     sources: Texts
@@ -72,11 +72,11 @@ class Batches:
     _firsts: list[int] = field(default_factory=lambda: [0])  # first step of every pass known so far
     _kept: tuple[int, list[NDArray[np.int64]]] | None = None  # the latest pass and its batches
 
-    def __call__(self, step: int) -> Batch:
+    def __call__(self, step: int) -> TranslationBatch:
         """The batch of a step, counted from 0 over all passes."""
         number, within = self.place(step)
         rows = self._batches(number)[within]
-        return Batch(
+        return TranslationBatch(
             laid_out([self.sources[row] for row in rows], self.padding),
             laid_out([self.targets[row] for row in rows], self.padding),
             self.padding,
@@ -92,10 +92,10 @@ class Batches:
     def _batches(self, number: int) -> list[NDArray[np.int64]]:
         """The rows of every batch of a pass, kept while it lasts."""
         if self._kept is None or self._kept[0] != number:
-            self._kept = number, self._drawn(np.random.default_rng([self.seed, number]))
+            self._kept = number, self._draw_order(np.random.default_rng([self.seed, number]))
         return self._kept[1]
 
-    def _drawn(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
+    def _draw_order(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
         source, target = self.sources.lengths, self.targets.lengths
         order = np.lexsort((random.random(len(source)), source, target))
         cut: list[NDArray[np.int64]] = []

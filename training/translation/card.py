@@ -9,7 +9,7 @@ from typing import Any
 from transformers.models.whisper.tokenization_whisper import LANGUAGES  # names of a hundred codes
 
 from inference.files.checksums import sha256
-from training.translation.config import Config
+from training.translation.config import TranslationConfig
 
 TEMPLATE = """---
 license: {licence}
@@ -90,7 +90,7 @@ WAYS = {
 }
 
 
-def card(config: Config, folder: Path, scores: dict[str, Any]) -> str:
+def card(config: TranslationConfig, folder: Path, scores: dict[str, Any]) -> str:
     """The card of the model in a folder, in Markdown."""
     model = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     seen, told = scores["alignment"], scores["forced"]

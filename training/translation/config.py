@@ -6,9 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from inference.errors import Refusal
-from training import tables
-from training.tables import Count, Division, Loop, PartShare, Positive, Range, Source, checked, table, toml
+from inference.errors import UserError
+from training import config_tables
+from training.config_tables import (
+    Count,
+    Division,
+    Loop,
+    PartShare,
+    Positive,
+    Range,
+    TextSource,
+    check_value,
+    table,
+    toml,
+)
 from training.translation.vocabulary import SMALLEST
 
 FEWEST_POSITIONS = 64  # the sentences that a run looks at while it learns (alignment.py) fit in, spelled in bytes
@@ -25,7 +36,7 @@ class Languages:
 
 
 @dataclass(frozen=True)
-class Data:
+class TranslationData:
     """Which pairs are trained on, and how their texts are cut into pieces."""
 
     held_out: Division = 0.02  # share of source sentences never trained on
@@ -34,7 +45,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Shape:
+class MarianShape:
     """The model, a Marian: its size, and how it starts."""
 
     width: Count = 256
@@ -48,57 +59,59 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Optimiser(tables.Optimiser):
+class TranslationOptimizer(config_tables.OptimizerTable):
     """A translator's."""
 
     batch: Count = 3_072  # pieces of source and target in a step, padding included
 
 
 @dataclass(frozen=True)
-class Card(tables.Card):
+class TranslationCard(config_tables.CardTable):
     """The card of a translator; its languages are those of the run."""
 
     title: str = "A small translator"
 
 
 @dataclass(frozen=True)
-class Config:
+class TranslationConfig:
     """One run: its folder, its pairs, its model."""
 
     run: Path  # everything the run writes
-    pairs: Source
+    pairs: TextSource
     languages: Languages
-    data: Data
-    shape: Shape
-    optimiser: Optimiser
+    data: TranslationData
+    shape: MarianShape
+    optimiser: TranslationOptimizer
     loop: Loop
-    card: Card
+    card: TranslationCard
 
 
 _TABLES = {
     "languages": Languages,
-    "data": Data,
-    "shape": Shape,
-    "optimiser": Optimiser,
+    "data": TranslationData,
+    "shape": MarianShape,
+    "optimiser": TranslationOptimizer,
     "loop": Loop,
-    "card": Card,
+    "card": TranslationCard,
 }
 
 
-def read(file: Path) -> Config:
+def read(file: Path) -> TranslationConfig:
     """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
     raw = toml(file, required=("run", "pairs"), tables=tuple(_TABLES))
     here = file.resolve().parent
-    pairs = table(Source, raw["pairs"], "pairs")
+    pairs = table(TextSource, raw["pairs"], "pairs")
     others: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
     shape, longest = others["shape"], others["data"].longest
     if shape.positions < max(FEWEST_POSITIONS, longest):
-        raise Refusal(
+        raise UserError(
             f"[shape] positions = {shape.positions} is too few: the recipe's own sentences need {FEWEST_POSITIONS}, the"
             f" pairs {longest} ([data] longest)."
         )
     if shape.width % shape.heads:
-        raise Refusal(
+        raise UserError(
             f"[shape] width = {shape.width} is not a multiple of heads = {shape.heads}, so they cannot share it evenly."
         )
-    return Config(run=here / checked("run", raw["run"], str), pairs=replace(pairs, path=here / pairs.path), **others)
+    return TranslationConfig(
+        run=here / check_value("run", raw["run"], str), pairs=replace(pairs, path=here / pairs.path), **others
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from training import metrics
-from training.drawing import Panel, highest, line, svg
+from training.svg_charts import Panel, largest_value, line, svg
 
 
 def curves(file: Path) -> str:
@@ -22,7 +22,7 @@ def curves(file: Path) -> str:
     whole = [line("BLEU, greedy", scores, "bleu"), line("chrF, greedy", scores, "chrf")]
     return svg(
         [
-            Panel("Loss, nats a piece", losses, highest(losses)),
+            Panel("Loss, nats a piece", losses, largest_value(losses)),
             Panel("Shares", shares, 1.0),
             Panel("Translations of held-out sentences, 0 to 100", whole, 100.0),
         ]

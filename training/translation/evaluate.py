@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from training.precision import Precision
-from training.translation.batches import Batch, laid_out
+from training.translation.batches import TranslationBatch, laid_out
 from training.translation.model import loss, read
 from training.translation.pairs import HeldOut
 
@@ -20,7 +20,7 @@ ROWS = 64  # sentences read at once
 
 
 @dataclass(frozen=True)
-class Forced:
+class TeacherForcingScores:
     """Answers where the right translation so far is given."""
 
     pieces: int  # of the targets
@@ -29,7 +29,7 @@ class Forced:
 
 
 @dataclass(frozen=True)
-class Score:
+class TranslationScore:
     """Translations against references, as sacrebleu counts them: BLEU and chrF (arXiv:1804.08771), from 0 to 100."""
 
     sentences: int
@@ -41,12 +41,12 @@ class Score:
 
 
 @torch.no_grad()
-def forced(
+def teacher_forcing_scores(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, held: Sequence[HeldOut], precision: Precision
-) -> Forced:
+) -> TeacherForcingScores:
     """Loss and accuracy on the first reference of each sentence."""
     sides = [one.source for one in held], [one.references[0] for one in held]
-    rows = list(zip(*(_fitting(model, encoded(tokenizer, side)) for side in sides), strict=True))
+    rows = list(zip(*(_truncate_rows(model, encode_sentences(tokenizer, side)) for side in sides), strict=True))
     rows.sort(key=lambda row: (len(row[1]), len(row[0])))
     sums = np.zeros(3)
     model.eval()
@@ -54,11 +54,13 @@ def forced(
         sources, targets = zip(*rows[at : at + ROWS], strict=True)
         pad = tokenizer.pad_token_id
         with precision.autocast():
-            logits, labels = read(model, Batch(laid_out(sources, pad), laid_out(targets, pad), pad), precision.device)
+            logits, labels = read(
+                model, TranslationBatch(laid_out(sources, pad), laid_out(targets, pad), pad), precision.device
+            )
         right = (logits.argmax(dim=1) == labels).sum()
         sums += [len(labels), len(labels) * float(loss(logits, labels)), float(right)]
     model.train()
-    return Forced(int(sums[0]), sums[1] / sums[0], sums[2] / sums[0])
+    return TeacherForcingScores(int(sums[0]), sums[1] / sums[0], sums[2] / sums[0])
 
 
 @torch.no_grad()
@@ -67,7 +69,7 @@ def translate(
 ) -> list[str]:
     """Translations, in the order of the sentences; greedy where ``beams`` is 1."""
     model.eval()
-    rows = _fitting(model, encoded(tokenizer, sentences))
+    rows = _truncate_rows(model, encode_sentences(tokenizer, sentences))
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
     found = [""] * len(rows)
     for at in range(0, len(order), ROWS):
@@ -86,7 +88,9 @@ def translate(
     return found
 
 
-def scored(translations: Sequence[str], held: Sequence[HeldOut], *, references: int | None = None) -> Score:
+def score_translations(
+    translations: Sequence[str], held: Sequence[HeldOut], *, references: int | None = None
+) -> TranslationScore:
     """BLEU and chrF against every reference, or against the first so many of each sentence."""
     metrics = sacrebleu().metrics
     kept = [one.references[:references] for one in held]
@@ -95,7 +99,7 @@ def scored(translations: Sequence[str], held: Sequence[HeldOut], *, references: 
     bleu, chrf = metrics.BLEU(), metrics.CHRF()
     bleu_score = bleu.corpus_score(list(translations), streams).score
     chrf_score = chrf.corpus_score(list(translations), streams).score
-    return Score(
+    return TranslationScore(
         len(held),
         sum(map(len, kept)),
         float(bleu_score),
@@ -110,19 +114,19 @@ def sacrebleu() -> ModuleType:
     try:
         import sacrebleu
     except ImportError as error:
-        raise Refusal(
+        raise UserError(
             "Translations are scored by sacrebleu. Install it: pip install -r requirements-test.txt"
         ) from error
     return sacrebleu
 
 
-def encoded(tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str]) -> list[list[int]]:
+def encode_sentences(tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str]) -> list[list[int]]:
     """Pieces of every sentence, end mark included."""
     pieces: list[list[int]] = tokenizer(list(sentences))["input_ids"]
     return pieces
 
 
-def _fitting(model: MarianMTModel, rows: list[list[int]]) -> list[list[int]]:
+def _truncate_rows(model: MarianMTModel, rows: list[list[int]]) -> list[list[int]]:
     """The rows, cut where one is longer than the model reads; the end mark stays."""
     most = model.config.max_position_embeddings
     return [row if len(row) <= most else [*row[: most - 1], row[-1]] for row in rows]

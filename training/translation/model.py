@@ -8,13 +8,13 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import GenerationConfig, MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
-from training.translation.batches import Batch
-from training.translation.config import Shape
+from training.translation.batches import TranslationBatch
+from training.translation.config import MarianShape
 
 BEAMS = 4
 
 
-def build(shape: Shape, tokenizer: PreTrainedTokenizerFast, seed: int) -> MarianMTModel:
+def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> MarianMTModel:
     """The model of that shape, drawn at random from the seed; source, target and output share their embeddings."""
     torch.manual_seed(seed)
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
@@ -50,12 +50,12 @@ def build(shape: Shape, tokenizer: PreTrainedTokenizerFast, seed: int) -> Marian
     return model
 
 
-def read(model: MarianMTModel, batch: Batch, device: torch.device) -> tuple[Tensor, Tensor]:
+def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) -> tuple[Tensor, Tensor]:
     """The logits at every real place of the target, (place, piece), and the pieces that stand there, (place,).
 
     The query at a place is the step that writes it, so the decoder reads the target moved one place on.
     """
-    source, target = _on(batch.source, device), _on(batch.target, device)
+    source, target = _to_device(batch.source, device), _to_device(batch.target, device)
     moved = torch.full_like(target, model.config.decoder_start_token_id)
     moved[:, 1:] = target[:, :-1]
     output = model.model(
@@ -73,5 +73,5 @@ def loss(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
     return functional.cross_entropy(logits.float(), labels, label_smoothing=smoothing)
 
 
-def _on(array: np.ndarray, device: torch.device) -> Tensor:
+def _to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return torch.from_numpy(array).to(device, non_blocking=True)

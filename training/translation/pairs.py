@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from training.documents import held_out
 from training.translation.sentences import clean, key
 
@@ -25,11 +25,11 @@ class HeldOut:
 def pairs(file: Path) -> Iterator[Pair]:
     """Every pair of a .tsv or .tsv.xz file, cleaned; further columns are not read. Raises Refusal."""
     if not file.is_file() or not file.name.endswith((".tsv", ".tsv.xz")):
-        raise Refusal(f"There are no pairs at {file}. Name a .tsv or .tsv.xz file: source, tab, target.")
+        raise UserError(f"There are no pairs at {file}. Name a .tsv or .tsv.xz file: source, tab, target.")
     for number, line in enumerate(_lines(file), start=1):
         columns = [clean(column) for column in line.rstrip("\n").split("\t")]
         if len(columns) < 2 or not all(columns[:2]):
-            raise Refusal(f"Line {number} of {file.name} does not hold a source, a tab and a target.")
+            raise UserError(f"Line {number} of {file.name} does not hold a source, a tab and a target.")
         yield columns[0], columns[1]
 
 
@@ -39,7 +39,7 @@ def _lines(file: Path) -> Iterator[str]:
         with unpacked(file, "rt", encoding="utf-8") as stream:
             yield from stream
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-        raise Refusal(f"{file.name} cannot be read as UTF-8 text: {error}. Fetch or save it again.") from error
+        raise UserError(f"{file.name} cannot be read as UTF-8 text: {error}. Fetch or save it again.") from error
 
 
 def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut]]:

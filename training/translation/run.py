@@ -9,20 +9,26 @@ from typing import ClassVar
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.checksums import sha256
 from training import checkpoint, loop, schedule
-from training.checkpoint import Progress
-from training.loop import TO_THE_END, Learned, Stint
+from training.checkpoint import RunProgress
+from training.data_origin import check_origin
+from training.loop import TO_THE_END, RunBudget, StepResult
 from training.metrics import Metrics
-from training.optimiser import optimiser
-from training.origin import same
+from training.optimizer import optimiser
 from training.precision import precision
 from training.translation import vocabulary
 from training.translation.alignment import alignment
-from training.translation.batches import Batches, texts
-from training.translation.config import Config
-from training.translation.evaluate import encoded, forced, sacrebleu, scored, translate
+from training.translation.batches import TranslationBatches, texts
+from training.translation.config import TranslationConfig
+from training.translation.evaluate import (
+    encode_sentences,
+    sacrebleu,
+    score_translations,
+    teacher_forcing_scores,
+    translate,
+)
 from training.translation.model import build, loss, read
 from training.translation.pairs import HeldOut, Pair, pairs, split
 
@@ -30,32 +36,32 @@ EXAMPLE = "I am very tired today, but I will help you."
 
 
 @dataclass(kw_only=True)
-class Run(loop.Run):
+class TranslationRun(loop.Run):
     """A run that teaches a model to translate."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("piece_loss",)
 
-    config: Config
+    config: TranslationConfig
     model: MarianMTModel
-    batches: Batches
+    batches: TranslationBatches
     held_out: list[HeldOut]
     tokenizer: PreTrainedTokenizerFast
 
-    def learn(self) -> Learned:
+    def learn(self) -> StepResult:
         """Loss of the target's pieces."""
         batch = self.batches(self.progress.step)
         found = loss(*read(self.model, batch, self.precision.device), self.config.shape.smoothing)
-        return Learned(found, found[None], batch.count)
+        return StepResult(found, found[None], batch.count)
 
     def assess(self) -> None:
         """Scores the first held-out sentences, looks at the alignment, and translates one sentence aloud."""
         progress = self.progress
-        some = spread(self.held_out, self.loop.evaluate_pairs)
-        told = forced(self.model, self.tokenizer, some, self.precision)
+        some = sample_held_out(self.held_out, self.loop.evaluate_pairs)
+        told = teacher_forcing_scores(self.model, self.tokenizer, some, self.precision)
         sources = [one.source for one in some]
-        score = scored(translate(self.model, self.tokenizer, sources, beams=1), some)
+        score = score_translations(translate(self.model, self.tokenizer, sources, beams=1), some)
         seen = alignment(self.model, self.tokenizer)
-        where = loop.at(progress)
+        where = loop.log_position(progress)
         self.metrics.write("evaluation", **where, piece_loss=told.loss, accuracy=told.accuracy, **asdict(score))
         self.metrics.write("alignment", **where, **asdict(seen))
         spoken = translate(self.model, self.tokenizer, [EXAMPLE], beams=1)[0]
@@ -67,24 +73,24 @@ class Run(loop.Run):
         )
 
 
-def spread(held: list[HeldOut], count: int | None) -> list[HeldOut]:
+def sample_held_out(held: list[HeldOut], count: int | None) -> list[HeldOut]:
     """That many sentences, or all there are, from the whole list: files of pairs are often sorted by length."""
     count = len(held) if count is None else count
     return held[:: max(1, len(held) // count)][:count]
 
 
-def train(config: Config, stint: Stint = TO_THE_END) -> None:
+def train(config: TranslationConfig, stint: RunBudget = TO_THE_END) -> None:
     """Starts the run or goes on with it, until its last step or as the stint says; raises Refusal."""
     torch.set_num_threads(config.loop.threads)
-    loop.train(ready(config), stint)
+    loop.train(prepare_run(config), stint)
 
 
-def ready(config: Config) -> Run:
+def prepare_run(config: TranslationConfig) -> TranslationRun:
     """Reads the pairs, learns the vocabulary once, builds the model, and takes up the last checkpoint if any."""
     sacrebleu()
     train_pairs, held = split(pairs(config.pairs.path), config.data.held_out)
     if not train_pairs or not held:
-        raise Refusal(
+        raise UserError(
             f"{config.pairs.path.name} leaves {len(train_pairs)} pairs to train on and {len(held)} sources held out;"
             " both are needed. Bring more pairs or change [data] held_out."
         )
@@ -92,7 +98,7 @@ def ready(config: Config) -> Run:
     where = precision(config.loop.precision)
     model = build(config.shape, tokenizer, config.loop.seed).to(where.device).train()
     descent = optimiser(model, config.optimiser)
-    progress = Progress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
+    progress = RunProgress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
     saved = config.run / "checkpoint.pt"
     if saved.exists():
         progress = checkpoint.load(saved, model, descent)
@@ -103,7 +109,7 @@ def ready(config: Config) -> Run:
         f"{'resumed' if saved.exists() else 'started'} at step {progress.step}; {len(batches.sources.lengths):,} pairs"
         f" of {pieces:,} pieces; {len(held):,} sentences held out; bf16: {where.bf16}"
     )
-    return Run(
+    return TranslationRun(
         folder=config.run,
         loop=config.loop,
         learning=config.optimiser,
@@ -119,7 +125,7 @@ def ready(config: Config) -> Run:
     )
 
 
-def own_tokenizer(config: Config, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
+def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
     """The run's tokenizer; learned from the training pairs where the run has none yet.
 
     What it was learned from is written beside it. Raises Refusal where the configuration now names something else.
@@ -133,15 +139,19 @@ def own_tokenizer(config: Config, train_pairs: list[Pair]) -> PreTrainedTokenize
         both = (text for pair in train_pairs for text in pair)
         vocabulary.learn(both, data.vocabulary, config.shape.positions).save_pretrained(folder)
     elif beside.is_file():
-        same(json.loads(beside.read_text(encoding="utf-8")), made_of, config.run)
+        check_origin(json.loads(beside.read_text(encoding="utf-8")), made_of, config.run)
     return vocabulary.load(folder)
 
 
-def read_batches(config: Config, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]) -> Batches:
+def read_batches(
+    config: TranslationConfig, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]
+) -> TranslationBatches:
     """The training pairs in pieces, without those that are too long."""
-    rows = [encoded(tokenizer, side) for side in zip(*train_pairs, strict=True)]
+    rows = [encode_sentences(tokenizer, side) for side in zip(*train_pairs, strict=True)]
     fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
     if not fit:
-        raise Refusal(f"No pair has texts of at most {config.data.longest} pieces. Raise [data] longest.")
+        raise UserError(f"No pair has texts of at most {config.data.longest} pieces. Raise [data] longest.")
     sources, targets = zip(*fit, strict=True)
-    return Batches(texts(sources), texts(targets), tokenizer.pad_token_id, config.optimiser.batch, config.loop.seed)
+    return TranslationBatches(
+        texts(sources), texts(targets), tokenizer.pad_token_id, config.optimiser.batch, config.loop.seed
+    )

@@ -37,10 +37,10 @@ def learn(texts: Iterable[str], size: int, longest: int) -> PreTrainedTokenizerF
     backend.post_processor = processors.TemplateProcessing(
         single=f"$A {END}", pair=f"$A $B {END}", special_tokens=[(END, vocabulary[END])]
     )
-    return wrapped(backend, longest)
+    return wrap_tokenizer(backend, longest)
 
 
-def wrapped(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
+def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
     """A tokenizer as transformers knows it, which neither cuts nor fills up unless asked to."""
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,

@@ -7,39 +7,39 @@ from typing import Any
 
 import streamlit as st
 
+from i18n import _, translate
 from inference import EMBEDDED
 from ui.run.editing import what_stays
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.state.choice import Choice, fits
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
 from ui.state.examples import EXAMPLES, example_of
-from ui.state.session import FRESH, NEW_MODEL, choose, current, tell
+from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_notes, set_view_state
+from ui.state.view_state import ViewState, fits
 from viz.components.composer import composer
-from wording import _, told
 
 KEY = "composer"
 READERS = ("encoder", "decoder")  # kinds of models that read a text without translating it
 
 
-def compose(choice: Choice, kind: str) -> None:
+def compose(choice: ViewState, kind: str) -> None:
     """Draw the text box for a model of that kind."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
-    examples = [{**example, "title": told(example["title"])} for example in offered(kind)]
+    examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
-    composer.mount(data, KEY, _submitted)
+    composer.mount(data, KEY, _on_submit)
     if not fits(choice):
-        say(
+        show_notice(
             _("This text is too long for a link: a copied link shows the settings only. Save the trace to share it."),
             "status",
         )
 
 
-def offered(kind: str) -> list[dict[str, Any]]:
+def available_examples(kind: str) -> list[dict[str, Any]]:
     """Return the examples for models of a kind that a model on this machine can read.
 
     An example without a model is English; an example without kinds is not offered to be translated.
     """
-    installed = {card.id for card in backend().models() if card.downloaded}
+    installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
     return [example for example in suited if example.get("model", EMBEDDED) in installed]
 
@@ -47,22 +47,22 @@ def offered(kind: str) -> list[dict[str, Any]]:
 def _reader(texts: dict[str, str]) -> dict[str, Any]:
     """The model that an example wants, where it is there: one that was taught the example's language."""
     wanted = (example_of(texts["text"], texts["pair"]) or {}).get("model")
-    if wanted is None or wanted not in {card.id for card in backend().models()}:
+    if wanted is None or wanted not in {card.id for card in get_backend().models()}:
         return {}
     return {**NEW_MODEL, "model": wanted, "revision": ""}
 
 
-def _submitted() -> None:
+def _on_submit() -> None:
     value = st.session_state[KEY].submitted
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
         return
     # Half a character, as broken copying leaves it, cannot stand in an address; it is shown as the mark for one.
     value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
-    before = current()
+    before = get_view_state()
     texts = {name: value[name] for name in ("text", "pair", "target")}
     if texts == {name: getattr(before, name) for name in texts}:
         return
     anew: dict[str, Any] = {**FRESH, **texts, **_reader(texts)}
     stays, gone = what_stays(before, replace(before, **anew))
-    choose(**{**anew, **stays})
-    tell(gone)
+    set_view_state(**{**anew, **stays})
+    set_notes(gone)

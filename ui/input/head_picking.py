@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
-from ui.state.choice import Choice
-from ui.state.session import choose
+from attention.mask import FloatArray
+from i18n import _, ngettext
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
 from viz.figures import head_map
-from wording import _, ngettext
 
 
-def head_of(choice: Choice, values: Array) -> tuple[int, int]:
+def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
     """Return the chosen (layer, head) if the map has it, else that of the largest of ``values`` (layer, head).
 
     Layers without attention are NaN.
 
-    >>> head_of(Choice(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
+    >>> head_of(ViewState(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
     (0, 1)
     """
     layers, heads = values.shape
@@ -42,7 +42,7 @@ def head_name(layer: int, head: int, base: int) -> str:
     return _("layer {layer} · head {head}", layer=layer + base, head=head + base)
 
 
-def rank_of(values: Array, layer: int, head: int) -> str:
+def rank_of(values: FloatArray, layer: int, head: int) -> str:
     """Return how many heads have a larger value than a head, in words; those with NaN do not exist.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
@@ -65,6 +65,6 @@ def rank_of(values: Array, layer: int, head: int) -> str:
 
 def keep_head(key: str) -> None:
     """In the callback of the map drawn under ``key``: the head that was clicked becomes the chosen one."""
-    picked = head_map.picked(st.session_state[key])
+    picked = head_map.picked_head(st.session_state[key])
     if picked is not None:
-        choose(layer=picked[0], head=picked[1])
+        set_view_state(layer=picked[0], head=picked[1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from babel import Locale
 
-from ui.state.session import speak
-from wording import _, language, languages
+from i18n import _, active_language, available_languages
+from ui.state.session import change_language
 
 KEY = "picked_language"
 LABEL = "Language · 语言"  # in no language, so that whoever cannot read the page finds it
@@ -14,13 +14,13 @@ LABEL = "Language · 语言"  # in no language, so that whoever cannot read the 
 
 def pick_language() -> None:
     """Each language under its own name."""
-    st.session_state[KEY] = language()
+    st.session_state[KEY] = active_language()
     st.selectbox(
         LABEL,
-        languages(),
+        available_languages(),
         key=KEY,
         format_func=own_name,
-        on_change=lambda: speak(st.session_state[KEY]),
+        on_change=lambda: change_language(st.session_state[KEY]),
         help=_("Also by link: `?lang=zh` at the end of the address."),
     )
 

@@ -6,30 +6,30 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from i18n import _, gettext_lazy, translate
 from inference.catalogue.listing import ModelCard
-from inference.files import taught
-from ui.run import teaching
+from inference.files import fine_tuned
+from ui.run import fine_tuning
 from ui.run.network import hub_in_reach
-from ui.run.refusals import say
-from ui.state.choice import Choice
-from ui.state.session import current
-from wording import _, sentence, told
+from ui.run.notices import show_notice
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
-MODEL = sentence("Model")
+MODEL = gettext_lazy("Model")
 KINDS = "kinds_seen"  # what each model turned out to be, in this session
 
 
 def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """The select box of a model and its revision, where ``model`` and ``revision`` are picked now.
+    """The select box of a model and its revision, where ``model`` and ``revision`` are on_pick now.
 
-    ``keep`` is called with both when the reader picks others; a newly picked model comes with no revision. ``slot`` is
+    ``keep`` is called with both when the reader picks others; a newly on_pick model comes with no revision. ``slot`` is
     a name of its own for each picker on a page, so that they share nothing.
     """
-    cards = {card.id: card for card in teaching.cards(model)}
+    cards = {card.id: card for card in fine_tuning.cards(model)}
     names = list(cards) if model in cards else [*cards, model]
     box, field = f"{slot}_model", f"{slot}_revision"
 
-    def picked() -> None:
+    def on_pick() -> None:
         name = (st.session_state[box] or "").strip()
         if name and name != model:
             keep(name, "")
@@ -37,12 +37,12 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     reachable = hub_in_reach()
     st.session_state[box] = model
     st.selectbox(
-        told(label),
+        translate(label),
         names,
         key=box,
         format_func=lambda name: label_of(cards, name, reachable),
         accept_new_options=True,
-        on_change=picked,
+        on_change=on_pick,
         help=_(
             "Pick one, or type the id of any model of the Hugging Face hub, such as google-bert/bert-base-cased, "
             "or a folder that this app's operator allows. Weights are read from safetensors or GGUF files only."
@@ -51,8 +51,8 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     card = cards.get(model)
     if card is not None:
         # A local model's summary quotes its own files, so it is shown as text.
-        say(card.summary, role="status")
-    if not taught.is_taught(model) and (card is None or not (card.embedded or card.local)):
+        show_notice(card.summary, role="status")
+    if not fine_tuned.is_taught(model) and (card is None or not (card.embedded or card.local)):
         st.session_state[field] = revision
         st.text_input(
             _("Revision"),
@@ -63,24 +63,24 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
         )
 
 
-def kind_of(choice: Choice) -> str:
+def kind_of(choice: ViewState) -> str:
     """The kind of the chosen model, as far as it is known before it is loaded; what is not known may be an encoder."""
-    card = next((card for card in teaching.cards(choice.model) if card.id == choice.model), None)
-    return seen_kind(choice.model, card) or "encoder"
+    card = next((card for card in fine_tuning.cards(choice.model) if card.id == choice.model), None)
+    return known_kind(choice.model, card) or "encoder"
 
 
-def seen_kind(model: str, card: ModelCard | None) -> str | None:
+def known_kind(model: str, card: ModelCard | None) -> str | None:
     """What a model turned out to be in this session, else what its card says; None where nobody knows yet."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
     return seen.get(model, card.kind if card is not None else None)
 
 
-def saw(model: str, kind: str) -> None:
+def remember_kind(model: str, kind: str) -> None:
     """Remember what a model turned out to be; draw the page again when the text box was made for another kind."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
-    before = kind_of(current())
+    before = kind_of(get_view_state())
     seen[model] = kind
-    if model == current().model and before != kind:
+    if model == get_view_state().model and before != kind:
         st.rerun()
 
 
@@ -95,9 +95,9 @@ def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
     if card is None:
         return name
     if card.downloaded:
-        return told(card.title)
+        return translate(card.title)
     if not reachable:
         return _("{title} · not here, no network", title=card.title)
     if card.size_bytes is None:
-        return told(card.title)
+        return translate(card.title)
     return _("{title} · {megabytes:,.0f} MB to fetch", title=card.title, megabytes=card.size_bytes / 1e6)

@@ -5,24 +5,24 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.trace import Trace
-from ui.run.refusals import say
-from ui.run.shelf import Look
-from ui.state.session import UNSELECTED, choose
-from wording import _, sentence, told
+from i18n import _, gettext_lazy, translate
+from ui.run.notices import show_notice
+from ui.run.services import ViewOptions
+from ui.state.session import UNSELECTED, set_view_state
 
 KEY = "pick_part"
 NAMES: dict[str, str] = {
-    "encoder": sentence("Encoder: source looks at source"),
-    "decoder": sentence("Decoder: target looks back at target"),
-    "cross": sentence("Cross: target looks at source"),
+    "encoder": gettext_lazy("Encoder: source looks at source"),
+    "decoder": gettext_lazy("Decoder: target looks back at target"),
+    "cross": gettext_lazy("Cross: target looks at source"),
 }
-HELP = sentence(
+HELP = gettext_lazy(
     "A translation model reads the source with its encoder and writes the target with its decoder, which looks back at"
     " what it has written and across at the source."
 )
 
 
-def pick_part(trace: Trace, look: Look) -> None:
+def pick_part(trace: Trace, look: ViewOptions) -> None:
     """Draw the choice where there is one."""
     if len(trace.parts) > 1:
         st.session_state[KEY] = look.part or trace.part
@@ -30,18 +30,18 @@ def pick_part(trace: Trace, look: Look) -> None:
             _("Attention"),
             list(trace.parts),
             key=KEY,
-            format_func=lambda part: told(NAMES[part]),
+            format_func=lambda part: translate(NAMES[part]),
             horizontal=True,
-            on_change=lambda: choose(**UNSELECTED, part=st.session_state[KEY]),
-            help=told(HELP),
+            on_change=lambda: set_view_state(**UNSELECTED, part=st.session_state[KEY]),
+            help=translate(HELP),
         )
     if not trace.has_qkv(look.part or None):
-        say(_lacking(trace, look), role="status")
+        show_notice(_describe_missing(trace, look), role="status")
 
 
-def _lacking(trace: Trace, look: Look) -> str:
+def _describe_missing(trace: Trace, look: ViewOptions) -> str:
     """Why there are no queries, keys and values."""
-    if trace.signed(look.part or None):
+    if trace.is_signed(look.part or None):
         return _(
             "These maps were given: numbers with signs, such as attributions, and no attention weights. They may be "
             "below zero, and a row need not sum to one; there are no queries, keys and values."

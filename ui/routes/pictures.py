@@ -10,24 +10,24 @@ from starlette.routing import Route
 
 from attention.codec import frame
 from attention.trace import Trace
-from ui.routes.leaving import of_reader
-from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, served
-from ui.run.shelf import shelf
+from i18n import _, gettext_lazy
+from ui.routes.cancellation import reader_endpoint
+from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, serve_trace
+from ui.run.services import get_trace_store
 from viz.components.explore.answers import BadRequest, number
-from viz.components.picture.content import FACINGS, KINDS, Look, part_of, seen
+from viz.components.picture.content import FACINGS, KINDS, PictureSelection, grid_and_picture, part_of
 from viz.components.picture.photo import kind_of_photo, photo
 from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import framed, head_map, in_every_head, rolled_out
-from wording import _, sentence
+from viz.components.picture.whole_maps import encode_map, head_map, in_every_head, rollout_map
 
 LARGEST_MAP = 4_200  # tokens whose whole map a browser is sent: 17 MB
-NO_PICTURE = sentence("This is a text, and has no picture.")
-TOO_MANY = sentence("This picture has too many patches for a whole map to be sent; its rows are there.")
+NO_PICTURE = gettext_lazy("This is a text, and has no picture.")
+TOO_MANY = gettext_lazy("This picture has too many patches for a whole map to be sent; its rows are there.")
 
 
 def picture(trace: Trace, _request: Request) -> Response:
     """The photo as a browser shows it."""
-    file = photo(seen(trace)[1])
+    file = photo(grid_and_picture(trace)[1])
     return Response(file, media_type=kind_of_photo(file), headers=FOREVER)
 
 
@@ -36,7 +36,7 @@ def patches(trace: Trace, request: Request) -> Response:
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
-    return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads))))
+    return _frame(encode_map(head_map(records, layer, number(query, "head", records[layer].heads))))
 
 
 def norms(trace: Trace, request: Request) -> Response:
@@ -44,7 +44,7 @@ def norms(trace: Trace, request: Request) -> Response:
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
-    return _frame(framed(head_map(records, layer, number(query, "head", records[layer].heads), "norms")))
+    return _frame(encode_map(head_map(records, layer, number(query, "head", records[layer].heads), "norms")))
 
 
 def norms_rows(trace: Trace, request: Request) -> Response:
@@ -56,7 +56,7 @@ def norms_rows(trace: Trace, request: Request) -> Response:
 def norms_columns(trace: Trace, request: Request) -> Response:
     """How much of what each token takes in comes from one, in every head."""
     token = number(request.query_params, "key", len(trace.source))
-    with shelf().gate:
+    with get_trace_store().gate:
         found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
     return _frame(frame({}, {"columns": (found, "float16")}))
 
@@ -64,21 +64,21 @@ def norms_columns(trace: Trace, request: Request) -> Response:
 def rollout(trace: Trace, _request: Request) -> Response:
     """All layers rolled out, as square-root bytes."""
     _sent_whole(trace)
-    with shelf().gate:
-        return _frame(framed(rolled_out(trace.records(part_of(trace)))))
+    with get_trace_store().gate:
+        return _frame(encode_map(rollout_map(trace.records(part_of(trace)))))
 
 
 def page(trace: Trace, request: Request) -> Response:
     """The view as a file of its own."""
     title = request.query_params.get("title", "")[:200] or _("A picture")
-    look, base = _look(trace, request), int(request.query_params.get("count") == "1")
-    about = told_of(trace, request.query_params.get("cited", "")[:600])
+    look, base = _selection(trace, request), int(request.query_params.get("count") == "1")
+    about = description_of(trace, request.query_params.get("cited", "")[:600])
     return attachment("picture.html", "text/html", lambda: picture_html(trace, look, title, about, base).encode())
 
 
-def told_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
+def description_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
     """What stands in every file of a picture: which model read it, its size, and whose picture it is."""
-    _grid, given = seen(trace)
+    _grid, given = grid_and_picture(trace)
     told = [
         (_("Model"), trace.model.name),
         (_("Revision"), trace.model.revision or ""),
@@ -95,8 +95,8 @@ FRAMES = (patches, norms, norms_rows, norms_columns, rollout)
 def routes() -> list[Route]:
     """The routes, for the app."""
     return [
-        Route(f"{PREFIX}/{{trace}}/picture.jpg", of_reader(_endpoint(picture))),
-        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", of_reader(_endpoint(make))) for make in FRAMES),
+        Route(f"{PREFIX}/{{trace}}/picture.jpg", reader_endpoint(_endpoint(picture))),
+        *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", reader_endpoint(_endpoint(make))) for make in FRAMES),
         Route(f"{PREFIX}/{{trace}}/picture.html", FILES.endpoint(_endpoint(page))),
     ]
 
@@ -107,7 +107,7 @@ def _endpoint(make: Callable[[Trace, Request], Response]) -> Callable[[Request],
             raise BadRequest(NO_PICTURE)
         return make(trace, request)
 
-    return lambda request: served(request, lambda trace, _look: of_picture(trace, request))
+    return lambda request: serve_trace(request, lambda trace, _look: of_picture(trace, request))
 
 
 def _sent_whole(trace: Trace) -> None:
@@ -119,12 +119,12 @@ def _frame(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream", headers=FOREVER)
 
 
-def _look(trace: Trace, request: Request) -> Look:
+def _selection(trace: Trace, request: Request) -> PictureSelection:
     """What was chosen on screen, from the address."""
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
     facing, by = (query.get(name, names[0]) for name, names in (("facing", FACINGS), ("by", KINDS)))
-    return Look(
+    return PictureSelection(
         layer,
         number(query, "head", records[layer].heads),
         number(query, "token", len(trace.source)),

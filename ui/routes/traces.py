@@ -20,58 +20,62 @@ from attention.record import Unavailable
 from attention.storage import dump
 from attention.trace import Trace
 from attention.view import View
-from inference import Refusal
-from ui.routes.leaving import of_reader
-from ui.routes.limit import Limit
-from ui.routes.reader import to_reader
-from ui.run.habits import habits_shown
-from ui.run.shelf import Look, seal, shelf
+from i18n import _, available_languages, error_message, gettext_lazy, translate
+from inference import UserError
+from ui.routes.cancellation import reader_endpoint
+from ui.routes.concurrency_limit import ConcurrencyLimit
+from ui.routes.request_language import use_request_language
+from ui.run.positional_prior import prior_map
+from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from viz.components.base_path import BASE
 from viz.components.explore import answers, explore
-from viz.components.explore.answers import Asked, BadRequest
-from wording import _, languages, said_by, sentence, told
+from viz.components.explore.answers import BadRequest, QueryFields
 
 PREFIX = f"{BASE}/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 # Each file may take much memory. A class may press the button together; who comes after that is told to try again.
-FILES = Limit(2, 30, sentence("Too many files are being made just now. Try again in a few seconds."), each=8)
+FILES = ConcurrencyLimit(
+    2, 30, gettext_lazy("Too many files are being made just now. Try again in a few seconds."), each=8
+)
 
 
-def grid(trace: Trace, look: Look, _asked: Asked) -> bytes:
+def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
     """All heads small, and what they do in other texts where that is known."""
-    habits = habits_shown(trace, look.part or None)
-    return answers.grid(shelf().survey(trace, look), explore.places(habits, shelf().view(trace, look)))
+    habits = prior_map(trace, look.part or None)
+    return answers.grid(
+        get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))
+    )
 
 
-def _of_a_view(make: Callable[[View, Asked], bytes]) -> Callable[[Trace, Look, Asked], bytes]:
-    return lambda trace, look, asked: make(shelf().view(trace, look), asked)
+def _of_a_view(make: Callable[[View, QueryFields], bytes]) -> Callable[[Trace, ViewOptions, QueryFields], bytes]:
+    return lambda trace, look, asked: make(get_trace_store().view(trace, look), asked)
 
 
-FRAMES: dict[str, Callable[[Trace, Look, Asked], bytes]] = {
+FRAMES: dict[str, Callable[[Trace, ViewOptions, QueryFields], bytes]] = {
     "grid": grid,
     **{what: _of_a_view(make) for what, make in answers.OF_A_VIEW.items()},
 }
 
 
-def served(request: Request, make: Callable[[Trace, Look], Response]) -> Response:
+def serve_trace(request: Request, make: Callable[[Trace, ViewOptions], Response]) -> Response:
     """What ``make`` gives for the trace in the address; 410 when it is gone or the seal is not its own.
 
     400, in a sentence, when something else in the address is wrong, or it took too long.
     """
     query = request.query_params
-    look = Look.read(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
-    with to_reader(request):
+    look = ViewOptions.from_query(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
+    with use_request_language(request):
         try:
             asked = request.path_params["trace"]
-            known = hmac.compare_digest(query.get("seal", "").encode(), seal(asked).encode())
-            trace = shelf().find(asked) if known else None
+            known = hmac.compare_digest(query.get("seal", "").encode(), trace_seal(asked).encode())
+            trace = get_trace_store().find(asked) if known else None
             if trace is None:
                 return PlainTextResponse(_("This text is no longer in memory; it has to be read again."), 410)
             return make(trace, look)
-        except (BadRequest, Refusal, Unavailable) as error:
-            return PlainTextResponse(told(said_by(error)), 400)
+        except (BadRequest, UserError, Unavailable) as error:
+            return PlainTextResponse(translate(error_message(error)), 400)
 
 
 def _binary(content: bytes) -> Response:
@@ -80,13 +84,13 @@ def _binary(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def whole(request: Request) -> Response:
+def trace_file(request: Request) -> Response:
     """The trace as a file, its tokens as they were read."""
 
-    def file(trace: Trace, _look: Look) -> Response:
-        return attachment("trace.safetensors", "application/octet-stream", dump, shelf().plain(trace))
+    def file(trace: Trace, _look: ViewOptions) -> Response:
+        return attachment("trace.safetensors", "application/octet-stream", dump, get_trace_store().original(trace))
 
-    return served(request, file)
+    return serve_trace(request, file)
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
@@ -106,20 +110,20 @@ def routes() -> list[Route]:
     return [
         Route(explore.ADDRESS, _script),
         *frames,
-        Route(f"{PREFIX}/{{trace}}/trace.safetensors", FILES.endpoint(whole)),
+        Route(f"{PREFIX}/{{trace}}/trace.safetensors", FILES.endpoint(trace_file)),
     ]
 
 
 def _script(request: Request) -> Response:
     """The component's script in a language, whose address holds its hash."""
     code = request.path_params["code"]
-    if code not in languages():
+    if code not in available_languages():
         return PlainTextResponse(_("There is no such script."), 404)
-    return Response(explore.spoken(code), media_type="text/javascript", headers=FOREVER)
+    return Response(explore.script_in_language(code), media_type="text/javascript", headers=FOREVER)
 
 
-def _endpoint(make: Callable[[Trace, Look, Asked], bytes]) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(make: Callable[[Trace, ViewOptions, QueryFields], bytes]) -> Callable[[Request], Awaitable[Response]]:
     def endpoint(request: Request) -> Response:
-        return served(request, lambda trace, look: _binary(make(trace, look, request.query_params)))
+        return serve_trace(request, lambda trace, look: _binary(make(trace, look, request.query_params)))
 
-    return of_reader(endpoint)
+    return reader_endpoint(endpoint)

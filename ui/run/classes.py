@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from classroom.store import Store
-from inference.files import taught
-from ui.run.shelf import backend
-from ui.run.teaching import visitor
+from inference.files import fine_tuned
+from ui.run.fine_tuning import visitor
+from ui.run.services import get_backend
 
 FILE = "rooms.sqlite"
 SWEEP = 600.0  # seconds between two looks for rooms that are over
@@ -21,7 +21,7 @@ def store() -> Store:
 
 
 def _file() -> Path:
-    return taught.place_of(backend().settings).parent / "classes" / FILE
+    return fine_tuned.place_of(get_backend().settings).parent / "classes" / FILE
 
 
 @cache
@@ -29,19 +29,19 @@ def _store(file: Path) -> Store:
     return Store(file)
 
 
-def myself() -> str:
+def visitor_secret() -> str:
     """The secret that only this visitor's browser and this server know."""
     return visitor()
 
 
-def taught_room() -> str | None:
+def own_room_code() -> str | None:
     """Return the code of the room that this visitor teaches, or None."""
-    return store().taught_by(myself()) if _file().exists() else None
+    return store().taught_by(visitor_secret()) if _file().exists() else None
 
 
 def attends_any() -> bool:
     """Return whether this visitor has a seat in any room of this server."""
-    return _file().exists() and store().attends(myself())
+    return _file().exists() and store().attends(visitor_secret())
 
 
 async def sweep_rooms() -> None:

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference import Refusal
+from i18n import _, gettext_lazy
+from inference import UserError
 from inference.files.download import Download
 from inference.files.hub import Offer
 from inference.files.unpacking import FETCH, MAKE
-from ui.places import ROOT
-from ui.run.network import failed
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
-from ui.show.lists import together
-from ui.state.choice import Choice
-from wording import _, sentence
+from ui.paths import ROOT
+from ui.run.network import note_hub_failure
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.show.format_list import join_sentences
+from ui.state.view_state import ViewState
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at
 STATES: dict[str, str] = {  # of a download that is not done
-    "new": sentence("not begun"),
-    "running": sentence("running"),
-    "stopped": sentence("stopped"),
-    "failed": sentence("failed"),
+    "new": gettext_lazy("not begun"),
+    "running": gettext_lazy("running"),
+    "stopped": gettext_lazy("stopped"),
+    "failed": gettext_lazy("failed"),
 }
 KINDS: dict[str, str] = {
-    "encoder": sentence("{model} is an encoder ({details})."),
-    "decoder": sentence("{model} is a decoder ({details})."),
-    "encoder-decoder": sentence("{model} is an encoder-decoder ({details})."),
+    "encoder": gettext_lazy("{model} is an encoder ({details})."),
+    "decoder": gettext_lazy("{model} is a decoder ({details})."),
+    "encoder-decoder": gettext_lazy("{model} is an encoder-decoder ({details})."),
 }
 
 
-def offer_or_show(refusal: Refusal, choice: Choice) -> None:
+def offer_or_show(refusal: UserError, choice: ViewState) -> None:
     """What a refusal means on the page: the download of the chosen model, else its sentence and the way out."""
     if refusal.way_out == "download":
-        offer(choice, refusal.details["offer"])
+        draw_offer(choice, refusal.details["offer"])
     else:
         if refusal.way_out == "retry":
-            failed()
-        show(refusal)
+            note_hub_failure()
+        show_error(refusal)
 
 
 def show_command() -> None:
@@ -45,24 +45,24 @@ def show_command() -> None:
     st.code(MAKE if (ROOT / "Makefile").is_file() else FETCH, language=None)
 
 
-def offer(choice: Choice, found: Offer) -> None:
+def draw_offer(choice: ViewState, found: Offer) -> None:
     """Draw the offer of the chosen model, or its download where one runs."""
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:
         _watch(key)
         return
-    say(_words(found), role="status")
+    show_notice(_describe_offer(found), role="status")
     st.button(
         _("Download {megabytes:,.0f} MB", megabytes=found.nbytes / 1e6),
         type="primary",
         disabled=not found.fits,
         help=_("It can be stopped and goes on later where it was. It is kept on the disk for the next time."),
-        on_click=lambda: running.update({key: backend().download(found)}),
+        on_click=lambda: running.update({key: get_backend().download(found)}),
     )
 
 
-def _words(found: Offer) -> str:
+def _describe_offer(found: Offer) -> str:
     """What it is, its size, and whether it fits."""
     details = ", ".join(filter(None, (found.architecture, found.task)))
     needs = {"files": len(found.files), "megabytes": found.nbytes / 1e6, "gigabytes": found.memory_bytes / 1e9}
@@ -79,7 +79,7 @@ def _words(found: Offer) -> str:
             **needs,
         )
     )
-    return together(_(KINDS[found.kind], model=found.id, details=details), fits)
+    return join_sentences(_(KINDS[found.kind], model=found.id, details=details), fits)
 
 
 @st.fragment(run_every=0.5)
@@ -98,7 +98,7 @@ def _watch(key: tuple[str, str]) -> None:
         ),
     )
     if download.error is not None:
-        say(download.error.message)
+        show_notice(download.error.message)
     if download.state == "running":
         st.button(_("Stop"), on_click=download.stop, help=_("What has arrived is kept."))
     else:

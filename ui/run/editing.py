@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from inference import Refusal
-from ui.run.reading import READ, id_of, request_of
-from ui.run.shelf import backend, shelf
-from ui.state.choice import Choice
-from ui.state.edited import kept
-from ui.state.looked_at import seen
+from inference import UserError
+from ui.run.services import get_backend, get_trace_store
+from ui.run.traces import READ, id_of, request_of
+from ui.state.edit_carry_over import carry_over
+from ui.state.last_view import get_last_view
+from ui.state.view_state import ViewState
 
 LONG = 5_000  # characters; the embedded model reads so much in less than a second
 EDITED = "edited_trace"  # id of the trace of an edited text, which kept the head of the text before
 
 
-def what_stays(before: Choice, after: Choice) -> tuple[dict[str, Any], list[str]]:
+def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
     """What of a view the edited text keeps, and a sentence for each word that is gone; nothing for a new text.
 
     The edited text is read here, once: the page finds its trace. Where it cannot be read, the page says why. A long
@@ -26,15 +26,15 @@ def what_stays(before: Choice, after: Choice) -> tuple[dict[str, Any], list[str]
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
-    old = shelf().find(id_of(before))
-    if before.opened or old is None or backend().status(after.model, after.revision or None) != "loaded":
+    old = get_trace_store().find(id_of(before))
+    if before.opened or old is None or get_backend().status(after.model, after.revision or None) != "loaded":
         return {}, []
     try:
-        new = backend().trace(request_of(after))
-    except Refusal:
+        new = get_backend().trace(request_of(after))
+    except UserError:
         return {}, []
     st.session_state[READ] = new.id
-    found = kept(replace(before, **seen(old.id)), old, new)
+    found = carry_over(replace(before, **get_last_view(old.id)), old, new)
     if found is None:
         return {}, []
     st.session_state[EDITED] = new.id

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from math import inf
 from time import monotonic
 
-from inference.load.loading import tidy
+from inference.load.loading import release_memory
 
 QUIET = 2.0  # seconds without a script after which nobody is expected to ask again at once
 APART = 10.0  # seconds between two collections: one takes some tenths of a second, and a reader who comes then waits
@@ -66,7 +66,7 @@ class Scripts:
         idle = inf if self._running else max(self._ended + self._quiet, self._collected + APART)
         return min(latest, idle) - self._clock()
 
-    def take(self) -> bool:
+    def should_collect(self) -> bool:
         """Whether garbage is to be collected now; it is then taken as done."""
         with self._change:
             pause = self.pause()
@@ -77,7 +77,7 @@ class Scripts:
             return True
 
     @contextmanager
-    def watched(self, collect: Callable[[], None] = tidy) -> Iterator[None]:
+    def collect_while_idle(self, collect: Callable[[], None] = release_memory) -> Iterator[None]:
         """Collect as said while the block runs, in a thread that ends with it."""
         self._watched = True
         thread = threading.Thread(target=self._collect, args=(collect,), name="idle collection", daemon=True)
@@ -92,7 +92,7 @@ class Scripts:
 
     def _collect(self, collect: Callable[[], None]) -> None:
         while self._watched:
-            if self.take():
+            if self.should_collect():
                 collect()
                 continue
             with self._change:

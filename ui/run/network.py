@@ -11,7 +11,7 @@ from ipaddress import ip_address
 import psutil
 from streamlit import config
 
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 AGAIN = 300.0  # seconds after which a hub that did not answer may be there again
 NOWHERE = ("192.0.2.1", 9)  # an address kept for documentation (RFC 5737): nothing is there, and nothing is sent
@@ -22,7 +22,7 @@ EVERYWHERE = (None, "", "0.0.0.0", "::")  # addresses of a server that listens i
 failures: list[float] = []  # when the hub did not answer last, by the steady clock
 
 
-def failed() -> None:
+def note_hub_failure() -> None:
     """The hub has been asked, and did not answer."""
     failures[:] = [time.monotonic()]
 
@@ -30,10 +30,10 @@ def failed() -> None:
 def hub_in_reach() -> bool:
     """False where the operator has switched the hub off, there is no way out of this machine, or it failed lately."""
     lately = bool(failures) and time.monotonic() - failures[-1] < AGAIN
-    return not (backend().settings.offline or lately) and routed()
+    return not (get_backend().settings.offline or lately) and has_route()
 
 
-def routed() -> bool:
+def has_route() -> bool:
     """Whether the system knows a way to other machines; a datagram socket looks one up and sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -45,7 +45,7 @@ def routed() -> bool:
 
 def is_open(environ: Mapping[str, str] = os.environ) -> bool:
     """Return whether other machines reach the app, at its own address or through a proxy of HEADLIGHT_HOSTS."""
-    if backend().settings.only_here:
+    if get_backend().settings.only_here:
         return False
     return bool(environ.get(HOSTS, "").strip()) or not is_loopback(config.get_option("server.address"))
 
@@ -79,7 +79,7 @@ def network_addresses() -> tuple[str, ...]:
 
 def machine_addresses() -> tuple[str, ...]:
     """Return this machine's IPv4 addresses in its networks, that of the way out first."""
-    first = _outward()
+    first = _own_address()
     found = [first] if first else []
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
     for name, its in sorted(psutil.net_if_addrs().items()):
@@ -90,7 +90,7 @@ def machine_addresses() -> tuple[str, ...]:
     return tuple(dict.fromkeys(usable))
 
 
-def _outward() -> str | None:
+def _own_address() -> str | None:
     """Return the address from which this machine reaches others, or None; a datagram socket sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

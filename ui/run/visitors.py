@@ -1,4 +1,4 @@
-"""For which visitor a thread computes: a page's, as long as it is open. Routes say it (ui.routes.leaving)."""
+"""For which visitor a thread computes: a page's, as long as it is open. Routes say it (ui.routes.cancellation)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.state.common import user_key_from_element_id
 
-from inference.stops import Visitor
+from inference.cancellation import Visitor
 
 
-def of_page() -> Visitor | None:
+def page_visitor() -> Visitor | None:
     """Whose page this thread draws; None where it draws none."""
     run = get_script_run_ctx(suppress_warning=True)
     if run is None:
@@ -19,7 +19,7 @@ def of_page() -> Visitor | None:
     return Visitor(session, lambda: has_left(session))
 
 
-def pressed(key: str) -> bool:
+def is_pressed(key: str) -> bool:
     """Whether the button of that key was pressed while this page is drawn: Streamlit tells it to the next drawing only,
     and where a fragment has the button, that begins when this one has ended.
     """

@@ -27,18 +27,18 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from inference.memory import ByteLru
-from inference.waits import Waits
+from inference.byte_cache import ByteLru
+from inference.fair_queue import QueueStats
 from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
-from ui.run.shelf import backend, shelf
-from ui.server import guard
-from ui.server.client import passed_on
+from ui.run.services import get_backend, get_trace_store
+from ui.server import host_guard
+from ui.server.client import may_be_proxied
 
 ADDRESS = "/metrics"  # whatever path the app is served below: no proxy hands on what is beside it
 TOKEN = "HEADLIGHT_METRICS_TOKEN"
 
 
-class Measured:
+class RequestMetrics:
     """Counts and times every answer over http, and the connections of open pages."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -46,13 +46,13 @@ class Measured:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._answered(scope, receive, send)
+            await self._count_request(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._connected(scope, receive, send)
+            await self._count_connection(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    async def _answered(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _count_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         status, came = 500, perf_counter()
 
         async def noting(message: Message) -> None:
@@ -69,7 +69,7 @@ class Measured:
             REQUESTS.labels(route, str(status)).inc()
             REQUEST_SECONDS.labels(route).observe(perf_counter() - came)
 
-    async def _connected(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _count_connection(self, scope: Scope, receive: Receive, send: Send) -> None:
         accepted = False
 
         async def noting(message: Message) -> None:
@@ -86,15 +86,15 @@ class Measured:
                 SESSIONS.dec()
 
 
-class Held(Collector):
+class ProcessMetrics(Collector):
     """What is in memory and who waits, read at the moment of asking. ``lines`` are those of files, by name."""
 
-    def __init__(self, lines: Mapping[str, Waits]) -> None:
+    def __init__(self, lines: Mapping[str, QueueStats]) -> None:
         self.lines = lines
 
     def collect(self) -> Iterator[Metric]:
         """The families, one after the other."""
-        asked, shown = backend(), shelf()
+        asked, shown = get_backend(), get_trace_store()
         yield from _caches(
             {
                 "models": asked.kept_models,
@@ -125,7 +125,7 @@ def _caches(kept: Mapping[str, ByteLru[Any]]) -> Iterator[Metric]:
     yield from (entries, size, budget, hits, additions, evictions)
 
 
-def _lines(lines: Mapping[str, Waits]) -> Iterator[Metric]:
+def _lines(lines: Mapping[str, QueueStats]) -> Iterator[Metric]:
     label = ("line",)
     waiting = GaugeMetricFamily("headlight_waiting", "Who waits in a line now.", labels=label)
     waits = SummaryMetricFamily("headlight_wait_seconds", "How long who was let through waited.", labels=label)
@@ -142,10 +142,10 @@ def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
     if token := environ.get(TOKEN, ""):
         sent = request.headers.get("authorization", "")
         return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
-    if passed_on(request, environ):
+    if may_be_proxied(request, environ):
         return False
-    came = guard.shortest(request.client.host) if request.client else ""
-    return came in guard.LOOPBACK and guard.name_of(request.headers.get("host", "")) in guard.LOOPBACK
+    came = host_guard.normalize_address(request.client.host) if request.client else ""
+    return came in host_guard.LOOPBACK and host_guard.name_of(request.headers.get("host", "")) in host_guard.LOOPBACK
 
 
 def metrics(request: Request) -> Response:
@@ -155,8 +155,8 @@ def metrics(request: Request) -> Response:
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
-def routes(lines: Mapping[str, Waits]) -> list[Route]:
+def routes(lines: Mapping[str, QueueStats]) -> list[Route]:
     """The route, for the app; called once."""
-    REGISTRY.register(Held(lines))
+    REGISTRY.register(ProcessMetrics(lines))
     ProcessCollector(registry=REGISTRY)
     return [Route(ADDRESS, metrics)]

@@ -19,7 +19,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from inference.settings import Settings
-from ui.routes.limit import AGAIN
+from ui.routes.concurrency_limit import AGAIN
 
 PLACE = "/_stcore/upload_file/"  # Streamlit's own, after the path that the app is served below
 LEAST = 100_000  # bytes that a file counts for, however small it is: a million empty ones are not free
@@ -28,7 +28,7 @@ TOO_MUCH = "What this page has uploaded takes {most:,.0f} MB at most. Reload the
 CROWDED = "All visitors' files together take as much as this server has for them. Try again later."
 
 
-class Files(Protocol):
+class UploadedFiles(Protocol):
     """What Streamlit holds of uploaded files, by session and by the file's id."""
 
     file_storage: dict[str, dict[str, UploadedFileRec]]
@@ -38,7 +38,7 @@ class Files(Protocol):
         ...
 
 
-class Uploads:
+class UploadLimit:
     """Answers 413 to a page that would hold more than its share, 503 where all together would, 411 without a length."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -95,6 +95,6 @@ def _size(files: list[UploadedFileRec]) -> int:
     return sum(max(len(file.data), LEAST) for file in files)
 
 
-def _files() -> Files:
-    found: Files = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the one in memory, the default
+def _files() -> UploadedFiles:
+    found: UploadedFiles = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the one in memory, the default
     return found

@@ -45,7 +45,7 @@ class VisitorCookie:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
             return
-        cookie = _written(cookie_of(Headers(scope=scope)), scope["scheme"] == "https")
+        cookie = _cookie_header(cookie_of(Headers(scope=scope)), scope["scheme"] == "https")
 
         async def with_cookie(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -63,10 +63,10 @@ def cookie_of(headers: Headers) -> str:
     except CookieError:
         cookies.clear()
     value = cookies[NAME].value if NAME in cookies else ""
-    return value if VALUE.fullmatch(value) else _made()
+    return value if VALUE.fullmatch(value) else _new_cookie()
 
 
-def _made() -> str:
+def _new_cookie() -> str:
     """A cookie for who has none; the oldest newcomers are forgotten beyond MOST."""
     value = secrets.token_urlsafe(16)
     with _LOCK:
@@ -76,6 +76,6 @@ def _made() -> str:
     return value
 
 
-def _written(value: str, secure: bool) -> str:
+def _cookie_header(value: str, secure: bool) -> str:
     only = "; Secure" if secure else ""
     return f"{NAME}={value}; Max-Age={DAYS * 86_400}; Path={BASE or '/'}; HttpOnly; SameSite=Lax{only}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.state.choice import Choice, fits, to_query
-from wording import _, sentence
+from i18n import _, gettext_lazy
+from ui.state.view_state import ViewState, fits, to_query
 
-BOTH = sentence("This sentence and this head")
+BOTH = gettext_lazy("This sentence and this head")
 
 
-def explore_link(there: Choice, what: str = BOTH) -> None:
+def explore_link(there: ViewState, what: str = BOTH) -> None:
     """A link to a view of its own; none where its text is too long for an address."""
     if fits(there):
         st.page_link(

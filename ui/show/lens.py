@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from inference.questions.lens import Layers, Lens
-from inference.questions.masked import Filled, MaskedWords
-from ui.run.answering import ask
-from ui.run.refusals import say
+from i18n import _
+from inference.tasks.logit_lens import Layers, Lens
+from inference.tasks.masked_words import Filled, MaskedWords
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.lists import together
+from ui.show.download import download_button
+from ui.show.format_list import join_sentences
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
 from viz.figures.lens import layer_names, lens_curves, lens_map
-from wording import _
 
 MOST = 6  # curves
 TOP = 5
@@ -37,12 +37,12 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    draw(ask(question, _("Reading the blank's state after each layer")), base, _("the blank's state"))
+    draw(ask_model(question, _("Reading the blank's state after each layer")), base, _("the blank's state"))
 
 
 def draw(found: Layers, base: int, state: str) -> None:
     """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
-    say(summary(found, base), role="status")
+    show_notice(summary(found, base), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
@@ -50,7 +50,7 @@ def draw(found: Layers, base: int, state: str) -> None:
     draw_chart(lens_map(pieces, chances, theme(), base=base), "lens_map", place=left)
     figure = lens_curves(found.probabilities, names, theme(), base=base)
     draw_chart(figure, "lens_curves", place=right)
-    st.caption(together(*_how_to_read(found.normed, state)))
+    st.caption(join_sentences(*_how_to_read(found.normed, state)))
     rows = [
         (
             layer,
@@ -65,7 +65,7 @@ def draw(found: Layers, base: int, state: str) -> None:
     columns = [_("after")]
     for name in names:
         columns += [_("probability of {piece}", piece=name), _("rank of {piece}", piece=name)]
-    save(
+    download_button(
         _("Save as CSV"),
         csv_table(columns, rows),
         "headlight-layers.csv",

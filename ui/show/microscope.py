@@ -10,40 +10,40 @@ from typing import Any
 
 import streamlit as st
 
-from attention.survey import Survey
+from attention.head_summary import HeadSummary
 from attention.trace import Trace
 from attention.view import View
+from i18n import _
 from ui.input.parts import pick_part
-from ui.routes.reader import in_language
+from ui.routes.request_language import in_language
 from ui.routes.traces import PREFIX
-from ui.run.refusals import say
-from ui.run.shelf import seal, shelf
-from ui.show.slips import slip_for
+from ui.run.notices import show_notice
+from ui.run.services import get_trace_store, trace_seal
+from ui.show.selection_tokens import selection_token_for
 from ui.show.strongest_offer import offer_strongest
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.looked_at import look_at
-from ui.state.selection import changes, doubts, faced, select, settle
-from ui.state.session import choose, current
+from ui.state.last_view import set_last_view
+from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select
+from ui.state.session import get_view_state, set_view_state
+from ui.state.view_state import ViewState
 from viz.components.explore import explore
-from wording import _
 
 KEY = "explore"
 AT_ONCE = 2_000_000  # weights that are looked through before anybody waits
-Kept = Callable[[Mapping[str, Any]], None]
+ChangeHandler = Callable[[Mapping[str, Any]], None]
 
 
-def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
-    choice: Choice,
+def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
+    choice: ViewState,
     trace: Trace,
     shown: Callable[[], str],
     part: str | None = None,
-    kept: Kept | None = None,
+    kept: ChangeHandler | None = None,
     key: str = KEY,
     *,
     alone: bool = False,
     quiet: bool = False,
-) -> tuple[View, Survey, dict[str, Any]] | None:
+) -> tuple[View, HeadSummary, dict[str, Any]] | None:
     """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
 
     ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
@@ -51,10 +51,10 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     microscopes on one page apart. ``alone`` says that nothing else on the page follows what is kept in it.
     ``quiet`` draws the maps without results: no sentence, no shades on the words, no target, no list of links.
     """
-    look, notes = settle(choice if part is None else replace(choice, part=part), trace)
-    view = shelf().view(trace, look)
+    look, notes = resolve_view(choice if part is None else replace(choice, part=part), trace)
+    view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
-        say(
+        show_notice(
             _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
             role="status",
         )
@@ -62,47 +62,47 @@ def microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
     every = view.layers * view.heads * len(view.queries) * len(view.keys)
     with st.spinner(_("Drawing every head small")) if every > AT_ONCE else nullcontext():
         selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
-        selection = faced(selection, choice, view)
+        selection = directed_selection(selection, choice, view)
         if quiet and selection["facing"] == "out":
             selection["target"] = None
-        survey = doubts(choice, view)[0]  # whose habits go with the grid
-    look_at(trace.model.name, trace.id, changes(selection, view))
+        survey = load_baselines(choice, view)[0]  # whose habits go with the grid
+    set_last_view(trace.model.name, trace.id, changes(selection, view))
     offered = None
     if part is None:
         pick_part(trace, look)
         offered = None if quiet else offer_strongest(choice, view, selection)
     for sentence in notes + more:
-        say(sentence, role="status")
-    again = st.session_state.get(_again(key), 0)
-    query = f"{look.query()}&count={choice.count}&seal={seal(trace.id)}&again={again}{in_language()}"
+        show_notice(sentence, role="status")
+    again = st.session_state.get(_remake_key(key), 0)
+    query = f"{look.query()}&count={choice.count}&seal={trace_seal(trace.id)}&again={again}{in_language()}"
     data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
     if quiet:
         data["quiet"] = True
     if alone and not (notes or more):
-        data["slip"] = slip_for(trace.id, look, offered)
-    explore.mount(data, key, partial(_keep, key, trace.id, shown, part, kept), partial(_fetch_again, key))
+        data["slip"] = selection_token_for(trace.id, look, offered)
+    explore.mount(data, key, partial(_on_change, key, trace.id, shown, part, kept), partial(_fetch_again, key))
     return view, survey, selection
 
 
-def _keep(key: str, trace_id: str, shown: Callable[[], str], part: str | None, kept: Kept | None) -> None:
+def _on_change(key: str, trace_id: str, shown: Callable[[], str], part: str | None, kept: ChangeHandler | None) -> None:
     """What a click in the component kept becomes the choice, and so the address.
 
     A click that was made on a text which has been replaced meanwhile is dropped: its tokens are not the new one's.
     """
-    selection, trace = st.session_state[key].selection, shelf().find(trace_id)
+    selection, trace = st.session_state[key].selection, get_trace_store().find(trace_id)
     if isinstance(selection, dict) and trace is not None and trace_id == shown():
-        now = current() if part is None else replace(current(), part=part)
-        found = changes(selection, shelf().view(trace, settle(now, trace)[0]))
-        choose(**found)
+        now = get_view_state() if part is None else replace(get_view_state(), part=part)
+        found = changes(selection, get_trace_store().view(trace, resolve_view(now, trace)[0]))
+        set_view_state(**found)
         if kept is not None:
             kept(found)
 
 
-def _again(key: str) -> str:
+def _remake_key(key: str) -> str:
     """Where it is counted how often the traces of this microscope were made anew."""
     return f"{key}_again"
 
 
 def _fetch_again(key: str) -> None:
     """The server had forgotten the trace; this run makes it anew, and another address makes the component ask anew."""
-    st.session_state[_again(key)] = st.session_state.get(_again(key), 0) + 1
+    st.session_state[_remake_key(key)] = st.session_state.get(_remake_key(key), 0) + 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from wording import _
+from i18n import _
 
 SMALL = 0.0001  # a probability below is told by its power of ten
 
 
-def small(number: float) -> str:
+def format_small(number: float) -> str:
     """A number in two decimals, or in two digits where the decimals would be 0.00.
 
-    >>> small(0.4567), small(0.0039), small(9.83e-7), small(0)
+    >>> format_small(0.4567), format_small(0.0039), format_small(9.83e-7), format_small(0)
     ('0.46', '0.0039', '9.8e-07', '0')
     """
     return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.2g}"
@@ -56,7 +56,7 @@ def factor(log: float) -> str:
         number = math.exp(size)
         return f"{number:.2f}" if number < 100 else f"{number:,.0f}"
     power = int(size / math.log(10))
-    return f"{math.exp(size - power * math.log(10)):.0f} × 10{raised(power)}"
+    return f"{math.exp(size - power * math.log(10)):.0f} × 10{superscript(power)}"
 
 
 def likelihood(log: float) -> str:
@@ -68,7 +68,7 @@ def likelihood(log: float) -> str:
     if log > math.log(SMALL):
         return percent(math.exp(log))
     power = math.floor(log / math.log(10))
-    return f"{math.exp(log - power * math.log(10)):.1f} × 10{raised(power)}"
+    return f"{math.exp(log - power * math.log(10)):.1f} × 10{superscript(power)}"
 
 
 def scientific(value: float) -> str:
@@ -80,9 +80,9 @@ def scientific(value: float) -> str:
     if value == 0:
         return "0"
     digits, power = f"{value:.1e}".split("e")
-    return f"{digits} × 10{raised(int(power))}"
+    return f"{digits} × 10{superscript(int(power))}"
 
 
-def raised(number: int) -> str:
+def superscript(number: int) -> str:
     """A whole number as a power is written."""
     return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference.catalogue.published import Guessed, guessed
-from ui.run.answering import Answerer
-from ui.run.refusals import say
-from ui.show.relation_names import in_words
-from wording import _
+from i18n import _
+from inference.catalogue.published_scores import MaskedAccuracy, masked_accuracy
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.show.relation_names import describe_relation
 
 
-def published(who: Answerer, base: int) -> None:
+def draw_published(who: PageModel, base: int) -> None:
     """Sentences with the figures and one about the data, for the model that comes with the app; nothing for others.
 
     ``base``: layers and heads are shown from 0 or from 1.
     """
-    found = guessed(who.model)
+    found = masked_accuracy(who.model)
     if found is None:
         return
     with st.expander(_("How good is {title}?", title=who.title)):
-        say(answers(who.title, found), "status")
+        show_notice(answers(who.title, found), "status")
         if found.tired is not None:
-            say(slide(found, base), "status")
+            show_notice(describe_known_heads(found, base), "status")
         st.caption(
             _(
                 "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
@@ -31,7 +31,7 @@ def published(who: Answerer, base: int) -> None:
         )
 
 
-def answers(title: str, found: Guessed) -> str:
+def answers(title: str, found: MaskedAccuracy) -> str:
     """How often its answers are right."""
     return _(
         "{title}, on texts that it never read: of {masked:,} masked pieces the first guess is right for"
@@ -49,7 +49,7 @@ def answers(title: str, found: Guessed) -> str:
     )
 
 
-def slide(found: Guessed, base: int) -> str:
+def describe_known_heads(found: MaskedAccuracy, base: int) -> str:
     """How well its heads show what heads are known for: the tired animal, and the relations between words."""
     if found.tired is None:
         return ""
@@ -69,5 +69,5 @@ def slide(found: Guessed, base: int) -> str:
         " behind the embedded encoder's ({relation}).",
         tired=tired,
         points=found.behind.points,
-        relation=in_words(found.behind.relation),
+        relation=describe_relation(found.behind.relation),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from i18n import _
 from ui.state.session import PAGE
-from wording import _
 
 VISIT, SEEN = "help_visit", "help_seen"  # (page, whether its help is open), and the pages that were visited
 

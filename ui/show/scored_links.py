@@ -7,35 +7,35 @@ from typing import Any
 
 import streamlit as st
 
-from attention.links import membership, worths
-from inference import Refusal, TraceRequest
+from attention.annotations import candidate_weights, membership
+from i18n import _, gettext_lazy, translate
+from inference import TraceRequest, UserError
 from probing import baselines
-from probing.corpus import Corpus
-from probing.listed import Listed, listed
-from probing.rows import Place, candidates
-from probing.tally import Counts
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import RelationCounts
+from probing.link_list import ListedLink, list_links
+from probing.relation_rows import Place, candidates
 from ui.input.models import kind_of
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.explore_link import explore_link
-from ui.show.leaves import Leaf, turned
-from ui.show.link_look import chips_of, on_explore, title, word
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
+from ui.show.link_display import chips_of, explore_view, title, word
+from ui.show.pagination import PaginationOptions, paginate
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
-from viz.components.strip import strip
-from wording import _, sentence, told
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
-GIVES = sentence(
+GIVES = gettext_lazy(
     "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
     " weight that the outlined word gives to each word that competes, as the score reads it (from 0, no shade, to 1);"
     " words without a number do not compete."
 )
-GETS = sentence(
+GETS = gettext_lazy(
     "Each strip is one link in its sentence. Outlined: the marked word; dashed: its answer. Shade and numbers: the"
     " weight that the outlined word gets from each word that competes, as the score reads it (from 0, no shade, to 1);"
     " words without a number do not compete."
@@ -43,11 +43,11 @@ GETS = sentence(
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class LinkScore:
     """What is opened: one head's answers to one relation's links."""
 
-    corpus: Corpus
-    counts: Counts
+    corpus: AnnotatedCorpus
+    counts: RelationCounts
     relation: str
     place: Place  # direction, layer, head
     rule: int  # the rule without a model, as in probing/baselines.py
@@ -57,21 +57,21 @@ class Score:
         return f"{self.place[1] + base}-{self.place[2] + base}"
 
 
-def scored_links(score: Score, kind: type[Any], options: Leaf, choice: Choice) -> None:
+def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, choice: ViewState) -> None:
     """The list and its controls, which belong to the options ``kind`` of a page."""
-    every = listed(score.counts, score.corpus, score.place, score.rule)
-    say(summary(score, every, choice.count), role="status")
-    kept, shown = turned(every, kind, options)
-    _drawn(score, shown, choice, f"{kind.__name__.lower()}_links")
-    st.caption(told(GIVES if score.place[0] == 0 else GETS))
+    every = list_links(score.counts, score.corpus, score.place, score.rule)
+    show_notice(summary(score, every, choice.count), role="status")
+    kept, shown = paginate(every, kind, options)
+    _draw_links(score, shown, choice, f"{kind.__name__.lower()}_links")
+    st.caption(translate(GIVES if score.place[0] == 0 else GETS))
     file = f"headlight-{score.name(0)}-links.csv"
     about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
-    save(
+    download_button(
         _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
     )
 
 
-def summary(score: Score, every: list[Listed], base: int) -> str:
+def summary(score: LinkScore, every: list[ListedLink], base: int) -> str:
     """What the list holds, in numbers that add up."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
@@ -88,20 +88,20 @@ def summary(score: Score, every: list[Listed], base: int) -> str:
         misses=len(every) - hits,
     )
     if given and score.rule == baselines.GUESS:
-        return together(found, _("No rule without a model finds more than a guess between the two candidates."))
+        return join_sentences(found, _("No rule without a model finds more than a guess between the two candidates."))
     beside = _(
         "The rule “{rule}” finds {by_rule:,} of them, {both:,} of which the head finds too.",
         rule=baselines.name(score.rule, given),
         by_rule=by_rule,
         both=sum(one.by_rule and one.hit for one in every),
     )
-    return together(found, beside)
+    return join_sentences(found, beside)
 
 
-def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:
+def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, key: str) -> None:
     """A strip for each link, with the way to Explore."""
     if not shown:
-        say(_("There is no such link."), role="status")
+        show_notice(_("There is no such link."), role="status")
         return
     two_sided = kind_of(choice) == "encoder-decoder"
     asked = [
@@ -111,20 +111,20 @@ def _drawn(score: Score, shown: list[Listed], choice: Choice, key: str) -> None:
     ]  # fmt: skip
     try:
         with st.spinner(_("Reading these sentences")):
-            traces = backend().traces(asked)
-    except Refusal as refusal:
-        show(refusal)
+            traces = get_backend().traces(asked)
+    except UserError as refusal:
+        show_error(refusal)
         return
     direction, layer, head = score.place
     part = "encoder" if two_sided else None  # of two sides the encoder reads what is scored
     for at, (one, trace) in enumerate(zip(shown, traces, strict=True)):
         units = membership(trace.source, one.item.units)
-        worth = worths(trace.weights(layer, head, part), units, one.link, direction)
-        strip.mount(chips_of(one, worth), f"{key}_{at}", title=title(one, worth, direction))
-        explore_link(on_explore(one, units, score.place, replace(choice, part=part or "")))
+        worth = candidate_weights(trace.weights(layer, head, part), units, one.link, direction)
+        token_strip.mount(chips_of(one, worth), f"{key}_{at}", title=title(one, worth, direction))
+        explore_link(explore_view(one, units, score.place, replace(choice, part=part or "")))
 
 
-def _table(score: Score, kept: list[Listed], choice: Choice) -> list[list[object]]:
+def _table(score: LinkScore, kept: list[ListedLink], choice: ViewState) -> list[list[object]]:
     """A line for each link."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]

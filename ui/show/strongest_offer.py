@@ -9,17 +9,17 @@ from typing import Any
 import streamlit as st
 
 from attention.view import View
+from i18n import _
 from ui.run.editing import was_edited
-from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
-from ui.state.session import choose
-from wording import _
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
 
 OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
 
 
-def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
+def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
     """A button that opens an edited text anew, where that would show another head than this; the head it would be."""
     if not was_edited(view.trace.id):
         return None
@@ -33,7 +33,7 @@ def offer_strongest(choice: Choice, view: View, selection: Mapping[str, Any]) ->
             layer=layer + choice.count,
             head=head + choice.count,
         ),
-        on_click=choose,
+        on_click=set_view_state,
         kwargs=OPEN,
         help=_("The text was edited, and the head, the word and its target stayed. This opens it as a new text."),
     )

@@ -13,15 +13,15 @@ from typing import Any
 
 import streamlit as st
 
+from i18n import _
+from i18n import active_language as spoken
 from lessons.library import tour
-from lessons.schema import Step
-from ui.run.refusals import say
+from lessons.schema import LessonStep
+from ui.run.notices import show_notice
 from ui.server.visitor import NAME, VALUE, is_new
 from ui.state import language
-from ui.state.choice import Choice, parse
-from ui.state.session import choose, current, give_back, is_followed, is_lending
-from wording import _
-from wording import language as spoken
+from ui.state.session import get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
+from ui.state.view_state import ViewState, parse
 
 STOP = "tour_stop"  # in the session: the number of the stop, from 0; not there while nobody is on the tour
 LEFT = "tour_left"  # where it was left
@@ -31,7 +31,7 @@ OWN = "tour_own"  # in the session: the reader's choice, while a stop shows the 
 BEFORE = "tour_before"  # in the session: the reader's choice as of the last run that showed it
 MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose choice outlives a reload; characters of its texts
 
-_KEPT: OrderedDict[str, tuple[int, Choice]] = OrderedDict()  # by cookie: the stop and the reader's choice
+_KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # by cookie: the stop and the reader's choice
 _LOCK = threading.Lock()
 
 
@@ -45,8 +45,8 @@ def keep_own_choice(page: str) -> None:
     state = st.session_state
     if OWN in state and (STOP not in state or page != _address(tour().steps[state[STOP]]) or not _query(state[STOP])):
         _restore()
-    if OWN not in state and not is_lending():
-        state[BEFORE] = current()
+    if OWN not in state and not is_temporary():
+        state[BEFORE] = get_view_state()
 
 
 def bar(page: str) -> None:
@@ -60,18 +60,18 @@ def bar(page: str) -> None:
             if st.button(
                 _("Take the tour"), type="tertiary", icon=":material/tour:", help=_("You can leave at any time")
             ):
-                go(0)
+                go_to_stop(0)
             st.button(_("No, thanks"), type="tertiary", on_click=_decline, help=_("It stays on the page Lessons"))
 
 
-def go(stop: int) -> None:
+def go_to_stop(stop: int) -> None:
     """To that stop: its page opens with its view. Ends the run of the script."""
     state = st.session_state
-    give_back()
-    state[OWN] = _own()
+    restore_view_state()
+    state[OWN] = _own_choice()
     state[STOP], state[OFFER] = stop, False
     if _query(stop):
-        _keep(stop, state[OWN])
+        _remember_choice(stop, state[OWN])
     else:
         _restore()
     view = tour().steps[stop].view
@@ -96,17 +96,21 @@ def _stop(page: str, at: int) -> None:
     steps = tour().steps
     here = page == _address(steps[at])
     on, back = ("Alt+PageDown", "Alt+PageUp") if page != "lessons" else (None, None)  # a lesson's steps have these keys
-    title, text = (said.told(spoken()) for said in (steps[at].title, steps[at].text))
+    title, text = (said.in_language(spoken()) for said in (steps[at].title, steps[at].text))
     if here:
-        say(_("Stop {at} of {all}: {title} {text}", at=at + 1, all=len(steps), title=title, text=text), role="status")
+        show_notice(
+            _("Stop {at} of {all}: {title} {text}", at=at + 1, all=len(steps), title=title, text=text), role="status"
+        )
     else:
-        say(_("The tour waits at stop {at} of {all}: {title}", at=at + 1, all=len(steps), title=title), role="status")
+        show_notice(
+            _("The tour waits at stop {at} of {all}: {title}", at=at + 1, all=len(steps), title=title), role="status"
+        )
         if st.button(_("Go on"), icon=":material/tour:", help=_("Back to this stop of the tour")):
-            go(at)
+            go_to_stop(at)
     if here and at > 0 and st.button(_("Back"), shortcut=back, help=_("The stop before")):
-        go(at - 1)
+        go_to_stop(at - 1)
     if here and at < len(steps) - 1 and st.button(_("Next"), type="primary", shortcut=on, help=_("The next stop")):
-        go(at + 1)
+        go_to_stop(at + 1)
     last = at == len(steps) - 1
     st.button(
         _("End the tour") if last else _("Skip the rest"),
@@ -116,7 +120,7 @@ def _stop(page: str, at: int) -> None:
     )
 
 
-def _address(step: Step) -> str:
+def _address(step: LessonStep) -> str:
     """The address of a stop's page; that of the first page is empty."""
     page = "" if step.view is None else step.view.page
     return "" if page == FIRST else page
@@ -137,10 +141,10 @@ def _decline() -> None:
     st.session_state[OFFER] = False
 
 
-def _own() -> Choice:
+def _own_choice() -> ViewState:
     """Return the reader's choice: the kept one, or the current one if it reads a text that is not the tour's."""
-    now = current()
-    kept: Choice = st.session_state.get(OWN, now)
+    now = get_view_state()
+    kept: ViewState = st.session_state.get(OWN, now)
     return kept if any(_reads_same(now, stop) for stop in range(len(tour().steps)) if _query(stop)) else now
 
 
@@ -148,12 +152,12 @@ def _restore() -> None:
     """Choose the reader's choice again and forget that it was kept."""
     if OWN not in st.session_state:
         return
-    own = _own()
+    own = _own_choice()
     del st.session_state[OWN]
     with _LOCK:
         _KEPT.pop(_cookie(), None)
-    if own != current():
-        choose(**vars(own))
+    if own != get_view_state():
+        set_view_state(**vars(own))
 
 
 def _resume(page: str) -> None:
@@ -162,8 +166,8 @@ def _resume(page: str) -> None:
     if STOP in state or OFFER in state:
         return
     with _LOCK:
-        stop, own = _KEPT.get(_cookie(), (-1, current()))
-    if stop >= 0 and page == _address(tour().steps[stop]) and _reads_same(current(), stop):
+        stop, own = _KEPT.get(_cookie(), (-1, get_view_state()))
+    if stop >= 0 and page == _address(tour().steps[stop]) and _reads_same(get_view_state(), stop):
         state[STOP], state[OWN], state[OFFER] = stop, own, False
 
 
@@ -172,7 +176,7 @@ def _rejoin(page: str) -> None:
     state = st.session_state
     if STOP not in state or not is_followed():
         return
-    now = current()
+    now = get_view_state()
     found = (
         stop
         for stop, step in enumerate(tour().steps)
@@ -183,7 +187,7 @@ def _rejoin(page: str) -> None:
         state.setdefault(OWN, state.get(BEFORE, now))
 
 
-def _keep(stop: int, own: Choice) -> None:
+def _remember_choice(stop: int, own: ViewState) -> None:
     """Keep the choice for a reload, by the visitor's cookie; the visitors of longest ago are forgotten."""
     cookie = _cookie()
     if VALUE.fullmatch(cookie) is None or len(own.text) + len(own.pair) + len(own.target) > LONGEST_KEPT:
@@ -205,7 +209,7 @@ def _query(stop: int) -> dict[str, Any]:
     return {} if view is None else dict(view.query)
 
 
-def _reads_same(choice: Choice, stop: int) -> bool:
+def _reads_same(choice: ViewState, stop: int) -> bool:
     """Return whether a choice reads the texts of a stop's view."""
     shown = parse(_query(stop))[0]
     return (choice.text, choice.pair) == (shown.text, shown.pair)

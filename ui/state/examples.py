@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ui.places import ASSETS
-from wording import sentence
+from i18n import gettext_lazy
+from ui.paths import ASSETS
 
 EXAMPLES: list[dict[str, Any]] = [
-    example | {"title": sentence(title)}
+    example | {"title": gettext_lazy(title)}
     for example in json.loads((ASSETS / "examples.json").read_text(encoding="utf-8"))
     for title in [example["title"]]
 ]

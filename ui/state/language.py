@@ -7,7 +7,7 @@ import threading
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from wording import ENGLISH, language, languages
+from i18n import ENGLISH, active_language, available_languages
 
 LANGUAGE = "language"  # in the session's state: what was picked or came with a link
 ADDRESS = "lang"  # in the address
@@ -17,7 +17,7 @@ TAGS = {"zh": "zh-Hans"}  # where a document's name for a language says more tha
 _KNOWN = threading.local()  # run: the context of the runs that this thread makes; code: their language, asked for once
 
 
-def here() -> str:
+def session_language() -> str:
     """The language of whoever this thread serves; English where it serves nobody. Every sentence asks."""
     run = get_script_run_ctx(suppress_warning=True)
     if run is None:
@@ -29,7 +29,7 @@ def here() -> str:
     return code
 
 
-def pick(code: str) -> None:
+def set_language(code: str) -> None:
     """From now on this language, in this session."""
     st.session_state[LANGUAGE] = code
     _KNOWN.run = None
@@ -42,13 +42,13 @@ def of_browser(locale: str | None) -> str:
     ('zh', 'en', 'en', 'en')
     """
     code = (locale or "").replace("_", "-").split("-")[0].lower()
-    return code if code in languages() else ENGLISH
+    return code if code in available_languages() else ENGLISH
 
 
-def take(query: dict[str, str]) -> dict[str, str]:
+def take_address(query: dict[str, str]) -> dict[str, str]:
     """The address without its language, which is kept for the session where the app speaks it."""
-    if (code := query.get(ADDRESS)) in languages():
-        pick(code)
+    if (code := query.get(ADDRESS)) in available_languages():
+        set_language(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
 
 
@@ -58,10 +58,10 @@ def tag() -> str:
     >>> tag()
     'en'
     """
-    return TAGS.get(language(), language())
+    return TAGS.get(active_language(), active_language())
 
 
-def addressed() -> dict[str, str]:
+def address_fields() -> dict[str, str]:
     """What of the language goes into the address: nothing where the browser's is spoken."""
     picked = st.session_state.get(LANGUAGE)
     return {ADDRESS: picked} if picked else {}

@@ -11,36 +11,36 @@ from typing import Any, TypeGuard
 import numpy as np
 import streamlit as st
 
-from attention.cells import Cell
-from attention.habits import Habits
-from attention.opening import between_words, head_of_link
-from attention.survey import Survey
+from attention.default_head import between_words, head_of_link
+from attention.display_tokens import DisplayToken
+from attention.head_summary import HeadSummary
+from attention.positional_prior import PositionalPrior
 from attention.trace import Trace, without_attention
 from attention.view import View
-from inference.stops import Stopped
-from ui.run.habits import habits_of
-from ui.run.refusals import show
-from ui.run.shelf import Look, shelf
-from ui.state.choice import PINNED, Choice
+from i18n import gettext_lazy
+from inference.cancellation import Cancelled
+from ui.run.notices import show_error
+from ui.run.positional_prior import prior_of
+from ui.run.services import ViewOptions, get_trace_store
+from ui.state.view_state import PINNED, ViewState
 from viz.components.explore.contract import CHOICES as MICROSCOPE
-from wording import sentence
 
 
-def settle(choice: Choice, trace: Trace) -> tuple[Look, list[str]]:
+def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:
     """How to look at the trace, and a sentence when the link asked for a part it does not have."""
-    look = Look(choice.part, choice.words, choice.special, choice.renormalise)
+    look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
-        note = sentence(
+        note = gettext_lazy(
             "The link asks for the part “{part}”; {model} has {parts}.",
             part=choice.part,
             model=trace.model.name,
             parts=", ".join(trace.parts),
         )
-        return Look("", look.words, look.special, look.renormalise), [note]
+        return ViewOptions("", look.words, look.special, look.renormalise), [note]
     return look, []
 
 
-def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
+def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
     """The component's selection, and a sentence for each choice that this trace cannot follow."""
     notes: list[str] = []
     head = _head(choice, view, notes)
@@ -69,12 +69,12 @@ def select(choice: Choice, view: View, example: Mapping[str, Any] | None) -> tup
         "upto": choice.upto,
         "filter": choice.filter,
         "by": choice.by,
-        "pinned": [pin for pin in choice.pinned() if pin[0] in view.attending and pin[1] < view.heads],
+        "pinned": [pin for pin in choice.pinned_heads() if pin[0] in view.attending and pin[1] < view.heads],
     }
     return selection, notes
 
 
-def faced(selection: Mapping[str, Any], choice: Choice, view: View) -> dict[str, Any]:
+def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
     """The selection as the microscope asks: who looks at the target is left open where the reader picked nobody."""
     found = dict(selection)
     if choice.facing == "out":
@@ -111,14 +111,14 @@ def _inside(value: Any, length: int) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < length
 
 
-def _head(choice: Choice, view: View, notes: list[str]) -> tuple[int, int] | None:
+def _head(choice: ViewState, view: View, notes: list[str]) -> tuple[int, int] | None:
     layer, head = choice.layer, choice.head
     if layer is None and head is None:
         return None
     if _inside(layer, view.layers) and _inside(head, view.heads):
         return layer, head
     notes.append(
-        sentence(
+        gettext_lazy(
             "The link asks for layer {layer} and head {head}, counted from 0; {model} has layers 0 to "
             "{last_layer} and heads 0 to {last_head}. The head that links the words most is shown.",
             layer=layer,
@@ -131,13 +131,13 @@ def _head(choice: Choice, view: View, notes: list[str]) -> tuple[int, int] | Non
     return None
 
 
-def _cell(token: int | None, cells: Sequence[Cell], name: str, notes: list[str]) -> int | None:
+def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: list[str]) -> int | None:
     if token is None:
         return None
     end = cells[-1].pieces[1] if cells else 0
     if token >= end:
         notes.append(
-            sentence(
+            gettext_lazy(
                 "The link's “{name}” is token {token}; this text has tokens 0 to {last}. It is left out.",
                 name=name,
                 token=token,
@@ -147,29 +147,29 @@ def _cell(token: int | None, cells: Sequence[Cell], name: str, notes: list[str])
     return next((i for i, cell in enumerate(cells) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 
-def _word(cells: Sequence[Cell], word: str) -> int | None:
+def _word(cells: Sequence[DisplayToken], word: str) -> int | None:
     """The first cell that reads like the word, whatever the case."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
-def doubts(choice: Choice, view: View) -> tuple[Survey, Habits | None]:
+def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
     """What a link is compared with: every head of this text at a glance, and what the heads do in other texts. A page
     whose reader has left, or waits no longer than may be, ends here.
     """
-    look = Look(view.part or "", view.words, view.special, view.renormalise)
+    look = ViewOptions(view.part or "", view.words, view.special, view.renormalise)
     part = view.part or view.trace.part
     try:
-        survey = shelf().survey(view.trace, look)
-    except Stopped as over:
-        if over.late:  # else nobody is there to read it
-            show(over)
+        survey = get_trace_store().survey(view.trace, look)
+    except Cancelled as over:
+        if over.timed_out:  # else nobody is there to read it
+            show_error(over)
         st.stop()
-    return survey, habits_of(choice.model, choice.revision, view.trace, part)
+    return survey, prior_of(choice.model, choice.revision, view.trace, part)
 
 
-def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:
+def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:
     """The head and the word that a text opens with where the reader chose no word: the link that is most its own."""
-    survey, habits = doubts(choice, view)
+    survey, habits = load_baselines(choice, view)
     asked = None
     if head is not None:
         asked = np.zeros((view.layers, view.heads), dtype=bool)
@@ -181,6 +181,6 @@ def _own_link(choice: Choice, view: View, head: tuple[int, int] | None) -> tuple
     return head, words[0] if words else 0
 
 
-def _head_of_link(choice: Choice, view: View, focus: int, target: int | None) -> tuple[int, int]:
+def _head_of_link(choice: ViewState, view: View, focus: int, target: int | None) -> tuple[int, int]:
     """The head whose link from the focus, to the target if there is one, goes furthest beyond both doubts."""
-    return head_of_link(view, *doubts(choice, view), focus, target)
+    return head_of_link(view, *load_baselines(choice, view), focus, target)

@@ -10,13 +10,13 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui.run.shelf import backend
-from ui.state import attending, language
-from ui.state.choice import LONGEST_LINK, PACKED, TYPES, Choice, parse, to_query
-from ui.state.slip import Follow, Slip
+from ui.run.services import get_backend
+from ui.state import classroom, language
+from ui.state.selection_token import Follow, SelectionToken
+from ui.state.view_state import LONGEST_LINK, PACKED, TYPES, ViewState, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
-SLIP = "slip"  # of the picture that the last run drew (ui/state/slip.py)
+SLIP = "slip"  # of the picture that the last run drew (ui/state/selection_token.py)
 SAID = "notes_said"  # in this run
 LENT = "lent"  # what a page shows instead of the reader's choice
 OWN = "own_query"  # by page: what its address holds beside the choice
@@ -31,15 +31,15 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 
 @dataclass(frozen=True)
-class Lent:
+class TemporaryView:
     """A page shows a choice of its own, and the reader's is kept meanwhile."""
 
     page: str
-    own: Choice
-    shown: Choice
+    own: ViewState
+    shown: ViewState
 
 
-def begin(page: str) -> Choice:
+def begin(page: str) -> ViewState:
     """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
@@ -49,33 +49,35 @@ def begin(page: str) -> Choice:
     state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and not query))
     if state[FOLLOWED]:
         # Another address than the one written last: a link was followed, or the browser's back button pressed.
-        query = attending.take(language.take(query))
+        query = classroom.take_address(language.take_address(query))
         followed, state[NOTES] = parse(query)
-        _take(followed)
+        _replace_state(followed)
         rest = {name: raw for name, raw in query.items() if name not in TYPES and name != PACKED}
         state.setdefault(OWN, {})[page] = rest
         state.setdefault(OLDER, set()).discard(page)
     elif moved and LENT in state and state[LENT].page == before:
-        give_back()
-    elif current() != (now := _now(current())):  # a taught model has gone on learning since
-        _take(now)
+        restore_view_state()
+    elif get_view_state() != (
+        now := _with_saved_revision(get_view_state())
+    ):  # a taught model has gone on learning since
+        _replace_state(now)
     _write()
-    return current()
+    return get_view_state()
 
 
-def current() -> Choice:
+def get_view_state() -> ViewState:
     """The choice as it stands."""
-    slip: Slip | None = st.session_state.get(SLIP)
-    if slip is not None and slip.left() is not None:
+    slip: SelectionToken | None = st.session_state.get(SLIP)
+    if slip is not None and slip.last_kept() is not None:
         _pick_up()
-    choice: Choice = st.session_state[CHOICE]
+    choice: ViewState = st.session_state[CHOICE]
     return choice
 
 
-def choose(**changes: Any) -> None:
+def set_view_state(**changes: Any) -> None:
     """Change some of it; the address follows, so that the browser's back button undoes it."""
     _pick_up()
-    _take(replace(current(), **changes))
+    _replace_state(replace(get_view_state(), **changes))
     st.session_state[NOTES] = []
     _write()
 
@@ -85,29 +87,29 @@ def is_followed() -> bool:
     return bool(st.session_state.get(FOLLOWED))
 
 
-def lend(choice: Choice) -> None:
+def show_temporarily(choice: ViewState) -> None:
     """Show this for as long as the page is open. What the reader chose or typed is kept, and comes back afterwards.
 
     An address that was lent before, to which the browser's back button leads, is not the reader's own.
     """
-    lent: Lent | None = st.session_state.get(LENT)
-    same = lent is not None and (choice == current() or _texts(current()) == _texts(lent.shown))
-    own = lent.own if lent is not None and same else current()
-    st.session_state[LENT] = Lent(st.session_state[PAGE], own, choice)
-    if choice != current():
-        choose(**vars(choice))
+    lent: TemporaryView | None = st.session_state.get(LENT)
+    same = lent is not None and (choice == get_view_state() or _texts(get_view_state()) == _texts(lent.shown))
+    own = lent.own if lent is not None and same else get_view_state()
+    st.session_state[LENT] = TemporaryView(st.session_state[PAGE], own, choice)
+    if choice != get_view_state():
+        set_view_state(**vars(choice))
 
 
-def is_lending() -> bool:
+def is_temporary() -> bool:
     """Whether the reader's own choice is kept for later."""
     return LENT in st.session_state
 
 
-def give_back() -> None:
+def restore_view_state() -> None:
     """The reader's own choice again, unless the reader has typed something else since."""
-    lent: Lent | None = st.session_state.pop(LENT, None)
-    if lent is not None and _texts(current()) == _texts(lent.shown):
-        choose(**vars(lent.own))
+    lent: TemporaryView | None = st.session_state.pop(LENT, None)
+    if lent is not None and _texts(get_view_state()) == _texts(lent.shown):
+        set_view_state(**vars(lent.own))
 
 
 def notes() -> list[str]:
@@ -116,12 +118,12 @@ def notes() -> list[str]:
     return found
 
 
-def tell(sentences: list[str]) -> None:
+def set_notes(sentences: list[str]) -> None:
     """Say these until something else is chosen."""
     st.session_state[NOTES] = sentences
 
 
-def untold() -> list[str]:
+def unshown_notes() -> list[str]:
     """Those that were not handed out yet in this run: a page may find what it cannot read at any time."""
     said: set[str] = st.session_state.setdefault(SAID, set())
     new = [sentence for sentence in notes() if sentence not in said]
@@ -129,14 +131,14 @@ def untold() -> list[str]:
     return new
 
 
-def speak(code: str) -> None:
+def change_language(code: str) -> None:
     """From now on this language, also in the address."""
-    language.pick(code)
+    language.set_language(code)
     _write()
 
 
 def own_query() -> dict[str, str]:
-    """What this page's address holds beside the choice, as text: its own options (ui/state/options.py)."""
+    """What this page's address holds beside the choice, as text: its own options (ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(st.session_state[PAGE], {})
     return found
 
@@ -148,37 +150,37 @@ def write_own(query: dict[str, str]) -> None:
     _write()
 
 
-def addressed() -> dict[str, str]:
+def page_query() -> dict[str, str]:
     """What this page shows, as an address has it; without the page's own part where a link cannot hold both."""
-    return _addressed(own_query(), current())
+    return _page_query(own_query(), get_view_state())
 
 
-def _addressed(own: dict[str, str], choice: Choice) -> dict[str, str]:
+def _page_query(own: dict[str, str], choice: ViewState) -> dict[str, str]:
     query = to_query(choice)
     if sum(len(name) + len(raw) for name, raw in (*query.items(), *own.items())) <= LONGEST_LINK:
         return {**own, **query}
     return query
 
 
-def lay_slip(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
+def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
     """What the browser must name to keep what ``follow`` understands without a run, until this session runs again.
 
     ``present`` is told the address of each choice that is kept, as others may open it.
     """
-    run, mine = get_script_run_ctx(), {**language.addressed(), **attending.addressed()}
-    address = partial(_addressed, own_query())
-    slip = Slip("" if run is None else run.session_id, current(), follow, address, mine, present)
+    run, mine = get_script_run_ctx(), {**language.address_fields(), **classroom.address_fields()}
+    address = partial(_page_query, own_query())
+    slip = SelectionToken("" if run is None else run.session_id, get_view_state(), follow, address, mine, present)
     st.session_state[SLIP] = slip
     return slip.token
 
 
 def _pick_up() -> None:
     """What was kept without a run is the choice now, and its address is the one that the browser shows."""
-    slip: Slip | None = st.session_state.pop(SLIP, None)
+    slip: SelectionToken | None = st.session_state.pop(SLIP, None)
     if slip is None:
         return
     slip.close()
-    if (left := slip.left()) is not None:
+    if (left := slip.last_kept()) is not None:
         st.session_state.update({**left.state, CHOICE: left.choice, WRITTEN: slip.query})
 
 
@@ -191,32 +193,32 @@ def of_older_text() -> bool:
     return told
 
 
-def _take(choice: Choice) -> None:
+def _replace_state(choice: ViewState) -> None:
     """Make it the choice; where it reads another text, what pages hold was chosen for an older one."""
-    state, choice = st.session_state, _now(choice)
+    state, choice = st.session_state, _with_saved_revision(choice)
     if CHOICE in state and _read(choice) != _read(state[CHOICE]):
         state[OLDER] = set(state.get(OWN, {}))
     state[CHOICE] = choice
 
 
-def _now(choice: Choice) -> Choice:
+def _with_saved_revision(choice: ViewState) -> ViewState:
     """The same; a taught model, which may go on learning, as it is saved now."""
-    revision = backend().revision_now(choice.model, choice.revision or None) or ""
+    revision = get_backend().revision_now(choice.model, choice.revision or None) or ""
     return choice if revision == choice.revision else replace(choice, revision=revision)
 
 
-def _texts(choice: Choice) -> tuple[str, ...]:
+def _texts(choice: ViewState) -> tuple[str, ...]:
     """What a reader types."""
     return choice.text, choice.pair, choice.target
 
 
-def _read(choice: Choice) -> tuple[str, ...]:
+def _read(choice: ViewState) -> tuple[str, ...]:
     """What places in a text depend on: the text, and who cuts it into tokens."""
     return choice.text, choice.pair, choice.target, choice.model, choice.revision
 
 
 def _write() -> None:
-    query = {**language.addressed(), **attending.addressed(), **addressed()}
+    query = {**language.address_fields(), **classroom.address_fields(), **page_query()}
     st.session_state[WRITTEN] = query
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)

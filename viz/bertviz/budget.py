@@ -11,16 +11,16 @@ from math import isqrt, sqrt
 
 from attention.record import Record, first_attending
 from attention.view import View
-from viz.bertviz.views import together
-from wording import Sentence, sentence
+from i18n import LazyMessage, gettext_lazy
+from viz.bertviz.views import views_in_document
 
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
 BYTES_PER_NUMBER = 8 / 3  # 16 bits in base64
 CALLED = {
-    "head": sentence("BertViz's head view"),
-    "model": sentence("BertViz's model view"),
-    "neuron": sentence("BertViz's neuron view"),
+    "head": gettext_lazy("BertViz's head view"),
+    "model": gettext_lazy("BertViz's model view"),
+    "neuron": gettext_lazy("BertViz's neuron view"),
 }
 
 
@@ -40,16 +40,16 @@ def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
     return min(isqrt(MOST_ELEMENTS // each), fits)
 
 
-def too_long(kind: str, view: View) -> Sentence | None:
+def too_long(kind: str, view: View) -> LazyMessage | None:
     """One sentence that says why this view is not offered for this text; None when it is."""
-    views = [replace(view, words=False)] if kind == "neuron" else together(view)
+    views = [replace(view, words=False)] if kind == "neuron" else views_in_document(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
     record = first_attending(view.trace.records(view.part))
     channels = int(record.query.shape[-1]) if isinstance(record, Record) else 64
     most = budget(kind, view.layers, view.heads, channels)
     if tokens <= most:
         return None
-    return sentence(
+    return gettext_lazy(
         "{view} draws every weight as an element of the page, which takes seconds beyond {most} tokens on this model "
         "({layers} layers of {heads} heads), and this text has {tokens}. Shorten the text, or stay with the Explore "
         "page, which draws what the screen can show.",

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from attention.cells import Cell
-from attention.mask import Array
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
 from attention.record import Record, Unavailable
 from attention.trace import attention_everywhere
 from attention.view import View
+from i18n import _, join_sentences, translate
 from viz.bertviz.views import document, pack, sides, weights
-from wording import _, together, told
 
 
 def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
@@ -48,15 +48,15 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
     scales = sorted({f"{record.scale:.4g}" for record in records})
     notes = (
         _("The column q · k holds the product times the model's scale, {scales}.", scales=_(" or ").join(scales)),
-        *unseen(view),
+        *describe_omissions(view),
         _("Queries and keys are rounded to 16 bits."),
     )
     return document(
-        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=told(together(*notes)), base=base
+        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=translate(join_sentences(*notes)), base=base
     )
 
 
-def unseen(view: View) -> list[str]:
+def describe_omissions(view: View) -> list[str]:
     """What the picture leaves out for this model, a sentence each: where weights are not softmax(q · k · scale)."""
     records = _records(view)
     caps = sorted({record.softcap for record in records if record.softcap is not None})
@@ -89,10 +89,10 @@ def _records(view: View, base: int = 0) -> list[Record]:
     return [record for record in view.trace.records(view.part) if isinstance(record, Record)]
 
 
-def _positions(cells: tuple[Cell, ...]) -> list[int]:
+def _positions(cells: tuple[DisplayToken, ...]) -> list[int]:
     return [cell.pieces[0] for cell in cells]
 
 
-def _vectors(values: Array) -> dict[str, Any]:
+def _vectors(values: FloatArray) -> dict[str, Any]:
     """One layer's vectors, (head, token, channel), packed."""
     return pack(values, float(np.abs(values).max(initial=0)) or 1.0)

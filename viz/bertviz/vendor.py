@@ -58,10 +58,10 @@ def vendor(name: str) -> bytes:
     if name == BRIDGE.name:
         return BRIDGE.read_bytes()
     if name in LIBRARIES:
-        return _installed(*LIBRARIES[name]).encode()
+        return _read_installed(*LIBRARIES[name]).encode()
     if name not in VIEWS:
         raise KeyError(f'There is no script "{name}"; there are {", ".join(SCRIPTS)}.')
-    script = _installed("bertviz", name)
+    script = _read_installed("bertviz", name)
     for before, after, times in PATCHES[name]:
         if script.count(before) != times:
             found = f'{script.count(before)} times "{before}" and not {times}'
@@ -92,6 +92,6 @@ def policy(host: str, prefix: str) -> str:
     )
 
 
-def _installed(distribution: str, name: str) -> str:
+def _read_installed(distribution: str, name: str) -> str:
     files = metadata.files(distribution) or []
     return next(file for file in files if file.name == name).read_text(encoding="utf-8")

@@ -18,41 +18,41 @@ from typing import Any
 
 import numpy as np
 
-from attention.cells import Cell
-from attention.mask import Array
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
 from attention.trace import PARTS
 from attention.view import View
+from i18n import _, active_language, gettext_lazy, translate
 from viz.bertviz.vendor import BRIDGE, LIBRARIES, vendor, version
-from viz.figures.labels import cut
-from viz.inline import inline, quoted
-from wording import _, language, sentence, told
+from viz.figures.labels import truncate
+from viz.inline import escape_json, inline
 
 STEPS = 32767
 NAMES = {
-    "encoder": sentence("Encoder"),
-    "decoder": sentence("Decoder"),
-    "cross": sentence("Cross: decoder to encoder"),
+    "encoder": gettext_lazy("Encoder"),
+    "decoder": gettext_lazy("Decoder"),
+    "cross": gettext_lazy("Cross: decoder to encoder"),
 }
 PAIRS = (
-    sentence("Sentence A → Sentence A"),
-    sentence("Sentence B → Sentence B"),
-    sentence("Sentence A → Sentence B"),
-    sentence("Sentence B → Sentence A"),
+    gettext_lazy("Sentence A → Sentence A"),
+    gettext_lazy("Sentence B → Sentence B"),
+    gettext_lazy("Sentence A → Sentence B"),
+    gettext_lazy("Sentence B → Sentence A"),
 )
 # What BertViz's own scripts write.
 SAID = (
-    sentence("Heads"),
-    sentence("Layers"),
-    sentence("Layer {layer}, Head {head}"),
-    sentence("Query "),
-    sentence("Key "),
-    sentence("q × k (elementwise)"),
-    sentence("No token selected"),
+    gettext_lazy("Heads"),
+    gettext_lazy("Layers"),
+    gettext_lazy("Layer {layer}, Head {head}"),
+    gettext_lazy("Query "),
+    gettext_lazy("Key "),
+    gettext_lazy("q × k (elementwise)"),
+    gettext_lazy("No token selected"),
 )
 TITLES = {
-    "head": sentence("BertViz head view · {model}"),
-    "model": sentence("BertViz model view · {model}"),
-    "neuron": sentence("BertViz neuron view · {model}"),
+    "head": gettext_lazy("BertViz head view · {model}"),
+    "model": gettext_lazy("BertViz model view · {model}"),
+    "neuron": gettext_lazy("BertViz neuron view · {model}"),
 }
 
 # BertViz's head view has no dark mode and its model view draws axis labels in black; these rules supply both.
@@ -87,7 +87,7 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
     which then opens from a file. ``layer`` and ``heads`` (all by default) are selected at first; both count from 0,
     what is written on the page from ``base``.
     """
-    views = together(view)
+    views = views_in_document(view)
     payload = {
         "layer": layer + base,
         "heads": None if heads is None else list(heads),
@@ -102,12 +102,12 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
 
 def model_html(view: View, *, prefix: str | None = None, dark: bool = False, base: int = 0) -> str:
     """The model view: the lines of every head, layers down, heads across; a click enlarges one. See ``head_html``."""
-    payload = {"parts": [_part(v) for v in together(view)]}
+    payload = {"parts": [_part(v) for v in views_in_document(view)]}
     hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
     return document("model", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
 
 
-def together(view: View) -> list[View]:
+def views_in_document(view: View) -> list[View]:
     """The views one document offers: the part that is looked at first, then the model's other parts.
 
     BertViz needs the same layers and heads in all of them; a part with other numbers is left out.
@@ -135,10 +135,10 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
         "mode": "dark" if dark else "light",
         "layers": [layer + base for layer in range(view.layers)],
         "base": base,
-        "said": {str(one): told(one) for one in SAID},
+        "said": {str(one): translate(one) for one in SAID},
     }
-    data = quoted({**defaults, **shared, **payload})
-    title = told(TITLES[kind]).format(model=view.trace.model.name)
+    data = escape_json({**defaults, **shared, **payload})
+    title = translate(TITLES[kind]).format(model=view.trace.model.name)
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
     without = [str(layer + base) for layer in range(view.layers) if layer not in view.attending]
     missing = _("Layers without attention have no lines: {layers}.", layers=", ".join(without)) if without else ""
@@ -152,7 +152,7 @@ def document(  # noqa: PLR0913  (what a document may be told, by name)
     for note in filter(None, (missing, notes)):
         about = _("{first} {then}", first=note, then=about)
     return f"""<!doctype html>
-<html lang="{language()}"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
+<html lang="{active_language()}"><head><meta charset="utf-8"><title>{html.escape(title)}</title>
 {"" if prefix else OFFLINE_POLICY}<style>{style}</style></head>
 <body class="{"dark" if dark else "light"}">
 <p>{html.escape(hint)}</p>
@@ -176,7 +176,7 @@ MARGINS = 150  # the hint, the controls and the note
 
 def height(kind: str, view: View) -> int:
     """Pixels that a document of this kind needs to be seen without scrolling; give its frame at most your screen's."""
-    views = [view] if kind == "neuron" else together(view)
+    views = [view] if kind == "neuron" else views_in_document(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
     if kind == "head":
         drawing = tokens * 22.5 + 30
@@ -188,7 +188,7 @@ def height(kind: str, view: View) -> int:
     return int(drawing) + MARGINS
 
 
-def pack(values: Array, top: float) -> dict[str, Any]:
+def pack(values: FloatArray, top: float) -> dict[str, Any]:
     """An array within ±top as 16-bit integers in base64: the Block of bertviz_bridge.js.
 
     >>> pack(np.array([0.0, 1.0], np.float32), 1.0)["data"]
@@ -198,7 +198,7 @@ def pack(values: Array, top: float) -> dict[str, Any]:
     return {"shape": list(values.shape), "unit": top / STEPS, "data": base64.b64encode(steps.tobytes()).decode()}
 
 
-def split(cells: Sequence[Cell]) -> int | None:
+def split(cells: Sequence[DisplayToken]) -> int | None:
     """Where the second text of a pair begins; None when there is one text only."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
@@ -208,9 +208,9 @@ def sides(view: View) -> dict[str, Any]:
     """The tokens of both sides and where each splits into the texts of a pair."""
     rows, cols = split(view.queries), split(view.keys)
     return {
-        "name": told(NAMES[view.part or view.trace.part]),
-        "left": [cut(cell.label) for cell in view.queries],
-        "right": [cut(cell.label) for cell in view.keys],
+        "name": translate(NAMES[view.part or view.trace.part]),
+        "left": [truncate(cell.label) for cell in view.queries],
+        "right": [truncate(cell.label) for cell in view.keys],
         "split": [rows, cols] if rows and cols else None,
     }
 
@@ -234,7 +234,7 @@ def _controls(kind: str, parts: Sequence[dict[str, Any]]) -> str:
     names = [
         name
         for all_, part in zip(whole, parts, strict=True)
-        for name in (all_, *(map(told, PAIRS) if part["split"] else ()))
+        for name in (all_, *(map(translate, PAIRS) if part["split"] else ()))
     ]
     if len(names) > 1:
         options = "".join(f'<option value="{i}">{html.escape(name)}</option>' for i, name in enumerate(names))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from streamlit import config
 
 
-def written(option: str) -> str:
+def normalize_path(option: str) -> str:
     """Streamlit's option as addresses begin with it.
 
-    >>> written("some/path/"), written("/some/path"), written("/"), written("")
+    >>> normalize_path("some/path/"), normalize_path("/some/path"), normalize_path("/"), normalize_path("")
     ('/some/path', '/some/path', '', '')
     """
     path = option.strip("/")
     return f"/{path}" if path else ""
 
 
-BASE = written(str(config.get_option("server.baseUrlPath") or ""))
+BASE = normalize_path(str(config.get_option("server.baseUrlPath") or ""))

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from wording import ENGLISH, _, language
+from i18n import ENGLISH, _, active_language
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
@@ -35,7 +35,7 @@ def script(name: str) -> str:
 
 @cache
 def sentences(name: str) -> tuple[str, ...]:
-    """Every sentence that the script of that name says, as `shared/words.js` is asked for it.
+    """Every sentence that the script of that name says, as `shared/translated_words.js` is asked for it.
 
     >>> sentences("shared/frames")
     ()
@@ -44,26 +44,26 @@ def sentences(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys("".join(map(json.loads, STRING.findall(text))) for text in said))
 
 
-def words(name: str) -> dict[str, str]:
+def translated_words(name: str) -> dict[str, str]:
     """What the script of that name says, in the language that is spoken here; nothing where that is English.
 
-    It goes to the browser with the component's data, for `speak` of `shared/words.js`.
+    It goes to the browser with the component's data, for `speak` of `shared/translated_words.js`.
     """
-    if language() == ENGLISH:
+    if active_language() == ENGLISH:
         return {}
     return {sentence: _(sentence) for sentence in sentences(name)}
 
 
-def spoken(name: str) -> dict[str, dict[str, str]]:
-    """The field ``words`` of a component's data: what its script says; no field where that is English."""
-    said = words(name)
+def words_field(name: str) -> dict[str, dict[str, str]]:
+    """The field ``translated_words`` of a component's data: what its script says; no field where that is English."""
+    said = translated_words(name)
     return {"words": said} if said else {}
 
 
-def own(name: str) -> str:
+def own_source(name: str) -> str:
     """``viz/components/<name>.js`` without comments and what it imports, to be written after a script that holds that.
 
-    >>> '"./chips.js";' in own("strip/strip")
+    >>> '"./chips.js";' in own_source("token_strip/token_strip")
     False
     """
     return COMMENT.sub("", IMPORT.sub("", (HERE / f"{name}.js").read_text(encoding="utf-8")))
@@ -80,4 +80,4 @@ def _gather(name: str, found: dict[str, str]) -> None:
     source = (HERE / f"{name}.js").read_text(encoding="utf-8")
     for imported in dict.fromkeys(IMPORT.findall(source)):
         _gather(posixpath.normpath(posixpath.join(posixpath.dirname(name), imported)), found)
-    found[name] = own(name)
+    found[name] = own_source(name)

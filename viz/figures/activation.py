@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
 from viz.figures.theme import Theme, empty
-from wording import _
 
 
-def activation(inputs: Array, outputs: Array, name: str, theme: Theme) -> go.Figure:
+def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme) -> go.Figure:
     """What the function makes of each number, (point,): the model's as a line, ReLU as dots on a line of their own."""
     figure = empty(theme, _("Which function stands between the two matrices?"), _("What goes in"), _("What comes out"))
     if name != "ReLU":
@@ -24,7 +24,7 @@ def activation(inputs: Array, outputs: Array, name: str, theme: Theme) -> go.Fig
             hovertemplate="%{x:.2f} → %{y:.3f}",
         )
     figure.add_scatter(
-        name=plain(_("this model: {name}", name=name) if name else _("this model")),
+        name=escape_label(_("this model: {name}", name=name) if name else _("this model")),
         x=inputs,
         y=outputs,
         mode="lines",

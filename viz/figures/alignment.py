@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
-from viz.figures.palette import sequential
-from viz.figures.theme import Theme, colour_bar, empty
-from wording import _
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
+from viz.figures.palette import sequential_scale
+from viz.figures.theme import Theme, color_bar, empty
 
 ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row: of few words, of many; and of all rows
 BELOW = 84  # pixels for the colour bar
@@ -22,7 +22,7 @@ POINTS = 4000  # cells up to which a click picks
 
 
 def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
-    weights: Array,
+    weights: FloatArray,
     target: Sequence[str],
     source: Sequence[str],
     theme: Theme,
@@ -37,17 +37,17 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     largest source word, marked by a dot; the row ``chosen`` is framed. Words are text, not markup.
 
     A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked(st.session_state[key])``; not in a matrix of more than POINTS cells, since each needs an unseen point.
+    ``picked_pair(st.session_state[key])``; not in a matrix of more than POINTS cells, since each needs an unseen point.
     """
     figure = empty(theme, title, _("Source"), _("Translation"))
     down, across = [_label(word) for word in target], [_label(word) for word in source]
     figure.add_heatmap(
         z=np.round(weights.astype(np.float64), 4),
-        colorscale=sequential(theme),
+        colorscale=sequential_scale(theme),
         zmin=0.0,
         zmax=1.0,
         colorbar={
-            **colour_bar(),
+            **color_bar(),
             "title": {"text": _("attention weight"), "side": "top"},
             "y": 0,
             "yanchor": "top",
@@ -60,7 +60,7 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     )
     if weights.size <= POINTS:
         _add_points(figure, theme, weights, down, across)
-    _mark(figure, theme, strongest, chosen, len(source))
+    _mark_largest(figure, theme, strongest, chosen, len(source))
     _label_axes(figure, down, across)
     above = 70 + 8 * min(LONGEST, max(map(len, source), default=0))
     figure.update_layout(
@@ -73,7 +73,7 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure
 
 
-def picked(event: Any) -> tuple[int, int] | None:
+def picked_pair(event: Any) -> tuple[int, int] | None:
     """(target, source) of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
     points = event["selection"]["points"] if event else []
     if not points or not points[0].get("customdata"):
@@ -88,10 +88,12 @@ def _label(word: str) -> str:
     >>> _label("<b>")
     '\\u2068&lt;b&gt;\\u2069'
     """
-    return f"\u2068{plain(cut(word, LONGEST))}\u2069"
+    return f"\u2068{escape_label(truncate(word, LONGEST))}\u2069"
 
 
-def _add_points(figure: go.Figure, theme: Theme, weights: Array, down: Sequence[str], across: Sequence[str]) -> None:
+def _add_points(
+    figure: go.Figure, theme: Theme, weights: FloatArray, down: Sequence[str], across: Sequence[str]
+) -> None:
     """An unseen point on every cell: plotly reports clicks on points only."""
     rows, columns = np.indices(weights.shape).reshape(2, -1).tolist()
     unseen = {"marker": {"opacity": 0}}
@@ -110,10 +112,12 @@ def _add_points(figure: go.Figure, theme: Theme, weights: Array, down: Sequence[
     )
 
 
-def _mark(figure: go.Figure, theme: Theme, strongest: Sequence[int | None], chosen: int | None, sources: int) -> None:
+def _mark_largest(
+    figure: go.Figure, theme: Theme, strongest: Sequence[int | None], chosen: int | None, sources: int
+) -> None:
     """A dot on each row's largest source word, and a frame around the chosen row."""
     places = [(row, column) for row, column in enumerate(strongest) if column is not None]
-    ground = sequential(theme)[0][1]
+    ground = sequential_scale(theme)[0][1]
     figure.add_scatter(
         x=[column for _, column in places],
         y=[row for row, _ in places],

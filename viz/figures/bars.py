@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import cut, plain
+from i18n import gettext_lazy, translate
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import Theme, empty
-from wording import sentence, told
 
-REST = sentence("all others")
-PROBABILITY = sentence("probability")
+REST = gettext_lazy("all others")
+PROBABILITY = gettext_lazy("probability")
 
 
 def bars(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -28,22 +28,22 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
 
     ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``.
     """
-    names = [*labels, *([] if other is None else [told(REST)])]
+    names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
     colours = [theme.accent if index in marked else theme.heads for index in range(len(labels))]
-    figure = empty(theme, title, told(unit), "")
+    figure = empty(theme, title, translate(unit), "")
     figure.add_bar(
         orientation="h",
         x=numbers,
         y=list(range(len(names))),
         marker={"color": [*colours, *([] if other is None else [theme.grid])]},
-        text=[_short(value) for value in numbers],
+        text=[_format_short(value) for value in numbers],
         textposition="outside",
         cliponaxis=False,
-        customdata=[plain(name) for name in names],
+        customdata=[escape_label(name) for name in names],
         hovertemplate="%{customdata}: %{x:.4g}<extra></extra>",
     )
-    ticks = [plain(cut(name)) for name in names]
+    ticks = [escape_label(truncate(name)) for name in names]
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=ticks,
@@ -57,6 +57,6 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure
 
 
-def _short(value: float) -> str:
+def _format_short(value: float) -> str:
     """Two decimals; a small number keeps one digit rather than become 0.00."""
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.theme import Theme
-from wording import _
 
 SPREAD = 0.6  # of the room between two layers, over which a layer's heads are laid out
 
@@ -23,7 +23,7 @@ class MapSize:
     causal: bool = False
 
 
-def add_heads(figure: go.Figure, theme: Theme, values: Array, selected: tuple[int, int] | None, base: int) -> None:
+def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None, base: int) -> None:
     """Every head a dot, a layer's heads from left to right in their order; the layer's mean a line.
 
     ``values`` is (layer, head); ``selected`` (layer, head) counts from 0, labels from ``base``.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from viz.figures.theme import ABOVE, LEGENDS, Theme, empty, say_colours
-from wording import _
+from i18n import _
+from viz.figures.theme import ABOVE, LEGENDS, Theme, add_color_note, empty
 
 ROW = 34  # pixels
 FEW = 10  # answers below which a bar is pale: its length says little
@@ -38,7 +38,7 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     rows = list(range(len(bins)))
     ordered = sorted(bins, key=lambda one: -one.start)
     figure = empty(theme, title, _("share that is right"), "")
-    say_colours(figure, theme, _("Names: how sure · how many answers"))
+    add_color_note(figure, theme, _("Names: how sure · how many answers"))
     figure.add_bar(
         name=_("right, with its 95 % interval"),
         orientation="h",

@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attention.complexity import Values
-from viz.figures.labels import plain
-from viz.figures.palette import several
+from i18n import _
+from viz.figures.labels import escape_label
+from viz.figures.palette import line_colors
 from viz.figures.theme import Theme, empty
-from wording import _
 
 HEIGHT = 360
 DASHES = ("solid", "dash", "dot", "dashdot")
@@ -28,11 +28,11 @@ def growth(  # noqa: PLR0913  (what a figure may be told, by name)
     figure = empty(theme, title, _("Tokens n"), unit)
     for at, (name, values) in enumerate(curves):
         figure.add_scatter(
-            name=plain(name),
+            name=escape_label(name),
             x=n,
             y=values,
             mode="lines",
-            line={"color": several(theme)[at], "width": WIDTHS[at % 4], "dash": DASHES[at % 4]},
+            line={"color": line_colors(theme)[at], "width": WIDTHS[at % 4], "dash": DASHES[at % 4]},
             hovertemplate="n = %{x:,.0f}: %{y:,.4~g}",
         )
     line = {"dash": "dot", "color": theme.line, "width": 1.5}

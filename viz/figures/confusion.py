@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from viz.figures.labels import plain
-from viz.figures.palette import sequential
-from viz.figures.theme import BAR, Theme, colour_bar, empty, say_colours
-from wording import _, told
+from i18n import _, translate
+from viz.figures.labels import escape_label
+from viz.figures.palette import sequential_scale
+from viz.figures.theme import BAR, Theme, add_color_note, color_bar, empty
 
 SQUARE, CELL = 8, 34  # labels up to which cells are squares, and pixels of one
 NAMED, ROW = 17, 22  # labels up to which columns have names, and pixels of a row; more are numbered as the rows are
@@ -48,12 +48,12 @@ def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
     figure = empty(theme, title, "", "")
     figure.add_heatmap(
         z=np.where(counts, counts / np.maximum(some, 1), np.nan),
-        text=[[_short(count) for count in row] for row in counts.tolist()],
+        text=[[_format_count(count) for count in row] for row in counts.tolist()],
         texttemplate="%{text}" if size <= NAMED else "",
-        colorscale=sequential(theme),
+        colorscale=sequential_scale(theme),
         zmin=0.0,
         zmax=1.0,
-        colorbar={**colour_bar(), "y": 0, "yref": "container", "yanchor": "bottom", "tickformat": ".0%"},
+        colorbar={**color_bar(), "y": 0, "yref": "container", "yanchor": "bottom", "tickformat": ".0%"},
         hoverinfo="skip",
         hoverongaps=False,
         xgap=1,
@@ -70,7 +70,7 @@ def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
         showlegend=False,
         hovermode="closest",
     )
-    say_colours(figure, theme, _("Rows: true; columns: said; colour: share of the row"))
+    add_color_note(figure, theme, _("Rows: true; columns: said; colour: share of the row"))
     return figure
 
 
@@ -94,7 +94,7 @@ def _add_points(  # noqa: PLR0913
                     said=names[said],
                     count=counts[true, said],
                     all=of[true],
-                    unit=told(unit),
+                    unit=translate(unit),
                 )
                 for true, said in some
             ],
@@ -111,7 +111,7 @@ def _frame(figure: go.Figure, theme: Theme, size: int, chosen: tuple[int | None,
         return
     (top, bottom), (left, right) = ((0, size - 1) if at is None else (at, at) for at in chosen)
     box = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
-    ground = sequential(theme)[0][1]
+    ground = sequential_scale(theme)[0][1]
     for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
         figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
 
@@ -138,13 +138,13 @@ def _name(label: str, longest: int) -> str:
     """A label that does not turn the text around it; of a long one both ends, since many begin alike."""
     half = longest // 2
     short = label if len(label) <= longest else f"{label[: half - 1]}…{label[-half:]}"
-    return f"\u2068{plain(short)}\u2069"
+    return f"\u2068{escape_label(short)}\u2069"
 
 
-def _short(count: int) -> str:
+def _format_count(count: int) -> str:
     """A count in four signs at most; nothing for 0.
 
-    >>> [_short(count) for count in (0, 42, 1234, 14222, 3000000)]
+    >>> [_format_count(count) for count in (0, 42, 1234, 14222, 3000000)]
     ['', '42', '1.2k', '14k', '3.0M']
     """
     for size, name in ((10**6, "M"), (10**3, "k")):

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
 from viz.figures.theme import Theme, empty
-from wording import _
 
 MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
 
 
 def context_lines(
-    pairs: Mapping[str, Array], baseline: Array, levels: Sequence[str], theme: Theme, word: str
+    pairs: Mapping[str, FloatArray], baseline: FloatArray, levels: Sequence[str], theme: Theme, word: str
 ) -> go.Figure:
     """A line for each pair of contexts: the cosine of the word's two vectors at each level, all (level,).
 
@@ -26,7 +26,7 @@ def context_lines(
     places = list(range(len(levels)))
     for (name, values), colour, (symbol, dash) in zip(pairs.items(), colours, MARKS, strict=False):
         figure.add_scatter(
-            name=plain(name),
+            name=escape_label(name),
             x=places,
             y=values,
             mode="lines+markers",
@@ -44,7 +44,9 @@ def context_lines(
     )
     least = min(0.0, float(baseline.min()), *(float(values.min()) for values in pairs.values()))
     figure.update_yaxes(range=[least - 0.02 if least < 0 else 0, 1.03])
-    figure.update_xaxes(tickvals=places, ticktext=[plain(level) for level in levels], tickangle=-45, showgrid=False)
+    figure.update_xaxes(
+        tickvals=places, ticktext=[escape_label(level) for level in levels], tickangle=-45, showgrid=False
+    )
     figure.update_xaxes(range=[-0.7, len(levels) - 0.7])
     figure.update_layout(height=440, hovermode="x unified")
     return figure

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
-from viz.figures.palette import diverging, sides
-from viz.figures.theme import ABOVE, BAR, Theme, colour_bar, empty, say_colours
-from wording import _
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
+from viz.figures.palette import diverging_scale, sides
+from viz.figures.theme import ABOVE, BAR, Theme, add_color_note, color_bar, empty
 
 MOST = 100  # rows and columns that are drawn
 TICKS = 34  # labels on an axis; beyond, every second, third … is written
@@ -19,30 +19,30 @@ NUMBERS = 24  # rows up to which each cell holds its number, where there is room
 
 
 def cosine_map(
-    likeness: Array, names: Sequence[str], theme: Theme, title: str, *, marked: int | None = None
+    likeness: FloatArray, names: Sequence[str], theme: Theme, title: str, *, marked: int | None = None
 ) -> go.Figure:
     """Cosines from -1 (blue) over 0 to 1 (orange), (row, column), of at most MOST vectors, the first on top.
 
     ``names`` are text, not markup; ``marked`` is outlined as a row.
     """
     count = len(names)
-    labels = [plain(cut(name)) for name in names]
+    labels = [escape_label(truncate(name)) for name in names]
     step = max(1, -(-count // TICKS))
     figure = empty(theme, title, "", "")
     figure.add_heatmap(
         z=np.round(likeness.astype(np.float64), 4),
-        colorscale=diverging(theme),
+        colorscale=diverging_scale(theme),
         zmin=-1,
         zmax=1,
         customdata=[[[row, column] for column in labels] for row in labels],
         hovertemplate=_("%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>"),
         texttemplate="%{z:.2f}" if count <= NUMBERS else None,
-        colorbar=colour_bar(),
+        colorbar=color_bar(),
         xgap=1 if count <= TICKS else 0,
         ygap=1 if count <= TICKS else 0,
     )
     below, above = sides(theme)
-    say_colours(figure, theme, _("cosine; {above}: alike, {below}: opposite", above=above, below=below))
+    add_color_note(figure, theme, _("cosine; {above}: alike, {below}: opposite", above=above, below=below))
     ticks = {"tickvals": list(range(0, count, step)), "ticktext": labels[::step], "showgrid": False, "fixedrange": True}
     figure.update_xaxes(**ticks, tickangle=-60, range=[-0.5, count - 0.5])
     figure.update_yaxes(**ticks, range=[count - 0.5, -0.5], rangemode="normal")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.complexity import Fit, Sizes, Values
-from viz.figures.palette import several
+from attention.complexity import CostSizes, QuadraticFit, Values
+from i18n import _
+from viz.figures.palette import line_colors
 from viz.figures.theme import Theme, empty
-from wording import _
 
 HEIGHT = 340
 POINTS = 200  # of a curve
 
 
-def shares(sizes: Sizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
+def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
     """Which part of one layer's operations goes where, in percent, for texts of 1 to ``longest`` tokens.
 
     The dotted line is the reader's text of ``tokens``, the dashed one where the pairs take half of all.
@@ -27,7 +27,7 @@ def shares(sizes: Sizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
     }
     total = np.sum(list(named.values()), axis=0)
     figure = empty(theme, _("Where do one layer's operations go?"), _("Tokens n"), _("Share of the operations (%)"))
-    colours = several(theme)
+    colours = line_colors(theme)
     for (name, values), colour in zip(named.items(), (colours[1], colours[2], colours[0]), strict=True):
         figure.add_scatter(
             name=name,
@@ -52,7 +52,7 @@ def shares(sizes: Sizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
     return figure.update_layout(height=HEIGHT)
 
 
-def seconds(n: Values, busy: Values, fitted: Fit | None, theme: Theme) -> go.Figure:
+def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) -> go.Figure:
     """Measured passes as dots, with the fitted curve and its part in n² alone.
 
     ``busy`` is the processor time of a pass in seconds, (length,).
@@ -62,7 +62,7 @@ def seconds(n: Values, busy: Values, fitted: Fit | None, theme: Theme) -> go.Fig
         x = np.linspace(0, float(n.max()), POINTS)
         curve = {"mode": "lines", "hovertemplate": "n = %{x:,.0f}: %{y:.1f} ms"}
         line = {"color": theme.heads, "width": 2}
-        figure.add_scatter(name=_("a + b · n + c · n², fitted"), x=x, y=1e3 * fitted.at(x), line=line, **curve)
+        figure.add_scatter(name=_("a + b · n + c · n², fitted"), x=x, y=1e3 * fitted.values_at(x), line=line, **curve)
         line = {"color": theme.heads, "width": 2, "dash": "dot"}
         figure.add_scatter(name=_("c · n² alone"), x=x, y=1e3 * fitted.c * x**2, line=line, **curve)
     figure.add_scatter(

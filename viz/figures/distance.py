@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
-from wording import _
 
 
 def even_distance(size: MapSize) -> float:
@@ -27,7 +27,7 @@ def even_distance(size: MapSize) -> float:
 
 
 def distance_by_layer(
-    distance: Array,
+    distance: FloatArray,
     size: MapSize,
     theme: Theme,
     *,
@@ -46,7 +46,7 @@ def distance_by_layer(
     return figure
 
 
-def offset_profile(shares: Array, theme: Theme, head: str) -> go.Figure:
+def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
     """How much of a query's attention one head gives to each distance; -1 is the token before, 0 itself.
 
     ``shares`` is (2 · reach + 1,), the mean over the queries that have a key there (measures.by_offset); ``head`` is

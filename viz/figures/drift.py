@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
 from viz.figures.theme import LEGENDS, Theme, empty
-from wording import _
 
 Numbers = npt.NDArray[np.float64]
 
@@ -21,7 +21,7 @@ LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class DriftLine:
     """A mean by layer and its interval, (layer,) each; no number (NaN) where nothing is known."""
 
     name: str
@@ -30,14 +30,14 @@ class Line:
     high: Numbers
 
 
-def by_layer(lines: Sequence[Line], theme: Theme, title: str, base: int = 0) -> go.Figure:
+def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str, base: int = 0) -> go.Figure:
     """Bits by layer of some trainings, with intervals, the first in the accent colour; layers count from ``base``."""
     figure = empty(theme, title, _("Layer"), _("divergence (bits)"))
     layers = np.arange(len(lines[0].mean)) + base
     for at, (line, (symbol, dash)) in enumerate(zip(lines, LOOKS, strict=False)):
         colour = theme.heads if at else theme.accent
         figure.add_scatter(
-            name=plain(line.name),
+            name=escape_label(line.name),
             x=layers + APART * (at - (len(lines) - 1) / 2),
             y=line.mean,
             customdata=layers,
@@ -59,14 +59,21 @@ def by_layer(lines: Sequence[Line], theme: Theme, title: str, base: int = 0) -> 
 
 
 def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
-    steps: Sequence[int], whole: Array, head: tuple[str, Array], theme: Theme, title: str, *, frame: int, kept: int
+    steps: Sequence[int],
+    whole: FloatArray,
+    head: tuple[str, FloatArray],
+    theme: Theme,
+    title: str,
+    *,
+    frame: int,
+    kept: int,
 ) -> go.Figure:
     """Bits by training step, (frame,): the mean over all heads, and one head with its name.
 
     ``frame`` is the one that is looked at, ``kept`` the step whose weights were kept.
     """
     figure = empty(theme, title, _("Step"), _("divergence (bits)"))
-    looks = ((_("all heads, mean"), whole, theme.line, "dash"), (plain(head[0]), head[1], theme.heads, "solid"))
+    looks = ((_("all heads, mean"), whole, theme.line, "dash"), (escape_label(head[0]), head[1], theme.heads, "solid"))
     for name, values, colour, dash in looks:
         figure.add_scatter(
             name=name,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.by_layer import MapSize, add_heads
 from viz.figures.theme import Theme, empty, reference
-from wording import _
 
 
 def most_bits(size: MapSize) -> float:
@@ -23,7 +23,7 @@ def most_bits(size: MapSize) -> float:
 
 
 def entropy_by_layer(
-    entropy: Array,
+    entropy: FloatArray,
     size: MapSize,
     theme: Theme,
     *,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
-from viz.figures.palette import diverging as diverging_scale
-from viz.figures.palette import sequential, sides
-from viz.figures.theme import ABOVE, BAR, LEGENDS, Theme, colour_bar, empty, say_colours
-from wording import _
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
+from viz.figures.palette import diverging_scale as diverging_scale
+from viz.figures.palette import sequential_scale, sides
+from viz.figures.theme import ABOVE, BAR, LEGENDS, Theme, add_color_note, color_bar, empty
 
 WIDE, CELL, LEAST = 336, 34, 16  # pixels of a map on a phone, and of a cell at most and at least
 HUE = 4 / 3  # the scale's end over the largest of few values: the last colours are nearly black or white
@@ -21,7 +21,7 @@ AXIS = 46  # pixels for the names of heads
 
 
 def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
-    values: Array,
+    values: FloatArray,
     theme: Theme,
     title: str,
     unit: str,
@@ -42,7 +42,7 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     a legend in the bar's place.
 
     A click picks a head: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked(st.session_state[key])``. Plotly reports clicks on points only, so an unseen one lies on every cell.
+    ``picked_head(st.session_state[key])``. Plotly reports clicks on points only, so an unseen one lies on every cell.
     """
     layers, heads = values.shape
     if kinds is not None:
@@ -53,10 +53,10 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
         z=values,
         x=across,
         y=down,
-        colorscale=diverging_scale(theme) if diverging else sequential(theme),
+        colorscale=diverging_scale(theme) if diverging else sequential_scale(theme),
         **_ends(values, diverging, limit),
         showscale=kinds is None,
-        colorbar=colour_bar(),
+        colorbar=color_bar(),
         hovertemplate=_("layer %{y} · head %{x}: %{z:.3g}<extra></extra>"),
         hoverongaps=False,
         xgap=1,
@@ -65,7 +65,7 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     _add_points(figure, theme, values, base)
     if selected is not None:
         y, x = selected[0] + base, selected[1] + base
-        ground = sequential(theme)[0][1]
+        ground = sequential_scale(theme)[0][1]
         for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
             box = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
             figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
@@ -82,15 +82,15 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     if kinds is not None:
         _name(figure, theme, kinds, _ends(values, diverging, limit)["zmax"])
     elif meaning is None:
-        say_colours(figure, theme, unit)
+        add_color_note(figure, theme, unit)
     else:
-        say_colours(figure, theme, "; ".join(map(": ".join, zip(sides(theme), meaning, strict=True))))
+        add_color_note(figure, theme, "; ".join(map(": ".join, zip(sides(theme), meaning, strict=True))))
     cell = min(CELL, max(LEAST, WIDE // heads))
     figure.update_layout(height=above + below + cell * layers, margin={"t": above, "b": below})
     return figure
 
 
-def picked(event: Any) -> tuple[int, int] | None:
+def picked_head(event: Any) -> tuple[int, int] | None:
     """(layer, head), from 0, of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
     try:
         layer, head = event["selection"]["points"][0]["customdata"][:2]
@@ -100,7 +100,7 @@ def picked(event: Any) -> tuple[int, int] | None:
     return (int(layer), int(head)) if whole else None
 
 
-def _ends(values: Array, diverging: bool, limit: float | None) -> dict[str, float]:
+def _ends(values: FloatArray, diverging: bool, limit: float | None) -> dict[str, float]:
     sizes = np.abs(values[np.isfinite(values)])
     end = limit or float(sizes.max(initial=0)) or 1.0
     return {"zmin": -end if diverging else 0.0, "zmax": end}
@@ -112,11 +112,11 @@ def _name(figure: go.Figure, theme: Theme, kinds: Mapping[float, str], end: floa
     for value, name in kinds.items():
         colour = scale[round((value / end + 1) / 2 * (len(scale) - 1))][1]
         square = {"symbol": "square", "size": 12, "color": colour, "line": {"width": 1, "color": theme.grid}}
-        figure.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=plain(name), showlegend=True)
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=square, name=escape_label(name), showlegend=True)
     figure.update_layout(showlegend=True)
 
 
-def _add_points(figure: go.Figure, theme: Theme, values: Array, base: int) -> None:
+def _add_points(figure: go.Figure, theme: Theme, values: FloatArray, base: int) -> None:
     """An unseen point on every cell that has a number."""
     places = np.argwhere(np.isfinite(values))
     unseen = {"marker": {"opacity": 0}}

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import LEGEND, Theme, empty
-from wording import _
 
 MOST = 60  # words that are drawn
 
 
-def importance(words: Sequence[str], ways: Mapping[str, Array], theme: Theme, unit: str) -> go.Figure:
+def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Theme, unit: str) -> go.Figure:
     """A group of bars for each word, in the text's order, one bar a way; each way's values are (word,) in ``unit``.
 
     Beyond MOST words the first MOST are drawn.
@@ -26,16 +26,16 @@ def importance(words: Sequence[str], ways: Mapping[str, Array], theme: Theme, un
             orientation="h",
             x=values[: len(shown)].tolist(),
             y=list(range(len(shown))),
-            name=plain(name),
+            name=escape_label(name),
             marker={"color": colour},
-            customdata=[plain(word) for word in shown],
+            customdata=[escape_label(word) for word in shown],
             hovertemplate="%{customdata}: %{x:.3f}",
             showlegend=True,
         )
     figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
     figure.update_yaxes(
         tickvals=list(range(len(shown))),
-        ticktext=[plain(cut(word)) for word in shown],
+        ticktext=[escape_label(truncate(word)) for word in shown],
         autorange="reversed",
         rangemode="normal",
         showgrid=False,

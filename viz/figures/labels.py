@@ -5,19 +5,19 @@ from __future__ import annotations
 import html
 
 
-def plain(text: str) -> str:
+def escape_label(text: str) -> str:
     """A token as plotly shows it unread: plotly takes "<b>" and "&lt;" in labels for markup.
 
-    >>> plain("<b>&")
+    >>> escape_label("<b>&")
     '&lt;b&gt;&amp;'
     """
     return html.escape(text, quote=False)
 
 
-def cut(text: str, most: int = 18) -> str:
+def truncate(text: str, most: int = 18) -> str:
     """A token short enough for a label; a longer one ends in "…".
 
-    >>> cut("antidisestablishmentarianism")
+    >>> truncate("antidisestablishmentarianism")
     'antidisestablishm…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"

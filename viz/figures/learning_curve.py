@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import plain
+from i18n import _
+from viz.figures.labels import escape_label
 from viz.figures.theme import LEGEND, LEGENDS, Theme, empty
-from wording import _
 
 
 def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -35,7 +35,7 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
     figure = empty(theme, title, _("Step"), unit)
     steps, numbers = [step for step, _ in points], [number for _, number in points]
     figure.add_scatter(
-        name=plain(unit),
+        name=escape_label(unit),
         x=steps,
         y=numbers,
         mode="lines+markers",
@@ -51,7 +51,7 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
             name=_("one label for everything, twice running"),
             x=[step for step, _ in collapsed],
             y=[at.get(step, 0.0) for step, _ in collapsed],
-            customdata=[plain(label) for _, label in collapsed],
+            customdata=[escape_label(label) for _, label in collapsed],
             mode="markers",
             marker={"symbol": "x", "size": 11, "color": theme.line},
             hovertemplate=_("step %{x}: everything is called %{customdata}<extra></extra>"),

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
-from viz.figures.palette import sequential
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
+from viz.figures.palette import sequential_scale
 from viz.figures.theme import LEGEND, Theme, empty
-from wording import _
 
 HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, told apart on both grounds
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 ROW = 30  # pixels
 
 
-def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, base: int = 0) -> go.Figure:
+def lens_map(pieces: Sequence[Sequence[str]], chances: FloatArray, theme: Theme, *, base: int = 0) -> go.Figure:
     """The likeliest pieces after each layer, the embedding on top; colour is their probability, from 0 to 1.
 
     ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding. Layers are labelled from ``base``.
@@ -29,11 +29,11 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, b
         z=np.round(chances.astype(np.float64), 6),
         x=list(range(ranks)),
         y=list(range(rows)),
-        colorscale=sequential(theme),
+        colorscale=sequential_scale(theme),
         zmin=0,
         zmax=1,
-        text=[[plain(cut(piece, 10)) for piece in row] for row in pieces],
-        customdata=[[plain(piece) for piece in row] for row in pieces],
+        text=[[escape_label(truncate(piece, 10)) for piece in row] for row in pieces],
+        customdata=[[escape_label(piece) for piece in row] for row in pieces],
         texttemplate="%{text}",
         textfont={"size": 12},
         hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
@@ -57,7 +57,7 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: Array, theme: Theme, *, b
     return figure
 
 
-def lens_curves(chances: Array, names: Sequence[str], theme: Theme, *, base: int = 0) -> go.Figure:
+def lens_curves(chances: FloatArray, names: Sequence[str], theme: Theme, *, base: int = 0) -> go.Figure:
     """Each followed piece's probability, (row, piece), through the layers; one line a piece, by colour and dashes."""
     rows = chances.shape[0]
     figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
@@ -65,7 +65,7 @@ def lens_curves(chances: Array, names: Sequence[str], theme: Theme, *, base: int
         figure.add_scatter(
             x=list(range(rows)),
             y=chances[:, at].tolist(),
-            name=plain(cut(name)),
+            name=escape_label(truncate(name)),
             mode="lines+markers",
             line={"color": HUES[at % len(HUES)], "dash": DASHES[at % len(DASHES)], "width": 2},
             hovertemplate="%{y:.4f}",

@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-from viz.colours import written
+from i18n import _
+from viz.colors import read_colors
 from viz.figures.theme import DARK, Theme
-from wording import _
 
 Scale = list[list[float | str]]
 
 
-def sequential(theme: Theme) -> Scale:
+def sequential_scale(theme: Theme) -> Scale:
     """From least to most; on a dark page least is dark.
 
     >>> from viz.figures.theme import LIGHT
-    >>> sequential(LIGHT)[0], sequential(DARK)[-1]
+    >>> sequential_scale(LIGHT)[0], sequential_scale(DARK)[-1]
     ([0.0, '#f9faf9'], [1.0, '#f9faf9'])
     """
-    colours = written("ANCHORS")
+    colours = read_colors("ANCHORS")
     return _scale(colours[::-1] if theme == DARK else colours)
 
 
-def diverging(theme: Theme) -> Scale:
+def diverging_scale(theme: Theme) -> Scale:
     """From most below zero, blue, to most above it, orange; zero is the ground.
 
     >>> from viz.figures.theme import LIGHT
-    >>> diverging(LIGHT)[4]
+    >>> diverging_scale(LIGHT)[4]
     [0.5, '#f8f8f8']
     """
-    light, dark = written("DIVERGING")[:10], written("DIVERGING")[10:]
+    light, dark = read_colors("DIVERGING")[:10], read_colors("DIVERGING")[10:]
     below, above = (dark if theme == DARK else light)[:5], (dark if theme == DARK else light)[5:]
     return _scale((*below[:0:-1], *above))
 
 
 def sides(theme: Theme) -> tuple[str, str]:
-    """What a reader calls the two colours of ``diverging``: that of less, and that of more.
+    """What a reader calls the two colours of ``diverging_scale``: that of less, and that of more.
 
     >>> sides(DARK)
     ('blue', 'orange')
@@ -41,21 +41,21 @@ def sides(theme: Theme) -> tuple[str, str]:
     return (_("blue"), _("orange") if theme == DARK else _("brown"))
 
 
-def several(theme: Theme) -> tuple[str, ...]:
+def line_colors(theme: Theme) -> tuple[str, ...]:
     """Eight colours for lines beside each other.
 
     >>> from viz.figures.theme import LIGHT
-    >>> len(several(LIGHT)), several(DARK)[0]
+    >>> len(line_colors(LIGHT)), line_colors(DARK)[0]
     (8, '#56B4E9')
     """
-    colours = written("HEAD_COLOURS")
+    colours = read_colors("HEAD_COLOURS")
     return colours[8:] if theme == DARK else colours[:8]
 
 
-def at(scale: Scale, share: float) -> str:
+def color_at(scale: Scale, share: float) -> str:
     """The colour at a share of a scale, 0 to 1, between its colours as a figure draws it.
 
-    >>> at([[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]], 0.25)
+    >>> color_at([[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]], 0.25)
     '#404040'
     """
     place = min(max(share, 0.0), 1.0) * (len(scale) - 1)

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attention.positions import ByDistance, Numbers
-from viz.figures.palette import several
+from i18n import _
+from viz.figures.palette import line_colors
 from viz.figures.theme import Theme, empty
-from wording import _
 
 HEIGHT = 330
 
@@ -21,7 +21,7 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
     At most eight dimensions have colours of their own; more repeat them.
     """
     figure = empty(theme, title, _("Position"), _("Number in the vector"))
-    colours = several(theme)
+    colours = line_colors(theme)
     for at, dimension in enumerate(dimensions):
         figure.add_scatter(
             name=_("dimension {dimension}", dimension=dimension),
@@ -31,7 +31,7 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
             line={"color": colours[at % len(colours)], "width": 2},
             hovertemplate=_("position %{x}: %{y:.3f}"),
         )
-    return _plain(figure)
+    return _set_axes(figure)
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
@@ -45,7 +45,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
         x=distances,
         y=np.asarray(found.highest, np.float32),
         fill="tonexty",
-        fillcolor=_pale(theme.heads),
+        fillcolor=_make_pale(theme.heads),
         **bound,
     )
     figure.add_scatter(
@@ -60,7 +60,7 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
     # A vector with itself (distance 0) may be far larger than any two: the picture is made for the pairs.
     low, high = float(found.lowest.min()), float(max(found.mean.max(), found.highest[1:].max(initial=0)))
     room = 0.05 * (high - low) or 1.0
-    return _plain(figure).update_yaxes(range=[low - room, high + room])
+    return _set_axes(figure).update_yaxes(range=[low - room, high + room])
 
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
@@ -74,14 +74,14 @@ def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
         hovertemplate=_("positions %{x} and the next: %{y:.3f}<extra></extra>"),
         showlegend=False,
     )
-    figure = _plain(figure)
+    figure = _set_axes(figure)
     return figure.update_yaxes(range=[min(0.0, float(cosines.min(initial=0))) - 0.05, 1.05])
 
 
-def _plain(figure: go.Figure) -> go.Figure:
+def _set_axes(figure: go.Figure) -> go.Figure:
     return figure.update_layout(height=HEIGHT).update_yaxes(rangemode="normal")
 
 
-def _pale(colour: str) -> str:
+def _make_pale(colour: str) -> str:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.25)"

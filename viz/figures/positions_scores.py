@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.positions import Counts, Numbers
-from viz.figures.labels import plain
-from viz.figures.palette import several
+from i18n import _
+from viz.figures.labels import escape_label
+from viz.figures.palette import line_colors
 from viz.figures.theme import Theme, empty
-from wording import _
 
 HEIGHT = 360
 
 
 @dataclass(frozen=True, eq=False)
-class Turning:
+class RotarySet:
     """One set of rotary angles, over distances."""
 
     name: str  # "" where there is one set only
@@ -27,12 +27,12 @@ class Turning:
     bound: Numbers  # (distance,)
 
 
-def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
+def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
     """For each set of angles: a full line for a key equal to the query, a dotted one for the paper's bound."""
     figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
-    for turning, colour in zip(turnings, several(theme), strict=False):
+    for turning, colour in zip(turnings, line_colors(theme), strict=False):
         distances = np.arange(len(turning.score))
-        more = f" ({plain(turning.name)})" if turning.name else ""
+        more = f" ({escape_label(turning.name)})" if turning.name else ""
         for name, values, dash in (
             (_("score of an equal key"), turning.score, "solid"),
             (_("the paper's bound"), turning.bound, "dot"),
@@ -45,11 +45,11 @@ def rotary(turnings: Sequence[Turning], theme: Theme, title: str) -> go.Figure:
                 line={"color": colour, "width": 2, "dash": dash},
                 hovertemplate=_("%{x} apart: %{y:.3f}"),
             )
-    return _plain(figure)
+    return _set_axes(figure)
 
 
 def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
-    offsets: Counts, values: Array | Numbers, head: int, theme: Theme, title: str, *, base: int = 0
+    offsets: Counts, values: FloatArray | Numbers, head: int, theme: Theme, title: str, *, base: int = 0
 ) -> go.Figure:
     """What is added to a score at each offset (key minus query), a line for each head, the chosen one on top.
 
@@ -71,7 +71,7 @@ def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
         )
         if not chosen and at == others[0]:
             figure.data[-1].name = _("the other heads")
-    return _plain(figure)
+    return _set_axes(figure)
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
@@ -85,8 +85,8 @@ def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figu
         hovertemplate=_("%{x:+d}: bucket %{y}<extra></extra>"),
         showlegend=False,
     )
-    return _plain(figure)
+    return _set_axes(figure)
 
 
-def _plain(figure: go.Figure) -> go.Figure:
+def _set_axes(figure: go.Figure) -> go.Figure:
     return figure.update_layout(height=HEIGHT).update_yaxes(rangemode="normal")

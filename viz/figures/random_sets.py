@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.theme import LEGENDS, Theme, empty
-from wording import _
 
 
-def random_sets(changes: Array, chosen: float, theme: Theme, unit: str) -> go.Figure:
+def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
     """A histogram of the random sets' changes (set,), and the chosen set's as a line."""
     figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(

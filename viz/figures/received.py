@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import Theme, empty, reference
-from wording import _
 
 TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
 
 
 def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
-    received: Array, mean: Array, tokens: Sequence[str], theme: Theme, head: str, *, base: int = 0
+    received: FloatArray, mean: FloatArray, tokens: Sequence[str], theme: Theme, head: str, *, base: int = 0
 ) -> go.Figure:
     """A bar for what each token receives in one head, a mark for the mean over all heads of all layers.
 
@@ -24,11 +24,11 @@ def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
     ``head`` the head. In a causal model early tokens are seen by more queries, so they receive more.
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
-    places, labels = np.arange(len(tokens)), [plain(cut(token)) for token in tokens]
+    places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
     names = [[label, place + base] for place, label in enumerate(labels)]
     hover = _("%{customdata[0]} (token %{customdata[1]}): %{y:.3f}")
     figure.add_bar(
-        name=plain(head),
+        name=escape_label(head),
         x=places,
         y=received,
         customdata=names,

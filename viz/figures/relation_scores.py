@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import cut, plain
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import LEGENDS, Theme, empty
-from wording import _
 
 ROW = 26  # pixels
 
 
 @dataclass(frozen=True)
-class Score:
+class RelationScore:
     """One relation: percent found with its interval, the rule without a model, and random weights where known."""
 
     relation: str
@@ -30,7 +30,7 @@ class Score:
     chance: float | None = None  # percent that a guess between candidates finds
 
 
-def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected: str = "") -> go.Figure:
+def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
     """Draw a line for each relation, the first on top: a dot with its interval, a bar for the rule.
 
     A ring marks random weights, and a dotted line chance if it is known and the same for all.
@@ -52,7 +52,7 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
         name=_("rule without a model"),
         x=[score.baseline for score in scores],
         y=rows,
-        customdata=[plain(score.rule) for score in scores],
+        customdata=[escape_label(score.rule) for score in scores],
         mode="markers",
         marker={"symbol": "line-ns", "size": 15, "color": theme.line, "line": {"width": 2.5, "color": theme.line}},
         hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
@@ -70,7 +70,7 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
             "thickness": 1.5,
             "width": 4,
         },
-        customdata=[[plain(score.head), score.low, score.high, score.n] for score in scores],
+        customdata=[[escape_label(score.head), score.low, score.high, score.n] for score in scores],
         mode="markers",
         marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
         hovertemplate=_(
@@ -88,7 +88,7 @@ def relation_scores(scores: Sequence[Score], theme: Theme, title: str, selected:
             mode="lines",
             line={"dash": "dot", "width": 1.5, "color": theme.line},
         )
-    names = [f"{plain(cut(score.relation))} · {plain(score.head)}" for score in scores]
+    names = [f"{escape_label(truncate(score.relation))} · {escape_label(score.head)}" for score in scores]
     figure.update_yaxes(
         tickvals=rows,
         ticktext=names,

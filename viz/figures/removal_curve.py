@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
 from viz.figures.theme import LEGENDS, Theme, empty
-from wording import _
 
 
-def removal_curve(values: Array, names: Sequence[str], random: Array, theme: Theme, title: str, unit: str) -> go.Figure:  # noqa: PLR0913  (what a figure may be told, by name)
+def removal_curve(  # noqa: PLR0913
+    values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
+) -> go.Figure:
     """``values`` (step,) with nothing removed first; ``names`` (step - 1,) says which head each step removed.
 
     ``random`` is (order, step): the mean is a line, the span from least to most a band.
@@ -28,7 +30,7 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
             y=[*high, *low[::-1]],
             fill="toself",
             mode="none",
-            fillcolor=_pale(theme.heads),
+            fillcolor=_make_pale(theme.heads),
             hoverinfo="skip",
         )
         figure.add_scatter(
@@ -43,7 +45,7 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
         name=_("one head chosen at each step"),
         x=np.arange(len(values)),
         y=values,
-        customdata=[_("nothing"), *(plain(name) for name in names)],
+        customdata=[_("nothing"), *(escape_label(name) for name in names)],
         mode="lines+markers",
         line={"color": theme.accent, "width": 2},
         marker={"size": 5},
@@ -54,7 +56,7 @@ def removal_curve(values: Array, names: Sequence[str], random: Array, theme: The
     return figure
 
 
-def _pale(colour: str) -> str:
+def _make_pale(colour: str) -> str:
     """The colour, mostly seen through."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.18)"

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.head_map import head_map
-from viz.figures.labels import cut, plain
-from viz.figures.palette import at, ink_on, sequential
+from viz.figures.labels import escape_label, truncate
+from viz.figures.palette import color_at, ink_on, sequential_scale
 from viz.figures.theme import Theme
-from wording import _
 
 SIGNS = {
     "previous": "←",
@@ -27,7 +27,7 @@ LONGEST = 5  # characters of a relation's name on a cell
 
 
 def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
-    shares: Array,
+    shares: FloatArray,
     roles: Sequence[Sequence[str]],
     relations: Sequence[Sequence[str]],
     theme: Theme,
@@ -61,9 +61,9 @@ def _sign(role: str, relation: str) -> str:
     ('<span style="font-size:16px">←</span>', 'obj', '')
     """
     sign = f'<span style="font-size:{13 if relation else 16}px">{SIGNS[role]}</span>' if role else ""
-    return "<br>".join(part for part in (sign, plain(cut(relation, LONGEST))) if part)
+    return "<br>".join(part for part in (sign, escape_label(truncate(relation, LONGEST))) if part)
 
 
 def _ink(share: float, theme: Theme) -> str:
     """A colour that is read on the cell; one without a share is the ground's."""
-    return ink_on(at(sequential(theme), float(np.nan_to_num(share))))
+    return ink_on(color_at(sequential_scale(theme), float(np.nan_to_num(share))))

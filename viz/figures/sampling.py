@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figures.labels import cut, plain
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import LEGEND, Theme, empty
-from wording import _
 
 ROW = 30  # pixels of one token
 
@@ -30,7 +30,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("probability"), "")
-    names = [plain(label) for label in labels]
+    names = [escape_label(label) for label in labels]
     figure.add_bar(
         name=_("the model"),
         orientation="h",
@@ -55,7 +55,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
         hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
         cliponaxis=False,
     )
-    short = [plain(cut(label)) for label in labels]
+    short = [escape_label(truncate(label)) for label in labels]
     figure.update_yaxes(
         tickvals=rows,
         ticktext=[f"<b>{name}</b>" if at in marked else name for at, name in enumerate(short)],
@@ -68,7 +68,7 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure.update_layout(height=130 + ROW * len(rows), bargap=0.3, showlegend=True, hovermode="closest")
 
 
-def cumulated(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
+def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
     """The sum of the probabilities of the likeliest n tokens over n, by the model alone and under the rule.
 
     ``own`` and ``drawn`` are those of the likeliest few, the likeliest first; ``kept`` is how many the rule leaves,

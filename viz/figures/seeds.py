@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import plain
-from viz.figures.palette import several
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label
+from viz.figures.palette import line_colors
 from viz.figures.theme import LEGENDS, Theme, empty, reference
-from wording import _
 
 LOOKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"), ("triangle-up", "dashdot"))
 MANY = 16  # points beyond which a line has no marks
@@ -24,7 +24,7 @@ class Curve:
 
     name: str
     x: Sequence[float]
-    values: Array
+    values: FloatArray
 
 
 def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
@@ -48,9 +48,9 @@ def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
     >>> len(figure.data), [round(float(value), 2) for value in figure.data[-1].y]
     (3, [0.3, 0.6])
     """
-    figure = empty(theme, title, plain(x), plain(y))
+    figure = empty(theme, title, escape_label(x), escape_label(y))
     for at, (curve, (symbol, dash)) in enumerate(zip(curves, LOOKS, strict=False)):
-        colour = several(theme)[at]
+        colour = line_colors(theme)[at]
         values = np.where(curve.values > 0, curve.values, np.nan) if "y" in logarithmic else curve.values
         if len(values) > 1:
             for row in values:
@@ -58,7 +58,7 @@ def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
                 figure.add_scatter(x=curve.x, y=row, mode="lines", line=line, opacity=0.45, showlegend=False,
                                    legendgroup=str(at), hoverinfo="skip")  # fmt: skip
         figure.add_scatter(
-            name=plain(curve.name),
+            name=escape_label(curve.name),
             x=curve.x,
             y=values.mean(axis=0),
             mode="lines" if len(curve.x) > MANY else "lines+markers",

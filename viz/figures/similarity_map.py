@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
-from viz.figures.labels import plain
-from viz.figures.palette import several
+from i18n import _, ngettext
+from viz.figures.labels import escape_label
+from viz.figures.palette import line_colors
 from viz.figures.theme import LEGENDS, Theme, empty
-from wording import _, ngettext
 
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")  # beside the colours
 NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
@@ -34,7 +34,7 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     viz.figures.head_map.
     """
     figure = empty(theme, title, "", "")
-    colours = several(theme)
+    colours = line_colors(theme)
     free = _free(points)
     for group in sorted(set(groups)):
         mine = [at for at, number in enumerate(groups) if number == group]
@@ -44,7 +44,7 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
             ),
             x=points[mine, 0],
             y=points[mine, 1],
-            customdata=[[*heads[at], plain(notes[at]), heads[at][0] + base, heads[at][1] + base] for at in mine],
+            customdata=[[*heads[at], escape_label(notes[at]), heads[at][0] + base, heads[at][1] + base] for at in mine],
             text=[f"{heads[at][0] + base}-{heads[at][1] + base}" if free[at] else "" for at in mine],
             textposition="top center",
             textfont={"size": 10, "color": theme.text},

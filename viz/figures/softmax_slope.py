@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.by_hand import Numbers
+from attention.toy_example import Numbers
+from i18n import _
 from viz.figures.theme import Theme, empty
-from wording import _
 
 
 def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: Theme, marked: int) -> go.Figure:

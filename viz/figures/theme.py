@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import plain
+from viz.figures.labels import escape_label
 
 FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the app's own
 ABOVE, BELOW = 48, 8  # pixels: for the title; under a figure without a legend
@@ -41,7 +41,7 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
     return go.Figure(
         layout={
             "template": None,
-            "title": {"text": plain(title), "x": 0, "xanchor": "left", "font": {"size": 15}},
+            "title": {"text": escape_label(title), "x": 0, "xanchor": "left", "font": {"size": 15}},
             "xaxis": {**axis, "title": {"text": x, "font": {"size": 13}}},
             "yaxis": {**axis, "title": {"text": y, "font": {"size": 13}}, "rangemode": "tozero"},
             "font": {"color": theme.text, "size": 13, "family": FONT},
@@ -55,12 +55,12 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
     )
 
 
-def say_colours(figure: go.Figure, theme: Theme, meaning: str) -> None:
+def add_color_note(figure: go.Figure, theme: Theme, meaning: str) -> None:
     """Under the title: what the colours mean, as text, not markup. A bar's own title would push the figure's away."""
-    figure.update_layout(title={"subtitle": {"text": plain(meaning), "font": {"size": 12, "color": theme.text}}})
+    figure.update_layout(title={"subtitle": {"text": escape_label(meaning), "font": {"size": 12, "color": theme.text}}})
 
 
-def colour_bar() -> dict[str, Any]:
+def color_bar() -> dict[str, Any]:
     """A map's colours and their numbers, above it and as long on a phone: beside it, it would stand far off on a wide
     page. The map's top margin needs BAR more pixels."""
     return {
@@ -82,4 +82,4 @@ def colour_bar() -> dict[str, Any]:
 def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:
     """A dotted line across at ``value``, named in the legend so that its name covers no data."""
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
-    figure.add_hline(y=value, line=line, showlegend=True, name=plain(text))
+    figure.add_hline(y=value, line=line, showlegend=True, name=escape_label(text))

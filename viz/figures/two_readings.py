@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
-from viz.figures.labels import cut, plain
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import Theme, empty
-from wording import _
 
 ROW = 24  # pixels of a word
 
 
 def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
     words: Sequence[str],
-    first: Array,
-    second: Array,
+    first: FloatArray,
+    second: FloatArray,
     names: tuple[str, str],
     theme: Theme,
     title: str,
@@ -48,10 +48,10 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
     ):
         there = np.flatnonzero(np.isfinite(values))
         figure.add_scatter(
-            name=plain(name),
+            name=escape_label(name),
             x=values[there].tolist(),
             y=down[there].tolist(),
-            customdata=[plain(words[at]) for at in there.tolist()],
+            customdata=[escape_label(words[at]) for at in there.tolist()],
             mode="markers",
             marker={"color": colour, "symbol": symbol, "size": 10, "line": {"color": theme.line, "width": 1}},
             hovertemplate="%{customdata}: %{x:.4f}",
@@ -60,7 +60,7 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
     figure.update_xaxes(range=[-0.02 * most, 1.05 * most], rangemode="normal", fixedrange=True)
     figure.update_yaxes(
         tickvals=down.tolist(),
-        ticktext=[_written(word, theme.accent if at == marked else "") for at, word in enumerate(words)],
+        ticktext=[_word_label(word, theme.accent if at == marked else "") for at, word in enumerate(words)],
         range=[len(words) - 0.4, -0.6],
         rangemode="normal",
         showgrid=False,
@@ -69,11 +69,11 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure.update_layout(height=150 + ROW * len(words), margin={"b": 60})
 
 
-def _written(word: str, colour: str) -> str:
+def _word_label(word: str, colour: str) -> str:
     """A word as a label, in a colour where one is given.
 
-    >>> _written("<b>", ""), _written("it", "#d55e00")
+    >>> _word_label("<b>", ""), _word_label("it", "#d55e00")
     ('&lt;b&gt;', '<b style="color:#d55e00">it</b>')
     """
-    label = plain(cut(word, 22))
+    label = escape_label(truncate(word, 22))
     return f'<b style="color:{colour}">{label}</b>' if colour else label

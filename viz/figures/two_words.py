@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from viz.figures.labels import cut, plain
+from i18n import _
+from viz.figures.labels import escape_label, truncate
 from viz.figures.theme import LEGEND, Theme, empty
-from wording import _
 
 
 def two_words(
@@ -22,7 +22,7 @@ def two_words(
             orientation="h",
             x=values,
             y=list(range(len(sentences))),
-            name=plain(cut(word)),
+            name=escape_label(truncate(word)),
             marker={"color": colour},
             text=[f"{value:.2g}" for value in values],
             textposition="outside",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _
 from viz.figures.theme import Theme, empty
-from wording import _
 
 
-def what_if(before: Array, after: Array, theme: Theme, *, head: int, base: int = 0) -> go.Figure:
+def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int, base: int = 0) -> go.Figure:
     """Entropies (head,) in bits before and after, two marks a head with a line between them; ``head`` is outlined."""
     figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before)) + base

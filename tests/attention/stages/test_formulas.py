@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from attention.stages.formulas import FORMULAS, plain
+from attention.stages.formulas import FORMULAS, strip_inplace_mark
 from attention.stages.functions import erf, gelu, layer_norm, silu, softmax
 from attention.stages.products import attend, weigh
 
@@ -72,8 +72,8 @@ def test_what_moves_and_what_is_small(name: str, given: tuple[list[float], ...],
 
 
 def test_a_change_in_place_is_the_same_formula_and_leaves_what_it_is_given() -> None:
-    assert plain("masked_fill_") == "masked_fill"
-    assert plain("__iadd__") == "add"
+    assert strip_inplace_mark("masked_fill_") == "masked_fill"
+    assert strip_inplace_mark("__iadd__") == "add"
     x = np.zeros(3, np.float32)
     assert FORMULAS["__setitem__"](x, 1, 5.0).tolist() == [0, 5, 0]
     assert x.tolist() == [0, 0, 0]

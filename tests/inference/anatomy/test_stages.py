@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from inference.answers.whole_pass import taken_apart
-from inference.questions.whole_pass import Stage
 from inference.record import capture
+from inference.runners.whole_pass import taken_apart
+from inference.tasks.whole_pass import Stage
 from tests.support.architectures import MAPS_ONLY, RECORDED, build, inputs, named
 
 capture.install()

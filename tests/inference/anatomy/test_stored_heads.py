@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save_file
 
 from inference import LocalBackend
 from inference.anatomy.stored_heads import names
-from inference.questions.anatomy import Anatomy
 from inference.settings import Settings
+from inference.tasks.anatomy import Anatomy
 from tests.support import tinymodels
 
 SMALL = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20,

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers.activations import ACT2FN
 
-from inference.anatomy.blocks import blocks, under
+from inference.anatomy.blocks import blocks, is_inside
 from inference.anatomy.functions import curve, kind_of_norm
 from inference.anatomy.watched_pass import KEPT, watch
 from inference.record import capture
@@ -80,7 +80,7 @@ def test_a_layer_that_runs_twice_is_two_blocks() -> None:
 
 @pytest.mark.parametrize(("path", "above", "inside"), [("a.b", "a", True), ("ab", "a", False), ("a", "a", True)])
 def test_under(path: str, above: str, inside: bool) -> None:
-    assert under(path, above) == inside
+    assert is_inside(path, above) == inside
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from inference.catalogue import listing as room
-from inference.catalogue.listing import catalogue, seeing
+from inference.catalogue.listing import catalogue, list_vision_models
 from inference.files import hub
 from inference.files.e5 import E5
 from inference.files.hub_names import check_id
@@ -63,7 +63,7 @@ def test_models_that_see_are_listed_by_themselves(tmp_path: Path) -> None:
     for name in ("ViT", "CLIP"):
         save_seeing(sight(name), tmp_path / name)
     settings = Settings(cache=tmp_path, model_folders=(tmp_path,))
-    cards = seeing(settings)
+    cards = list_vision_models(settings)
     assert [(card.title, card.reads) for card in cards if card.local] == [("CLIP", "both"), ("ViT", "pictures")]
     assert [card.title for card in catalogue(settings) if card.local] == ["CLIP"]
     for card in cards:
@@ -75,13 +75,13 @@ def test_models_that_see_are_listed_by_themselves(tmp_path: Path) -> None:
 
 def test_what_was_found_is_given_again_for_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Settings] = []
-    real = room.look
+    real = room.scan_catalog
 
     def noting(settings: Settings) -> Any:
         looks.append(settings)
         return real(settings)
 
-    monkeypatch.setattr(room, "look", noting)
+    monkeypatch.setattr(room, "scan_catalog", noting)
     now = time.monotonic()
     monkeypatch.setattr(room, "time", SimpleNamespace(monotonic=lambda: now))  # however long the first look takes
     one, other = Settings(cache=tmp_path), Settings(cache=tmp_path / "other")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.architecture import read
 
 
@@ -54,7 +54,7 @@ def test_what_a_model_reads(model_type: str, reads: str) -> None:
     ],
 )
 def test_what_sees_in_another_way_is_refused(model_type: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         read({"model_type": model_type}, "some/model")
 
 
@@ -81,5 +81,5 @@ def test_labels_may_be_called_anything() -> None:
     ids=str,
 )
 def test_absurd_numbers_are_refused_at_once(config: dict[str, object]) -> None:
-    with pytest.raises(Refusal, match="some/model"):
+    with pytest.raises(UserError, match="some/model"):
         read(config, "some/model")

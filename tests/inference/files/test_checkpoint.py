@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.checkpoint import TOKENIZERS, inspect, memory_needed
 from tests.support.tinymodels import save
 
@@ -133,7 +133,7 @@ CASES: list[tuple[Callable[[Path], None], str]] = [
 @pytest.mark.parametrize(("spoil", "sentence"), CASES, ids=lambda case: getattr(case, "__name__", ""))
 def test_spoiled_folders(folder: Path, spoil: Callable[[Path], None], sentence: str) -> None:
     spoil(folder)
-    with pytest.raises(Refusal, match=sentence) as refused:
+    with pytest.raises(UserError, match=sentence) as refused:
         inspect(folder, "mine")
     assert re.search(r"\. [A-Z][a-z]+", str(refused.value)), "the fix"
 
@@ -161,10 +161,10 @@ def test_shards_count_together(sound: Path, tmp_path: Path) -> None:
 def test_gguf(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     not_gguf(folder)
     monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: False)
-    with pytest.raises(Refusal, match="gguf accelerate"):
+    with pytest.raises(UserError, match="gguf accelerate"):
         inspect(folder, "mine")
     monkeypatch.setattr("inference.files.checkpoint.can_read_gguf", lambda: True)
-    with pytest.raises(Refusal, match=r"gguf .*GGUF"):
+    with pytest.raises(UserError, match=r"gguf .*GGUF"):
         inspect(folder, "mine")
     (folder / "q4.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     assert inspect(folder, "mine").gguf == folder / "q4.gguf"
@@ -187,17 +187,17 @@ def test_a_missing_tokenizer_is_named_by_its_base(
     file.write_text(json.dumps({**json.loads(file.read_text()), **config}))
     if card is not None:
         (folder / "README.md").write_text(card)
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         inspect(folder, "mine")
 
 
 def test_an_adapter_alone_is_to_be_merged_first(tmp_path: Path) -> None:
     adapter(tmp_path)
-    with pytest.raises(Refusal, match="Merge first"):
+    with pytest.raises(UserError, match="Merge first"):
         inspect(tmp_path, "mine")
 
 
 def test_a_pickle_says_how_to_convert_it(folder: Path) -> None:
     pickled(folder)
-    with pytest.raises(Refusal, match=r"model\.save_pretrained"):
+    with pytest.raises(UserError, match=r"model\.save_pretrained"):
         inspect(folder, "mine")

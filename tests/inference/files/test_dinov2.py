@@ -12,9 +12,9 @@ import pytest
 from safetensors.numpy import load_file
 
 from inference.catalogue.cards import DINOV2_CARD
-from inference.catalogue.listing import catalogue, seeing
-from inference.errors import Refusal
-from inference.files import checksums, dinov2, extras, onnx, packaged
+from inference.catalogue.listing import catalogue, list_vision_models
+from inference.errors import UserError
+from inference.files import checksums, dinov2, extras, onnx, package_files
 from inference.files.checkpoint import PROCESSOR, WEIGHTS
 from inference.files.dinov2 import DINOV2
 from inference.files.unpacking import unpacked_once
@@ -28,13 +28,13 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> onnxfiles.Made:
     found = onnxfiles.backbone(tmp_path / "made-up.onnx")
     known = replace(DINOV2, sha256=checksums.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))
-    monkeypatch.setattr(packaged, "located", lambda _package, _file: found.file)
+    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: found.file)
     return found
 
 
 def unpacked(settings: Settings) -> Path:
     """The folder that it is unpacked into."""
-    extra = extras.named(DINOV2.name)
+    extra = extras.find_extra(DINOV2.name)
     assert extra is not None
     return extra.folder(settings)
 
@@ -44,7 +44,7 @@ def test_the_weights_are_the_files_own(made: onnxfiles.Made, tmp_path: Path) -> 
     found = load_file(folder / WEIGHTS)
     assert set(found) == set(made.tensors)
     assert all(np.array_equal(found[name], values) for name, values in made.tensors.items())
-    assert checksums.whole(folder)
+    assert checksums.is_intact(folder)
 
 
 @pytest.mark.slow
@@ -68,11 +68,11 @@ def test_it_is_listed_where_it_is_installed(
     made: onnxfiles.Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(cache=tmp_path / "cache", offline=True)
-    assert seeing(settings)[0] == DINOV2_CARD
+    assert list_vision_models(settings)[0] == DINOV2_CARD
     assert DINOV2_CARD not in catalogue(settings), "which lists models of texts"
     assert "cannot be known" in DINOV2_CARD.summary
-    monkeypatch.setattr(packaged, "located", lambda _package, _file: None)
-    with pytest.raises(Refusal, match="installed here"):
+    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: None)
+    with pytest.raises(UserError, match="installed here"):
         unpacked(settings)
     assert made.file.is_file()
 
@@ -82,13 +82,13 @@ def test_a_file_without_a_backbone_is_refused(made: onnxfiles.Made, tmp_path: Pa
     with pytest.raises(KeyError):
         dinov2.weights(onnx.read(made.file))
     other = replace(DINOV2, sha256=checksums.sha256(made.file))
-    with pytest.raises(Refusal, match="be unpacked"):
+    with pytest.raises(UserError, match="be unpacked"):
         other.folder(Settings(cache=tmp_path / "cache", offline=True))
     assert not list((tmp_path / "cache").glob("*/*"))
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not DINOV2.here(), reason="the extra of requirements-extra.txt is not installed")
+@pytest.mark.skipif(not DINOV2.is_installed(), reason="the extra of requirements-extra.txt is not installed")
 def test_the_real_one_has_the_sizes_that_are_told(tmp_path: Path) -> None:
     unpacked_once.cache_clear()
     folder = DINOV2.folder(Settings(cache=tmp_path, offline=True))

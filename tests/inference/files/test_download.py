@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import hub
 from inference.files.download import Download
 from inference.files.hub_files import RemoteFile
@@ -46,12 +46,12 @@ def until(condition: Callable[[], object], seconds: float = 60) -> None:
 
 @pytest.mark.slow
 def test_a_download_arrives_whole(settings: Settings, model: Path) -> None:
-    offer = hub.look(NAME, None, settings)
+    offer = hub.fetch_offer(NAME, None, settings)
     download = Download(offer, settings)
     assert download.state == "new"
     assert download.start().wait(20)
     assert download.progress == (offer.nbytes, offer.nbytes)
-    again = hub.look(NAME, None, settings)
+    again = hub.fetch_offer(NAME, None, settings)
     assert again.downloaded
     for file in offer.files:
         assert (present(again.folder) / file.name).read_bytes() == (model / file.name).read_bytes()
@@ -59,21 +59,21 @@ def test_a_download_arrives_whole(settings: Settings, model: Path) -> None:
 
 @pytest.mark.slow
 def test_what_is_downloaded_needs_no_network(settings: Settings) -> None:
-    Download(hub.look(NAME, None, settings), settings).start().wait(20)
+    Download(hub.fetch_offer(NAME, None, settings), settings).start().wait(20)
     cut = Settings(endpoint="http://127.0.0.1:9", cache=settings.cache)
-    assert hub.look(NAME, None, cut).downloaded
-    assert hub.look(NAME, None, Settings(cache=settings.cache, offline=True)).downloaded
+    assert hub.fetch_offer(NAME, None, cut).downloaded
+    assert hub.fetch_offer(NAME, None, Settings(cache=settings.cache, offline=True)).downloaded
 
 
 @pytest.mark.slow
 def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.2  # so that seconds are left after the bytes that are waited for
-    download = Download(hub.look(NAME, None, settings), settings).start()
+    download = Download(hub.fetch_offer(NAME, None, settings), settings).start()
     until(lambda: download.progress.done > 600_000)
     download.stop()
     assert not download.wait(60)
     assert download.state == "stopped"
-    assert hub.cached(NAME, None, settings) is None
+    assert hub.cached_folder(NAME, None, settings) is None
     kept = download.progress.done
     assert 0 < kept < download.progress.total
     fake.pause = 0
@@ -85,7 +85,7 @@ def test_stop_keeps_what_arrived_and_start_goes_on(fake: FakeHub, settings: Sett
 @pytest.mark.slow
 def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.02
-    download = Download(hub.look(NAME, None, settings), settings).start()
+    download = Download(hub.fetch_offer(NAME, None, settings), settings).start()
     until(lambda: download.progress.done > 300_000)
     download.stop()
     before = download.start().progress.done
@@ -96,19 +96,19 @@ def test_starting_right_after_stopping_goes_on(fake: FakeHub, settings: Settings
 @pytest.mark.slow
 def test_a_new_process_resumes_as_well(fake: FakeHub, settings: Settings) -> None:
     fake.pause = 0.2
-    first = Download(hub.look(NAME, None, settings), settings).start()
+    first = Download(hub.fetch_offer(NAME, None, settings), settings).start()
     until(lambda: first.progress.done > 600_000)
     first.stop()
     assert not first.wait(60)
     fake.pause = 0
-    assert Download(hub.look(NAME, None, settings), settings).start().wait(20)
+    assert Download(hub.fetch_offer(NAME, None, settings), settings).start().wait(20)
     assert len(fake.ranges()) == 1
 
 
 @pytest.mark.slow
 def test_a_cut_connection_is_taken_up_again(fake: FakeHub, settings: Settings) -> None:
     fake.cut_after = 800_000
-    assert Download(hub.look(NAME, None, settings), settings).start().wait(20)
+    assert Download(hub.fetch_offer(NAME, None, settings), settings).start().wait(20)
     assert len(fake.ranges()) == 1
 
 
@@ -119,7 +119,7 @@ def test_an_answer_that_ends_early_and_calls_itself_whole(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     """A proxy that cuts long answers, or answers a Range with nothing, would be asked again for ever."""
-    download = Download(hub.look(NAME, None, settings), settings)
+    download = Download(hub.fetch_offer(NAME, None, settings), settings)
     streams: list[int] = []
 
     def stream(file: RemoteFile, start: int) -> None:
@@ -128,14 +128,14 @@ def test_an_answer_that_ends_early_and_calls_itself_whole(
             download.partial_path(file).write_bytes(b"\0" * 10)
 
     monkeypatch.setattr(download, "_stream", stream)
-    with pytest.raises(Refusal, match="be reached") as caught:
+    with pytest.raises(UserError, match="be reached") as caught:
         download.start().wait(20)
     assert caught.value.way_out == "retry"
     assert streams == [0, 10, 10, 10]
 
 
 def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    download = Download(hub.look(NAME, None, settings), settings)
+    download = Download(hub.fetch_offer(NAME, None, settings), settings)
     monkeypatch.setattr(download, "_stream", lambda *_: download.stop())
     assert not download.start().wait(20)
     assert download.state == "stopped"
@@ -144,8 +144,8 @@ def test_a_short_answer_can_be_stopped(settings: Settings, monkeypatch: pytest.M
 @pytest.mark.slow
 def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settings) -> None:
     fake.rotten = True
-    download = Download(hub.look(NAME, None, settings), settings).start()
-    with pytest.raises(Refusal, match="bert arrived"):
+    download = Download(hub.fetch_offer(NAME, None, settings), settings).start()
+    with pytest.raises(UserError, match="bert arrived"):
         download.wait(20)
     assert download.state == "failed"
     fake.rotten = False
@@ -153,15 +153,15 @@ def test_bytes_that_arrive_wrong_are_thrown_away(fake: FakeHub, settings: Settin
 
 
 def test_a_hub_that_goes_away(fake: FakeHub, settings: Settings) -> None:
-    download = Download(hub.look(NAME, None, settings), settings)
+    download = Download(hub.fetch_offer(NAME, None, settings), settings)
     fake.status = 500
-    with pytest.raises(Refusal, match="hub") as caught:
+    with pytest.raises(UserError, match="hub") as caught:
         download.start().wait(30)
     assert caught.value.way_out == "retry"
 
 
 def test_a_full_disk(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    download = Download(hub.look(NAME, None, settings), settings)
+    download = Download(hub.fetch_offer(NAME, None, settings), settings)
     monkeypatch.setattr("inference.files.download.shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(Refusal, match=r"^The disk"):
+    with pytest.raises(UserError, match=r"^The disk"):
         download.start().wait(20)

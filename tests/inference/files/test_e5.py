@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.tokens import lacking
+from attention.tokens import is_out_of_vocabulary
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.cards import E5_CARD
 from inference.catalogue.listing import catalogue
-from inference.errors import Refusal
-from inference.files import checksums, e5, extras, packaged
+from inference.errors import UserError
+from inference.files import checksums, e5, extras, package_files
 from inference.files.e5 import E5
 from inference.files.e5_file import read
 from inference.files.unpacking import unpacked_once
-from inference.heads import MASKED, WHAT
-from inference.questions.masked import MaskedWords
-from inference.questions.vectors import Pooled
 from inference.settings import Settings
+from inference.task_heads import MASKED, WHAT
+from inference.tasks.hidden_states import Pooled
+from inference.tasks.masked_words import MaskedWords
 from tests.support import e5files
 
 TEXT = "我去了上海, 猫。"
@@ -33,7 +33,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> e5files.Made:
     found = e5files.write(tmp_path / "made-up.bin")
     known = replace(E5, sha256=checksums.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))
-    monkeypatch.setattr(packaged, "located", lambda _package, _file: found.file)
+    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: found.file)
     return found
 
 
@@ -44,7 +44,7 @@ def backend(tmp_path: Path) -> LocalBackend:
 
 def test_chinese_and_ascii_stay_in_their_order(made: e5files.Made) -> None:
     packed = read(made.file)
-    stay = [packed.pieces[at] for at in e5.kept(packed)]
+    stay = [packed.pieces[at] for at in e5.retained_pieces(packed)]
     assert stay[:4] == list(e5files.SPECIAL)
     assert stay[4:] == [piece for piece in made.pieces[4:] if piece in e5files.KEPT or piece in ("▁chat", "<mask>")]
 
@@ -54,7 +54,7 @@ def test_of_the_pieces_without_chinese_the_commonest_stay_and_all_letters(
 ) -> None:
     monkeypatch.setattr(e5, "PLAIN_PIECES", 1)
     packed = read(made.file)
-    stay = {packed.pieces[at] for at in e5.kept(packed)}
+    stay = {packed.pieces[at] for at in e5.retained_pieces(packed)}
     assert {"▁", *"abct,.", "猫", "上海", "去了"} <= stay
     assert stay.isdisjoint({"▁cat", "▁chat", "<mask>"})
 
@@ -78,7 +78,7 @@ def test_the_weights_are_the_files_own(made: e5files.Made, backend: LocalBackend
 def test_it_traces_as_every_other_model_does(backend: LocalBackend) -> None:
     trace = backend.trace(TraceRequest(model=E5.name, text=TEXT))
     assert trace.source.pieces == ("<s>", "␣", "我", "去了", "上海", ",", "␣", "猫", "。", "</s>")
-    assert [token for token in range(10) if lacking(trace.source.unknown[token])] == [8]
+    assert [token for token in range(10) if is_out_of_vocabulary(trace.source.unknown[token])] == [8]
     weights = trace.weights(2, 3)
     assert weights.shape == (10, 10)
     assert weights.sum(axis=-1) == pytest.approx(1.0)
@@ -86,7 +86,7 @@ def test_it_traces_as_every_other_model_does(backend: LocalBackend) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_it_has_no_head_that_fills_blanks_and_that_is_said(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match=WHAT[MASKED]):
+    with pytest.raises(UserError, match=WHAT[MASKED]):
         backend.predict(MaskedWords(model=E5.name, text=TEXT))
     assert E5_CARD.heads == ()
 
@@ -105,7 +105,7 @@ def test_a_pair_is_parted_as_it_was_in_training(backend: LocalBackend) -> None:
     assert tokenizer.convert_ids_to_tokens(ids) == ["<s>", "▁", "a", "</s>", "</s>", "▁", "b", "</s>"]
 
 
-there = pytest.mark.skipif(not E5.here(), reason="the extra of requirements-chinese.txt is not installed")
+there = pytest.mark.skipif(not E5.is_installed(), reason="the extra of requirements-chinese.txt is not installed")
 
 
 @pytest.fixture(scope="module")

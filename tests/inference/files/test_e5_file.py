@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.files.e5_file import Sizes, read, unpacked
+from inference.files.e5_file import EncoderSizes, read, unpack_nibbles
 from tests.support import e5files
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
     made = e5files.write(tmp_path / "made-up.bin")
     packed = read(made.file)
-    assert replace(packed.sizes, epsilon=0) == Sizes(64, 3, 4, 96, len(made.pieces) + e5files.SPARE, 24, 2, 0)
+    assert replace(packed.sizes, epsilon=0) == EncoderSizes(64, 3, 4, 96, len(made.pieces) + e5files.SPARE, 24, 2, 0)
     assert packed.sizes.epsilon == pytest.approx(1e-12)
     assert packed.pieces == made.pieces
     assert [packed.pieces[at] for at in packed.special] == ["<s>", "</s>", "<pad>", "<unk>"]
@@ -37,7 +37,7 @@ def test_some_rows_are_those_rows(tmp_path: Path) -> None:
 
 def test_a_block_by_hand() -> None:
     block = np.array([0, 0x40, 0x80, *[0x88] * 15], np.uint8)  # a scale of 2; only the first number is not 0
-    assert unpacked(block).tolist() == [2 * -8.0, *[0.0] * 31]
+    assert unpack_nibbles(block).tolist() == [2 * -8.0, *[0.0] * 31]
 
 
 @pytest.mark.parametrize("harm", ["another beginning", "cut off", "empty"])

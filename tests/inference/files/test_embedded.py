@@ -14,13 +14,13 @@ from transformers import AutoModelForPreTraining, AutoModelForSeq2SeqLM
 
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import checksums, embedded
-from inference.files.sources import find, here
-from inference.heads import MASKED, NEXT_SENTENCE, WRITES
-from inference.questions.decoding import NextTarget
-from inference.questions.masked import MaskedWords
+from inference.files.sources import find, is_local
 from inference.settings import Settings
+from inference.task_heads import MASKED, NEXT_SENTENCE, WRITES
+from inference.tasks.decoding import NextTarget
+from inference.tasks.masked_words import MaskedWords
 from tests.support import tinymodels
 from tests.support.tinyheads import save
 
@@ -48,7 +48,7 @@ def test_changed_bytes_are_refused(tmp_path: Path, changed: str) -> None:
     shutil.copyfile(embedded.folder() / changed, tmp_path / changed)
     with (tmp_path / changed).open("ab") as stream:
         stream.write(b" ")
-    with pytest.raises(Refusal, match=rf"file {changed} is missing or is not the published one"):
+    with pytest.raises(UserError, match=rf"file {changed} is missing or is not the published one"):
         embedded.verify(tmp_path)
 
 
@@ -64,16 +64,16 @@ def test_our_own_models_open_in_float32(name: str) -> None:
 
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"other")
-    with pytest.raises(Refusal, match="published one"):
+    with pytest.raises(UserError, match="published one"):
         embedded.verify(tmp_path)
 
 
 def test_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    embedded.checked.cache_clear()
+    embedded.verified_folder.cache_clear()
     monkeypatch.setattr(embedded, "PACKAGE", "headlight-no-such-package")
-    with pytest.raises(Refusal, match="not installed"):
+    with pytest.raises(UserError, match="not installed"):
         embedded.folder()
-    embedded.checked.cache_clear()
+    embedded.verified_folder.cache_clear()
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def translator(assets: Path) -> Path:
 def test_our_own_model_is_found_by_its_name_and_listed(bert: Path, tmp_path: Path) -> None:
     settings = Settings(cache=tmp_path / "cache", offline=True)
     assert find(embedded.BERT, None, settings).folder == bert
-    assert here(embedded.BERT, None, settings)
+    assert is_local(embedded.BERT, None, settings)
     [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
     assert card.embedded
     assert card.heads == (MASKED, NEXT_SENTENCE)
@@ -116,8 +116,8 @@ def test_our_own_model_is_found_by_its_name_and_listed(bert: Path, tmp_path: Pat
 def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tmp_path: Path) -> None:
     settings = Settings(cache=tmp_path / "cache", offline=True)
     assert find(embedded.TRANSLATOR, None, settings).folder == translator
-    assert here(embedded.TRANSLATOR, None, settings)
-    assert not here(embedded.BERT, None, settings)
+    assert is_local(embedded.TRANSLATOR, None, settings)
+    assert not is_local(embedded.BERT, None, settings)
     [card] = [card for card in catalogue(settings) if card.id in embedded.OWN]
     assert (card.kind, card.language, card.heads) == ("encoder-decoder", "English to French", (WRITES,))
     found = LocalBackend(settings).predict(NextTarget(model=embedded.TRANSLATOR, text="The animal was tired."))
@@ -127,30 +127,30 @@ def test_our_own_translator_is_found_by_its_name_and_listed(translator: Path, tm
 def test_our_own_model_with_other_bytes_is_refused(bert: Path) -> None:
     with (bert / "config.json").open("a") as stream:
         stream.write(" ")
-    with pytest.raises(Refusal, match="bert are"):
+    with pytest.raises(UserError, match="bert are"):
         embedded.own_folder(embedded.BERT)
 
 
 def test_our_own_model_that_was_not_installed_is_told(bert: Path) -> None:
     shutil.rmtree(bert)
-    with pytest.raises(Refusal, match="attention-app"):
+    with pytest.raises(UserError, match="attention-app"):
         embedded.own_folder(embedded.BERT)
 
 
 @pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
 def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
     (bert / checksums.SUMS).write_text(lines)
-    with pytest.raises(Refusal, match="or incomplete"):
+    with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
     (bert / checksums.SUMS).unlink()
-    with pytest.raises(Refusal, match="or incomplete"):
+    with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json", "config.json"])
 def test_sums_that_leave_a_file_out_are_refused(bert: Path, missing: str) -> None:
     checksums.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
-    with pytest.raises(Refusal, match="or incomplete"):
+    with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 
@@ -158,5 +158,5 @@ def test_without_their_sums_our_own_models_are_not_listed(bert: Path, tmp_path: 
     (bert / checksums.SUMS).unlink()
     settings = Settings(cache=tmp_path / "cache", offline=True)
     assert not {card.id for card in catalogue(settings)} & set(embedded.OWN)
-    assert not here(embedded.BERT, None, settings)
-    assert not here(embedded.TRANSLATOR, None, settings)
+    assert not is_local(embedded.BERT, None, settings)
+    assert not is_local(embedded.TRANSLATOR, None, settings)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
-from inference.files.folders import is_path, listed, resolve
+from inference.errors import UserError
+from inference.files.folders import is_path, iterate_folders, resolve
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_inside(allowed: Path) -> None:
     assert resolve(str(allowed / "mine"), [allowed]) == allowed / "mine"
     assert resolve("./mine", [allowed]) == allowed / "mine"
     assert resolve(str(allowed), [allowed]) == allowed
-    assert [folder.name for folder in listed([allowed])] == ["mine"]
+    assert [folder.name for folder in iterate_folders([allowed])] == ["mine"]
 
 
 def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path
     names += [str(allowed / "way-out"), "/" + "x" * 5000]
     sentences = set()
     for name in names:
-        with pytest.raises(Refusal) as caught:
+        with pytest.raises(UserError) as caught:
             resolve(name if name != "~" else "/root", [allowed])
         sentences.add(str(caught.value))
     assert len(sentences) == 1
@@ -51,20 +51,20 @@ def test_nothing_outside_is_even_looked_up(allowed: Path, monkeypatch: pytest.Mo
         return real(path)
 
     monkeypatch.setattr(Path, "is_dir", noting)
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         resolve("/etc", [allowed])
     assert seen == []
 
 
 def test_not_a_folder(allowed: Path) -> None:
-    with pytest.raises(Refusal, match=r'zip" .*folder'):
+    with pytest.raises(UserError, match=r'zip" .*folder'):
         resolve(str(allowed / "file.zip"), [allowed])
-    with pytest.raises(Refusal, match='"none" is'):
+    with pytest.raises(UserError, match='"none" is'):
         resolve(str(allowed / "none"), [allowed])
 
 
 def test_switched_off() -> None:
-    with pytest.raises(Refusal, match="Local folders"):
+    with pytest.raises(UserError, match="Local folders"):
         resolve("/etc", [])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from inference import LocalBackend, TraceRequest
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import hub
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, FakeHub, online, serving
@@ -43,14 +43,14 @@ def variant(fake: FakeHub, name: str, drop: tuple[str, ...] = (), **files: bytes
     return name
 
 
-def refusal(fake: FakeHub, tmp_path: Path, name: str, revision: str | None = None, **changes: object) -> Refusal:
-    with pytest.raises(Refusal) as caught:
-        hub.look(name, revision, settings(fake, tmp_path, **changes))
+def refusal(fake: FakeHub, tmp_path: Path, name: str, revision: str | None = None, **changes: object) -> UserError:
+    with pytest.raises(UserError) as caught:
+        hub.fetch_offer(name, revision, settings(fake, tmp_path, **changes))
     return caught.value
 
 
 def test_an_offer_tells_what_how_much_and_whether_it_fits(fake: FakeHub, tmp_path: Path, model: Path) -> None:
-    offer = hub.look("someone/tiny-bert", None, settings(fake, tmp_path))
+    offer = hub.fetch_offer("someone/tiny-bert", None, settings(fake, tmp_path))
     assert (offer.architecture, offer.kind, offer.task, offer.commit) == ("BertModel", "encoder", "fill-mask", COMMIT)
     assert offer.files[-1].name == "model.safetensors"
     assert {"config.json", "tokenizer.json"} < {file.name for file in offer.files}
@@ -61,18 +61,18 @@ def test_an_offer_tells_what_how_much_and_whether_it_fits(fake: FakeHub, tmp_pat
 
 def test_only_what_loading_needs_is_fetched(fake: FakeHub, tmp_path: Path) -> None:
     name = variant(fake, "someone/more", pytorch_model_bin=b"1", modeling_py=b"1", README_md=b"1", onnx_onnx=b"1")
-    names = {file.name for file in hub.look(name, None, settings(fake, tmp_path)).files}
+    names = {file.name for file in hub.fetch_offer(name, None, settings(fake, tmp_path)).files}
     assert not any(file.endswith((".bin", ".py", ".md", ".onnx")) for file in names)
 
 
 def test_a_model_that_is_too_large_is_offered_as_not_fitting(fake: FakeHub, tmp_path: Path) -> None:
-    assert not hub.look("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
+    assert not hub.fetch_offer("someone/tiny-bert", None, settings(fake, tmp_path, model_memory_bytes=1000)).fits
 
 
 @pytest.mark.slow
 def test_what_sees_comes_with_its_processor_and_no_tokenizer(fake: FakeHub, tmp_path: Path) -> None:
     fake.add("someone/tiny-vit", save_seeing(sight("ViT"), tmp_path / "vit"))
-    offer = hub.look("someone/tiny-vit", None, settings(fake, tmp_path))
+    offer = hub.fetch_offer("someone/tiny-vit", None, settings(fake, tmp_path))
     assert {file.name for file in offer.files} == {"config.json", "model.safetensors", "preprocessor_config.json"}
     assert (offer.architecture, offer.kind) == ("ViTModel", "encoder")
     backend = LocalBackend(settings(fake, tmp_path))
@@ -164,14 +164,14 @@ def test_a_hub_in_trouble(fake: FakeHub, tmp_path: Path) -> None:
 def test_no_network_answers_fast(tmp_path: Path) -> None:
     for _ in range(2):  # the first time, libraries are imported
         start = time.monotonic()
-        with online(), pytest.raises(Refusal, match="be reached"):
-            hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
+        with online(), pytest.raises(UserError, match="be reached"):
+            hub.fetch_offer("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
     assert time.monotonic() - start < 5
 
 
 def test_the_librarys_own_offline_switch_is_heard(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="off here"):
-        hub.look("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
+    with pytest.raises(UserError, match="off here"):
+        hub.fetch_offer("someone/tiny-bert", None, Settings(endpoint="http://127.0.0.1:9", cache=tmp_path))
 
 
 def test_offline_asks_nothing(fake: FakeHub, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from inference.errors import Refusal
-from inference.files.hub_names import asking, check_id, check_revision, within
+from inference.errors import UserError
+from inference.files.hub_names import check_id, check_revision, convert_hub_errors, run_with_timeout
 
 
 @pytest.mark.parametrize("name", ["gpt2", "google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])
@@ -22,22 +22,22 @@ def test_revisions(revision: str | None) -> None:
 
 @pytest.mark.parametrize("name", ["", "a/b/c", "../x", "https://x.y/z", "a b", "a\0b", "x" * 97, "-x", "a--b", "é"])
 def test_names_that_cannot_be_ids(name: str) -> None:
-    with pytest.raises(Refusal, match="the name"):
+    with pytest.raises(UserError, match="the name"):
         check_id(name)
 
 
 @pytest.mark.parametrize("revision", ["../../x", "/x", "a b", "a\0", "x" * 201, "", ".."])
 def test_revisions_that_cannot_be(revision: str) -> None:
-    with pytest.raises(Refusal, match="a revision"):
+    with pytest.raises(UserError, match="a revision"):
         check_revision(revision)
 
 
 def test_an_answer_that_does_not_come() -> None:
     late = threading.Event()
-    with pytest.raises(Refusal, match="be reached"), asking("a/b"):
-        within(0.05, lambda: late.wait(60))
+    with pytest.raises(UserError, match="be reached"), convert_hub_errors("a/b"):
+        run_with_timeout(0.05, lambda: late.wait(60))
     late.set()
-    assert within(60, lambda: 7) == 7
+    assert run_with_timeout(60, lambda: 7) == 7
     empty: dict[str, int] = {}
     with pytest.raises(KeyError):
-        within(60, lambda: empty["x"])
+        run_with_timeout(60, lambda: empty["x"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inference.files import onnx
-from inference.files.onnx import Node, parse, read
+from inference.files.onnx import OnnxNode, parse, read
 from tests.support.onnxfiles import backbone, field, file, node, tensor, varint
 
 TWO_BY_THREE = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -19,7 +19,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     content = file([tensor("a", TWO_BY_THREE), tensor("scalar", np.array(7, np.float32))], nodes)
     (tmp_path / "made.onnx").write_bytes(content)
     graph = read(tmp_path / "made.onnx")
-    assert graph.nodes == (Node("MatMul", "/layer/MatMul", ("seen", "a")), Node("Constant", "", ()))
+    assert graph.nodes == (OnnxNode("MatMul", "/layer/MatMul", ("seen", "a")), OnnxNode("Constant", "", ()))
     assert np.array_equal(graph.tensors["a"], TWO_BY_THREE)
     assert graph.tensors["scalar"].shape == ()
     assert not graph.tensors["a"].flags.writeable

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import embedded, hub
 from inference.files.download import Download
-from inference.files.sources import find, here
+from inference.files.sources import find, is_local
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from tests.support.fakehub import COMMIT, serving
@@ -18,7 +18,7 @@ from tests.support.tinymodels import save
 
 def test_the_embedded_model() -> None:
     assert find(EMBEDDED, None, Settings()).folder == embedded.folder()
-    assert here(EMBEDDED, None, Settings())
+    assert is_local(EMBEDDED, None, Settings())
 
 
 def test_a_local_folder_goes_by_its_name_alone(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_an_existing_relative_path_is_never_opened(tmp_path: Path, monkeypatch: 
     save(tmp_path / "gpt2", "bert")
     monkeypatch.chdir(tmp_path)
     settings = Settings(model_folders=(tmp_path,), cache=tmp_path / "cache", offline=True)
-    with pytest.raises(Refusal, match=r"^gpt2 .* off"):
+    with pytest.raises(UserError, match=r"^gpt2 .* off"):
         find("gpt2", None, settings)
 
 
@@ -41,28 +41,28 @@ def test_a_hub_model_is_offered_not_fetched(tmp_path: Path) -> None:
     with serving() as fake:
         fake.add("someone/tiny", model)
         settings = Settings(endpoint=fake.endpoint, cache=tmp_path / "cache")
-        with pytest.raises(Refusal, match=r"tiny.* Downloading") as caught:
+        with pytest.raises(UserError, match=r"tiny.* Downloading") as caught:
             find("someone/tiny", None, settings)
         assert caught.value.way_out == "download"
         offer = caught.value.details["offer"]
-        assert (offer, caught.value.details["bytes"]) == (hub.look("someone/tiny", None, settings), offer.nbytes)
-        assert caught.value.again().details["offer"] is offer
+        assert (offer, caught.value.details["bytes"]) == (hub.fetch_offer("someone/tiny", None, settings), offer.nbytes)
+        assert caught.value.copy().details["offer"] is offer
         assert not any(path.endswith(".safetensors") for _, path, _ in fake.asked)
-        assert not here("someone/tiny", None, settings)
-        Download(hub.look("someone/tiny", None, settings), settings).start().wait(20)
+        assert not is_local("someone/tiny", None, settings)
+        Download(hub.fetch_offer("someone/tiny", None, settings), settings).start().wait(20)
         found = find("someone/tiny", None, settings)
-        assert found.folder.name == found.revision == hub.look("someone/tiny", None, settings).commit == COMMIT
-        assert here("someone/tiny", None, settings)
+        assert found.folder.name == found.revision == hub.fetch_offer("someone/tiny", None, settings).commit == COMMIT
+        assert is_local("someone/tiny", None, settings)
 
 
 def test_too_large_is_said_before_the_download(tmp_path: Path) -> None:
     model = save(tmp_path / "mine", "bert")
     with serving() as fake:
         fake.add("someone/tiny", model)
-        with pytest.raises(Refusal, match="may use"):
+        with pytest.raises(UserError, match="may use"):
             find("someone/tiny", None, Settings(endpoint=fake.endpoint, cache=tmp_path / "c", model_memory_bytes=1000))
 
 
 @pytest.mark.parametrize("name", ["", "../x", "/etc", "a/b/c", "x\0"])
 def test_here_answers_for_anything(name: str, tmp_path: Path) -> None:
-    assert not here(name, None, Settings(cache=tmp_path))
+    assert not is_local(name, None, Settings(cache=tmp_path))

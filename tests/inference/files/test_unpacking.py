@@ -12,14 +12,14 @@ import pytest
 
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import checksums, extras, sources, unpacking
 from inference.files.smollm import SMOLLM
 from inference.files.unpacking import Extra, unpacked_once
-from inference.heads import CAUSAL, WHAT
-from inference.questions.decoding import NextToken
-from inference.questions.lens import NextLens
 from inference.settings import Settings
+from inference.task_heads import CAUSAL, WHAT
+from inference.tasks.decoding import NextToken
+from inference.tasks.logit_lens import NextLens
 from tests.support import tinymodels
 
 HELLO = "Hello"
@@ -95,7 +95,7 @@ def failing(how: Callable[[Path], None]) -> Callable[[Path, Path], None]:
 def test_it_is_listed_where_it_is_installed(extra: Extra, settings: Settings) -> None:
     [card] = [card for card in catalogue(settings) if card.id == extra.name]
     assert (card.kind, card.heads, card.embedded, card.downloaded) == ("decoder", (CAUSAL,), True, True)
-    assert sources.here(extra.name, None, settings)
+    assert sources.is_local(extra.name, None, settings)
     assert not (settings.cache or Path()).exists(), "nothing is unpacked before it is asked for"
 
 
@@ -107,7 +107,7 @@ def test_it_is_unpacked_once_and_answers(extra: Extra, unpacked: list[Path], set
     unpacked_once.cache_clear()  # as another process
     source = sources.find(extra.name, None, settings)
     assert [file.name for file in unpacked] == [extra.file]
-    assert checksums.whole(source.folder)
+    assert checksums.is_intact(source.folder)
     assert [file.name for file in source.folder.parent.iterdir()] == [source.folder.name], "nothing else is left"
 
 
@@ -121,12 +121,12 @@ def test_what_was_damaged_is_unpacked_again(extra: Extra, unpacked: list[Path], 
         (folder / {"a file less": "tokenizer.json", "no sums": checksums.SUMS}[harm]).unlink()
     unpacked_once.cache_clear()
     assert extra.folder(settings) == folder
-    assert checksums.whole(folder)
+    assert checksums.is_intact(folder)
     assert len(unpacked) == 2
 
 
 def test_other_bytes_are_never_opened(extra: Extra, unpacked: list[Path], settings: Settings) -> None:
-    with pytest.raises(Refusal, match=r"not opened\."):
+    with pytest.raises(UserError, match=r"not opened\."):
         replace(extra, sha256="0" * 64).folder(settings)
     assert unpacked == []
 
@@ -135,7 +135,7 @@ def test_an_unpacking_that_fails_leaves_nothing(extra: Extra, settings: Settings
     def full(_folder: Path) -> None:
         raise OSError("No space left on device")
 
-    with pytest.raises(Refusal, match=r"is full \(270 MB"):
+    with pytest.raises(UserError, match=r"is full \(270 MB"):
         replace(extra, convert=failing(full)).folder(settings)
     assert list((settings.cache or Path()).glob("*/*")) == []
 
@@ -143,7 +143,7 @@ def test_an_unpacking_that_fails_leaves_nothing(extra: Extra, settings: Settings
 def test_a_folder_that_cannot_be_written_is_said(extra: Extra, settings: Settings) -> None:
     assert settings.cache is not None
     settings.cache.write_text("a file where the folder should be")
-    with pytest.raises(Refusal, match="written or"):
+    with pytest.raises(UserError, match="written or"):
         extra.folder(settings)
 
 
@@ -180,10 +180,10 @@ def test_what_a_faster_process_has_unpacked_is_not_taken_from_under_it(extra: Ex
 def test_what_unpacking_needs_is_said(
     extra: Extra, unpacked: list[Path], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Refusal, match="and headlight_no_such"):
+    with pytest.raises(UserError, match="and headlight_no_such"):
         replace(extra, needs=("numpy", "headlight_no_such")).folder(settings)
     monkeypatch.setattr(unpacking, "free_memory", lambda: 10**6)
-    with pytest.raises(Refusal, match=r"takes 1\.4 GB"):
+    with pytest.raises(UserError, match=r"takes 1\.4 GB"):
         extra.folder(settings)
     assert unpacked == []
 
@@ -193,12 +193,12 @@ def test_where_it_is_not_installed_it_is_said_how_to_have_it(
 ) -> None:
     lacking = known(monkeypatch, replace(SMOLLM, package=NOWHERE))
     assert lacking.name not in {card.id for card in catalogue(settings)}
-    assert not sources.here(lacking.name, None, settings)
-    with pytest.raises(Refusal, match=r": make extra \("):
+    assert not sources.is_local(lacking.name, None, settings)
+    with pytest.raises(UserError, match=r": make extra \("):
         sources.find(lacking.name, None, settings)
     allowed = Settings(cache=settings.cache, offline=True, model_folders=(tmp_path,))
     model = str(tinymodels.save(tmp_path / "bert", "bert"))
-    with pytest.raises(Refusal, match=rf"{WHAT[CAUSAL]}\..* make extra"):
+    with pytest.raises(UserError, match=rf"{WHAT[CAUSAL]}\..* make extra"):
         LocalBackend(allowed).predict(NextToken(model=model, text=HELLO))
 
 
@@ -216,4 +216,6 @@ def test_make_extra_unpacks_what_it_can(
     monkeypatch.setattr(extras, "ALL", (replace(extra, package=NOWHERE), another))
     assert extras.main([]) == 1
     assert capsys.readouterr().err.count("To have it, run: make extra") == 1
-    assert checksums.whole(another.place(settings)), "one that is missing does not keep the other from being unpacked"
+    assert checksums.is_intact(another.place(settings)), (
+        "one that is missing does not keep the other from being unpacked"
+    )

@@ -13,11 +13,11 @@ from safetensors.torch import load_file, save_file
 
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
-from inference.errors import Refusal
-from inference.heads import CAUSAL, MASKED, NEXT_SENTENCE, WHAT
-from inference.questions.masked import MaskedWords
-from inference.questions.sentence import NextSentence
+from inference.errors import UserError
 from inference.settings import Settings
+from inference.task_heads import CAUSAL, MASKED, NEXT_SENTENCE, WHAT
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.next_sentence import NextSentence
 from tests.support.tinyheads import KINDS, PAIRS, save
 from tests.support.tinymodels import save as save_bare
 
@@ -41,7 +41,7 @@ def weights(folder: Path, keep: Callable[[str], bool]) -> None:
 
 
 def test_the_embedded_model_has_none() -> None:
-    with pytest.raises(Refusal, match=rf"v2 has {WHAT[MASKED]}\..*bert-base") as caught:
+    with pytest.raises(UserError, match=rf"v2 has {WHAT[MASKED]}\..*bert-base") as caught:
         LocalBackend(Settings(offline=True)).predict(MaskedWords(text="A [MASK]."))
     assert caught.value.way_out == "head"
     assert "google-bert/bert-base-uncased" in caught.value.details["models"]
@@ -50,9 +50,9 @@ def test_the_embedded_model_has_none() -> None:
 def test_what_would_do_is_named(tmp_path: Path, settings: Settings) -> None:
     bare = save_bare(tmp_path / "models" / "bare", "bert")
     save(tmp_path / "models" / "filler", "BERT")
-    with pytest.raises(Refusal, match=rf"bare has {WHAT[MASKED]}\. .*filler would do"):
+    with pytest.raises(UserError, match=rf"bare has {WHAT[MASKED]}\. .*filler would do"):
         asked(settings, bare)
-    with pytest.raises(Refusal, match=f"bare has {WHAT[NEXT_SENTENCE]}") as caught:
+    with pytest.raises(UserError, match=f"bare has {WHAT[NEXT_SENTENCE]}") as caught:
         asked(settings, bare, NEXT_SENTENCE)
     assert str(tmp_path / "models" / "filler") not in caught.value.details["models"]
 
@@ -65,16 +65,16 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
     from transformers import AutoConfig, AutoModelForMaskedLM
 
     from inference.files.checkpoint import tensors
-    from inference.load.head_weights import lacking
+    from inference.load.head_weights import missing_weights
 
     folder = save(tmp_path / "models" / "stripped", name)
     config = AutoConfig.from_pretrained(folder)
     file = folder / "model.safetensors"
-    assert lacking(AutoModelForMaskedLM, config, tensors([file])) == []
-    own = set(lacking(AutoModelForMaskedLM, config, []))
+    assert missing_weights(AutoModelForMaskedLM, config, tensors([file])) == []
+    own = set(missing_weights(AutoModelForMaskedLM, config, []))
     weights(folder, lambda tensor: tensor not in own)
     monkeypatch.setattr(AutoModelForMaskedLM, "from_pretrained", None)
-    with pytest.raises(Refusal, match=f"stripped has {WHAT[MASKED]}"):
+    with pytest.raises(UserError, match=f"stripped has {WHAT[MASKED]}"):
         asked(settings, folder)
 
 
@@ -82,12 +82,12 @@ def test_a_stripped_head_is_missed_before_anything_is_loaded(
 def test_half_a_head_is_no_head(tmp_path: Path, settings: Settings, name: str) -> None:
     from transformers import AutoConfig, AutoModelForMaskedLM
 
-    from inference.load.head_weights import lacking
+    from inference.load.head_weights import missing_weights
 
     folder = save(tmp_path / "models" / "half", name)
-    own = lacking(AutoModelForMaskedLM, AutoConfig.from_pretrained(folder), [])
+    own = missing_weights(AutoModelForMaskedLM, AutoConfig.from_pretrained(folder), [])
     weights(folder, lambda tensor: tensor != own[-1])
-    with pytest.raises(Refusal, match=f"half has {WHAT[MASKED]}"):
+    with pytest.raises(UserError, match=f"half has {WHAT[MASKED]}"):
         asked(settings, folder)
 
 
@@ -99,7 +99,7 @@ def test_the_pooler_belongs_to_the_judgement(tmp_path: Path, settings: Settings,
     gone = part if part == "pooler" else "sop_classifier." if name == "ALBERT" else "seq_relationship."
     assert any(gone in tensor for tensor in load_file(folder / "model.safetensors"))
     weights(folder, lambda tensor: gone not in tensor)
-    with pytest.raises(Refusal, match=f"pairs has {WHAT[NEXT_SENTENCE]}"):
+    with pytest.raises(UserError, match=f"pairs has {WHAT[NEXT_SENTENCE]}"):
         asked(settings, folder, NEXT_SENTENCE)
 
 
@@ -119,7 +119,7 @@ def test_norms_named_as_in_2018_are_known(tmp_path: Path, settings: Settings) ->
 @pytest.mark.parametrize("head", [MASKED, NEXT_SENTENCE])
 def test_models_that_write_fill_no_blanks(tmp_path: Path, settings: Settings, kind: str, head: str) -> None:
     folder = save_bare(tmp_path / "models" / kind, kind)
-    with pytest.raises(Refusal, match=f"{kind} has no head that"):
+    with pytest.raises(UserError, match=f"{kind} has no head that"):
         asked(settings, folder, head)
 
 
@@ -164,5 +164,5 @@ def test_another_models_head(tmp_path: Path, settings: Settings) -> None:
     folder = save(tmp_path / "models" / "mixed", "RoBERTa")
     other = save(tmp_path / "models" / "other", "BERT")
     shutil.copyfile(other / "model.safetensors", folder / "model.safetensors")
-    with pytest.raises(Refusal, match=f"mixed has {WHAT[MASKED]}"):
+    with pytest.raises(UserError, match=f"mixed has {WHAT[MASKED]}"):
         asked(settings, folder)

@@ -15,11 +15,11 @@ import transformers
 
 from inference import LocalBackend, TraceRequest
 from inference.catalogue.listing import local_card
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files.checkpoint import inspect
-from inference.files.sources import Source
+from inference.files.sources import ModelSource
 from inference.load.loading import load
-from inference.loaded import Loaded
+from inference.loaded_model import LoadedModel
 from inference.record import capture
 from inference.settings import Settings
 from tests.support import tinymodels
@@ -38,8 +38,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def opened(folder: Path, **changes: Any) -> Loaded:
-    return load(Source(folder.name, None, folder), Settings(**changes))
+def opened(folder: Path, **changes: Any) -> LoadedModel:
+    return load(ModelSource(folder.name, None, folder), Settings(**changes))
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -56,7 +56,7 @@ def test_kinds_and_limits(models: Path, kind: str) -> None:
 def test_an_encoder_fed_another_models_weights(models: Path, tmp_path: Path) -> None:
     shutil.copytree(models / "gpt2", tmp_path / "mixed")
     shutil.copyfile(models / "bert" / "model.safetensors", tmp_path / "mixed" / "model.safetensors")
-    with pytest.raises(Refusal, match=r"GPT2LMHeadModel: [0-9]+ of"):
+    with pytest.raises(UserError, match=r"GPT2LMHeadModel: [0-9]+ of"):
         opened(tmp_path / "mixed")
 
 
@@ -64,7 +64,7 @@ def test_shapes_that_differ(models: Path, tmp_path: Path) -> None:
     shutil.copytree(models / "bert", tmp_path / "wide")
     config = json.loads((tmp_path / "wide" / "config.json").read_text())
     (tmp_path / "wide" / "config.json").write_text(json.dumps(config | {"intermediate_size": 64}))
-    with pytest.raises(Refusal, match="fit together"):
+    with pytest.raises(UserError, match="fit together"):
         opened(tmp_path / "wide")
 
 
@@ -73,7 +73,7 @@ def test_configurations_that_make_no_model(models: Path, tmp_path: Path, changes
     shutil.copytree(models / "bert", tmp_path / "odd")
     config = json.loads((tmp_path / "odd" / "config.json").read_text())
     (tmp_path / "odd" / "config.json").write_text(json.dumps(config | changes))
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         opened(tmp_path / "odd")
 
 
@@ -90,7 +90,7 @@ def test_damaged_tokenizers(models: Path, tmp_path: Path) -> None:
     for name, content in {"a": "{", "b": '{"version": "1.0"}', "c": "[]"}.items():
         shutil.copytree(models / "bert", tmp_path / name)
         (tmp_path / name / "tokenizer.json").write_text(content)
-        with pytest.raises(Refusal, match=f"tokenizer of {name}|vocabulary"):
+        with pytest.raises(UserError, match=f"tokenizer of {name}|vocabulary"):
             opened(tmp_path / name)
 
 
@@ -98,7 +98,7 @@ def test_a_tokenizer_without_a_vocabulary(models: Path, tmp_path: Path) -> None:
     """transformers makes up a vocabulary of five special tokens and says nothing."""
     shutil.copytree(models / "bert", tmp_path / "mute", ignore=shutil.ignore_patterns("tokenizer*", "vocab*"))
     (tmp_path / "mute" / "vocab.txt").write_text("")
-    with pytest.raises(Refusal, match=r"vocabulary|tokenizer"):
+    with pytest.raises(UserError, match=r"vocabulary|tokenizer"):
         opened(tmp_path / "mute")
 
 
@@ -108,7 +108,7 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
     hostile = {"model_type": "own", "auto_map": {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}}
     (tmp_path / "coded" / "config.json").write_text(json.dumps(config | hostile))
     (tmp_path / "coded" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
-    with pytest.raises(Refusal, match="downloaded code"):
+    with pytest.raises(UserError, match="downloaded code"):
         opened(tmp_path / "coded")
     known = hostile | {"model_type": "bert"}
     (tmp_path / "coded" / "config.json").write_text(json.dumps(config | known))
@@ -120,17 +120,17 @@ def test_code_that_comes_with_a_model_is_never_run(models: Path, tmp_path: Path)
 
 
 def test_too_large_for_the_budget(models: Path) -> None:
-    with pytest.raises(Refusal, match=r"bert needs .*0\.0 GB .*0\.0 GB"):
+    with pytest.raises(UserError, match=r"bert needs .*0\.0 GB .*0\.0 GB"):
         opened(models / "bert", model_memory_bytes=1000)
 
 
 def test_room_is_made_for_what_the_model_takes_and_only_if_it_may(models: Path) -> None:
     rooms: list[int] = []
-    loaded = load(Source("bert", None, models / "bert"), Settings(), rooms.append)
+    loaded = load(ModelSource("bert", None, models / "bert"), Settings(), rooms.append)
     assert len(rooms) == 1
     assert inspect(models / "bert", "bert").memory_bytes <= rooms[0] <= 33_000_000 + 2 * loaded.nbytes
-    with pytest.raises(Refusal):
-        load(Source("bert", None, models / "bert"), Settings(model_memory_bytes=1000), rooms.append)
+    with pytest.raises(UserError):
+        load(ModelSource("bert", None, models / "bert"), Settings(model_memory_bytes=1000), rooms.append)
     assert len(rooms) == 1
 
 
@@ -141,13 +141,13 @@ def test_a_configuration_larger_than_its_weights_takes_no_memory(
     config = json.loads((tmp_path / "vast" / "config.json").read_text())
     (tmp_path / "vast" / "config.json").write_text(json.dumps(config | {"hidden_size": 300_000}))
     monkeypatch.setattr("transformers.AutoModel.from_pretrained", lambda *_, **__: pytest.fail("it was built"))
-    with pytest.raises(Refusal, match=r"vast needs .*[1-9].* GB"):
+    with pytest.raises(UserError, match=r"vast needs .*[1-9].* GB"):
         opened(tmp_path / "vast", model_memory_bytes=10**9)
 
 
 def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inference.load.sketch.MOST_MODULES", 20)
-    with pytest.raises(Refusal, match="fit together"):
+    monkeypatch.setattr("inference.load.meta_model.MOST_MODULES", 20)
+    with pytest.raises(UserError, match="fit together"):
         opened(models / "bert")
     monkeypatch.undo()
     for _ in range(2):  # the count is of one building
@@ -172,7 +172,7 @@ def test_why_an_architecture_cannot_be_shown_reaches_the_reader(tmp_path: Path) 
         vocab_size=130, d_model=24, d_kv=8, d_ff=20, num_layers=2, num_heads=3, decoder_start_token_id=0
     )
     t.LongT5ForConditionalGeneration(config).save_pretrained(tmp_path / "t5")
-    with pytest.raises(Refusal, match="in pieces"):
+    with pytest.raises(UserError, match="in pieces"):
         LocalBackend(Settings(model_folders=(tmp_path,))).trace(TraceRequest(str(tmp_path / "t5"), "the cat sat"))
 
 
@@ -213,7 +213,7 @@ def test_a_folder_that_fails_gives_the_reason(tmp_path: Path) -> None:
     sizes = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20}
     torch.manual_seed(0)
     bros = transformers.BrosModel(transformers.BrosConfig(**sizes, vocab_size=120))
-    with pytest.raises(Refusal, match="specify bbox"):
+    with pytest.raises(UserError, match="specify bbox"):
         opened(saved(tmp_path / "bros", bros))
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attention.edits import Ablate, Cut, Edit, Hide
+from attention.edits import Ablate, Edit, MaskEdge, MaskKey
 from attention.trace import Trace
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
 from tests.support.picturemodels import picture, save, sight
 
@@ -45,7 +45,7 @@ def test_a_removed_head_changes_what_comes_after_and_nothing_before(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_cut_link_gives_its_share_to_the_others(backend: LocalBackend, models: Path, name: str) -> None:
-    plain, cut = edited(backend, models, name), edited(backend, models, name, Cut(0, 2, 9, 4))
+    plain, cut = edited(backend, models, name), edited(backend, models, name, MaskEdge(0, 2, 9, 4))
     before, after = plain.weights(0, 2), cut.weights(0, 2)
     assert after[9, 4] == 0
     kept = np.delete(before[9], 4)
@@ -60,7 +60,7 @@ def test_nobody_looks_at_a_hidden_patch(backend: LocalBackend, models: Path, nam
     grid = plain.source.grid
     assert grid is not None
     patch = grid.token(2, 3)
-    hidden = edited(backend, models, name, *(Hide(layer, patch) for layer in range(2)))
+    hidden = edited(backend, models, name, *(MaskKey(layer, patch) for layer in range(2)))
     for head in range(3):
         assert not hidden.weights(0, head)[:, patch].any()
         assert not hidden.weights(1, head)[:, patch].any()
@@ -71,5 +71,5 @@ def test_nobody_looks_at_a_hidden_patch(backend: LocalBackend, models: Path, nam
 
 
 def test_a_patch_that_is_not_there(backend: LocalBackend, models: Path) -> None:
-    with pytest.raises(Refusal, match="here 37 tokens"):
-        edited(backend, models, "ViT", Hide(0, 37))
+    with pytest.raises(UserError, match="here 37 tokens"):
+        edited(backend, models, "ViT", MaskKey(0, 37))

@@ -10,7 +10,7 @@ import transformers
 from PIL import Image
 
 import headlight
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.in_memory import trace_picture
 from inference.settings import Settings
 from tests.support.picturemodels import picture, save, sight
@@ -32,10 +32,10 @@ def test_it_is_the_trace_that_the_app_makes(tmp_path: Path, name: str) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     model = transformers.AutoModel.from_pretrained(save(sight("ViT"), tmp_path / "vit"))
     processor = transformers.ViTImageProcessorPil()
-    with pytest.raises(Refusal, match="ndarray came"):
+    with pytest.raises(UserError, match="ndarray came"):
         trace_picture(model, processor, np.zeros((3, 4)))
-    with pytest.raises(Refusal, match="by dict"):
+    with pytest.raises(UserError, match="by dict"):
         trace_picture(model, {}, picture())
     text = transformers.BertModel(transformers.BertConfig(hidden_size=24, num_hidden_layers=1, num_attention_heads=3))
-    with pytest.raises(Refusal, match="not pictures"):
+    with pytest.raises(UserError, match="not pictures"):
         trace_picture(text, processor, picture())

@@ -12,12 +12,12 @@ import torch
 import transformers
 
 from attention.edits import Ablate
-from inference import LocalBackend, Refusal
-from inference.heads import SEES, WHAT
-from inference.questions.labels import TextLabel
-from inference.questions.seeing import PictureLabels, PictureTexts, PictureVector, RestsOn
-from inference.questions.vectors import HiddenStates
+from inference import LocalBackend, UserError
 from inference.settings import Settings
+from inference.task_heads import SEES, WHAT
+from inference.tasks.hidden_states import HiddenStates
+from inference.tasks.labels import TextLabel
+from inference.tasks.picture_outputs import AttributionOfPatches, PictureLabels, PictureTexts, PictureVector
 from tests.support.picturemodels import picture, save, save_judge, sight
 
 NAMES = {0: "cat", 1: "dog", 2: "<b>street</b>", 3: "none"}
@@ -107,7 +107,7 @@ def chefer(logit: Any, maps: Any) -> Any:
 @pytest.mark.parametrize("label", [-1, 2])
 def test_a_class_rests_on_what_the_paper_says(backend: LocalBackend, root: Path, label: int) -> None:
     folder = root / "ViT judge"
-    found = backend.predict(RestsOn(model=str(folder), picture=picture(), label=label))
+    found = backend.predict(AttributionOfPatches(model=str(folder), picture=picture(), label=label))
     given, _ = pixels(backend, root / "ViT", None)
     model = transformers.AutoModelForImageClassification.from_pretrained(folder, attn_implementation="eager").eval()
     output = model(given, output_attentions=True)
@@ -122,7 +122,7 @@ def test_a_class_rests_on_what_the_paper_says(backend: LocalBackend, root: Path,
 
 def test_how_well_a_text_fits_rests_on_patches_and_words(backend: LocalBackend, root: Path) -> None:
     folder = root / "CLIP"
-    found = backend.predict(RestsOn(model=str(folder), picture=picture(), text=TEXTS[1]))
+    found = backend.predict(AttributionOfPatches(model=str(folder), picture=picture(), text=TEXTS[1]))
     given, _ = pixels(backend, folder, None)
     words = transformers.AutoTokenizer.from_pretrained(folder)(TEXTS[1], return_tensors="pt")
     model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
@@ -145,7 +145,7 @@ def test_how_well_a_text_fits_rests_on_patches_and_words(backend: LocalBackend, 
 
 
 def test_siglip_rests_on_all_that_it_pools(backend: LocalBackend, root: Path) -> None:
-    found = backend.predict(RestsOn(model=str(root / "SigLIP"), picture=picture(), text=TEXTS[1], side=40))
+    found = backend.predict(AttributionOfPatches(model=str(root / "SigLIP"), picture=picture(), text=TEXTS[1], side=40))
     assert found.row.grid is not None
     assert len(found.patches) == len(found.row.grid) == 60
     assert found.words is not None
@@ -158,7 +158,7 @@ def test_siglip_rests_on_all_that_it_pools(backend: LocalBackend, root: Path) ->
 def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
     """The models are as they were: a trace after gradients is the trace before."""
     question = PictureVector(model=str(root / "ViT judge"), picture=picture(seed=8))
-    backend.predict(RestsOn(model=str(root / "ViT judge"), picture=picture(seed=8)))
+    backend.predict(AttributionOfPatches(model=str(root / "ViT judge"), picture=picture(seed=8)))
     assert backend.predict(question).values.flags.writeable is False
     model = backend.loaded(str(root / "ViT judge"), None, "picture label").model
     assert not any(parameter.requires_grad or parameter.grad is not None for parameter in model.parameters())
@@ -171,26 +171,26 @@ def test_nothing_is_left_behind(backend: LocalBackend, root: Path) -> None:
         ("ViT", PictureLabels(picture=picture()), "no head that tells the class of a picture"),
         ("CLIP", PictureLabels(picture=picture()), "no head that tells the class of a picture"),
         ("ViT", PictureTexts(picture=picture(), texts=TEXTS), "compares no texts with pictures"),
-        ("ViT", RestsOn(picture=picture(), text="a cat"), "compares no texts with pictures"),
+        ("ViT", AttributionOfPatches(picture=picture(), text="a cat"), "compares no texts with pictures"),
         ("CLIP", PictureTexts(picture=picture()), "0 texts came"),
         ("CLIP", PictureTexts(picture=picture(), texts=("",)), "is empty"),
         ("ViT", PictureVector(), "No picture came"),
-        ("ViT judge", RestsOn(picture=picture(), label=4), "the model knows 4"),
+        ("ViT judge", AttributionOfPatches(picture=picture(), label=4), "the model knows 4"),
         ("ViT", PictureVector(picture=picture(), edits=((Ablate(7, 0),),)), "names a head that is not there"),
         ("ViT", HiddenStates(text="a cat"), "reads pictures, not text"),
         ("ViT", TextLabel(text="a cat"), "reads pictures, not text"),
     ],
 )
 def test_refusals(backend: LocalBackend, root: Path, name: str, question: Any, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         backend.predict(replace(question, model=str(root / name)))
 
 
 @pytest.mark.slow
 def test_a_text_model_says_nothing_of_pictures(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="not pictures"):
+    with pytest.raises(UserError, match="not pictures"):
         backend.predict(PictureVector(picture=picture()))
-    with pytest.raises(Refusal, match=WHAT[SEES]):
+    with pytest.raises(UserError, match=WHAT[SEES]):
         backend.predict(PictureLabels(picture=picture()))
 
 

@@ -14,7 +14,7 @@ from attention.agreement import mean_maps, rollout, rollout_row, with_residual
 from attention.storage import dump, parse
 from attention.trace import Trace
 from attention.view import View
-from inference import LocalBackend, Refusal, TraceRequest
+from inference import LocalBackend, TraceRequest, UserError
 from inference.record import capture, smallest_input
 from inference.settings import Settings
 from tests.support.architectures import build
@@ -115,12 +115,12 @@ def test_pictures_of_one_size_go_through_together(backend: LocalBackend, models:
     ],
 )
 def test_refusals(backend: LocalBackend, models: Path, name: str, given: Any, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         backend.trace(asked(models, sight(name), **given))
 
 
 def test_a_text_model_reads_no_picture(backend: LocalBackend) -> None:
-    with pytest.raises(Refusal, match="not pictures"):
+    with pytest.raises(UserError, match="not pictures"):
         backend.trace(TraceRequest(picture=picture()))
 
 
@@ -167,5 +167,5 @@ def test_a_model_that_makes_other_tokens_than_its_grid_has_is_refused(
     eye = backend.loaded(asked(models, sight("DINOv2")).model, None).eye
     assert eye is not None
     monkeypatch.setattr(eye, "leading", ("[CLS]", "[register 1]"))
-    with pytest.raises(Refusal, match="this picture"):
+    with pytest.raises(UserError, match="this picture"):
         backend.trace(asked(models, sight("DINOv2"), picture=picture(seed=77)))

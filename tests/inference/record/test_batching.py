@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attention.edits import Cut
-from inference.errors import Refusal
-from inference.files.sources import Source
+from attention.edits import MaskEdge
+from inference.errors import UserError
+from inference.files.sources import ModelSource
 from inference.load.loading import load
-from inference.loaded import Loaded
+from inference.loaded_model import LoadedModel
 from inference.record import batching
 from inference.request import TraceRequest
 from inference.settings import Settings
@@ -25,12 +25,12 @@ TEXTS = ["a", "The cat sat.", TEXT[1][:25], "it was the street"]
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     root = tmp_path_factory.mktemp("models")
-    return {kind: load(Source(kind, None, save(root / kind, kind)), Settings()) for kind in KINDS}
+    return {kind: load(ModelSource(kind, None, save(root / kind, kind)), Settings()) for kind in KINDS}
 
 
-def samples(loaded: Loaded, *requests: TraceRequest) -> list[batching.Sample]:
+def samples(loaded: LoadedModel, *requests: TraceRequest) -> list[batching.Sample]:
     return [prepare(loaded, request, request.key, nullcontext()) for request in requests]
 
 
@@ -45,7 +45,7 @@ def same(one: object, other: object) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_padded_batch_equals_single_texts(models: dict[str, Loaded], kind: str) -> None:
+def test_a_padded_batch_equals_single_texts(models: dict[str, LoadedModel], kind: str) -> None:
     requests = [TraceRequest(text=text) for text in TEXTS]
     if models[kind].id.kind == "encoder":
         requests += [TraceRequest(text="the cat", pair="it was"), TraceRequest(text="it", pair="was")]
@@ -59,7 +59,7 @@ def test_a_padded_batch_equals_single_texts(models: dict[str, Loaded], kind: str
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_maps_equal_the_models_own(models: dict[str, Loaded], kind: str, tmp_path: Path) -> None:
+def test_maps_equal_the_models_own(models: dict[str, LoadedModel], kind: str, tmp_path: Path) -> None:
     import torch
     import transformers
 
@@ -81,13 +81,13 @@ def test_maps_equal_the_models_own(models: dict[str, Loaded], kind: str, tmp_pat
             np.testing.assert_allclose(mine.sum(-1), 1, atol=1e-5)
 
 
-def test_one_token_is_enough(models: dict[str, Loaded]) -> None:
+def test_one_token_is_enough(models: dict[str, LoadedModel]) -> None:
     for kind in ("gpt2", "llama"):
         trace = batching.run(models[kind], samples(models[kind], TraceRequest(text="a")))[0]
         assert trace.weights(0, 0).tolist() == [[1.0]]
 
 
-def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, Loaded]) -> None:
+def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, LoadedModel]) -> None:
     loaded = models["t5"]
     many = samples(loaded, *(TraceRequest(text="a " * n, target="b") for n in [900, 2, 800, 3, 1, *range(4, 60)]))
     found = list(batching.batches(many))
@@ -97,8 +97,8 @@ def test_batches_hold_similar_lengths_within_the_limits(models: dict[str, Loaded
     assert max(len(batch) for batch in found) > 10
 
 
-def test_a_target_for_a_model_that_writes_none(models: dict[str, Loaded]) -> None:
-    with pytest.raises(Refusal, match=r"^bert .* second"):
+def test_a_target_for_a_model_that_writes_none(models: dict[str, LoadedModel]) -> None:
+    with pytest.raises(UserError, match=r"^bert .* second"):
         samples(models["bert"], TraceRequest(text="a", target="b"))
 
 
@@ -106,7 +106,7 @@ WRITTEN = (7, 40, 3, 9)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama", "t5", "marian"])
-def test_exact_tokens_are_read_after_the_text(models: dict[str, Loaded], kind: str) -> None:
+def test_exact_tokens_are_read_after_the_text(models: dict[str, LoadedModel], kind: str) -> None:
     request = TraceRequest(text="The cat sat", written=WRITTEN)
     several = [request, TraceRequest(text="a", written=(5,)), TraceRequest(text="a small cat", written=())]
     prepared = samples(models[kind], *several)
@@ -132,31 +132,31 @@ def test_exact_tokens_are_read_after_the_text(models: dict[str, Loaded], kind: s
         assert trace.target_text
 
 
-def test_written_tokens_that_cannot_be(models: dict[str, Loaded]) -> None:
-    with pytest.raises(Refusal, match="writes none"):
+def test_written_tokens_that_cannot_be(models: dict[str, LoadedModel]) -> None:
+    with pytest.raises(UserError, match="writes none"):
         samples(models["bert"], TraceRequest(text="a", written=(5,)))
-    with pytest.raises(Refusal, match="and tokens"):
+    with pytest.raises(UserError, match="and tokens"):
         samples(models["t5"], TraceRequest(text="a", target="b", written=(5,)))
-    with pytest.raises(Refusal, match=r"Token 350 .* 0 to 349"):
+    with pytest.raises(UserError, match=r"Token 350 .* 0 to 349"):
         samples(models["gpt2"], TraceRequest(text="a", written=(350,)))
-    with pytest.raises(Refusal, match=r"has 49 tokens .* 48"):
+    with pytest.raises(UserError, match=r"has 49 tokens .* 48"):
         samples(models["gpt2"], TraceRequest(text="a", written=(5,) * 48))
 
 
-def test_edits_wait_for_tokens_that_are_written(models: dict[str, Loaded]) -> None:
-    far = Cut(0, 1, 20, 2, "decoder")
+def test_edits_wait_for_tokens_that_are_written(models: dict[str, LoadedModel]) -> None:
+    far = MaskEdge(0, 1, 20, 2, "decoder")
     for kind in ("gpt2", "t5"):
         plain, edited = samples(
             models[kind], TraceRequest(text="a", written=WRITTEN), TraceRequest(text="a", written=WRITTEN, edits=(far,))
         )
         same(batching.run(models[kind], [plain])[0], batching.run(models[kind], [edited])[0])
-    with pytest.raises(Refusal, match="there: here"):
+    with pytest.raises(UserError, match="there: here"):
         samples(models["gpt2"], TraceRequest(text="a", edits=(far,)))
-    with pytest.raises(Refusal, match="there: here"):
-        samples(models["t5"], TraceRequest(text="a", written=WRITTEN, edits=(Cut(0, 1, 20, 2, "encoder"),)))
+    with pytest.raises(UserError, match="there: here"):
+        samples(models["t5"], TraceRequest(text="a", written=WRITTEN, edits=(MaskEdge(0, 1, 20, 2, "encoder"),)))
 
 
-def test_segments_reach_the_model_only_where_it_has_an_embedding_for_them(models: dict[str, Loaded]) -> None:
+def test_segments_reach_the_model_only_where_it_has_an_embedding_for_them(models: dict[str, LoadedModel]) -> None:
     pair = TraceRequest(text="a", pair="b")
     assert batching.collate(models["bert"], samples(models["bert"], pair))["token_type_ids"].tolist() == [
         [0, 0, 0, 1, 1]
@@ -165,7 +165,7 @@ def test_segments_reach_the_model_only_where_it_has_an_embedding_for_them(models
     assert "token_type_ids" not in batching.collate(models["bert"], samples(models["bert"], TraceRequest(text="a")))
 
 
-def test_batches_keep_to_their_limit_of_tokens(models: dict[str, Loaded]) -> None:
+def test_batches_keep_to_their_limit_of_tokens(models: dict[str, LoadedModel]) -> None:
     given = samples(models["bert"], *(TraceRequest("bert", " ".join(["cat"] * n)) for n in (1, 9, 2, 8, 30, 3, 2)))
     divided = list(batching.batches(given, 24))
     assert sorted(sample.key for batch in divided for sample in batch) == sorted(sample.key for sample in given)

@@ -73,7 +73,7 @@ def compare(row: Architecture, given: Any, found: Any) -> None:
         for part, records in parts.items():
             for record, whole in zip(records, expected[part], strict=True):
                 if row.model_type in ("longformer", "led") and part == "encoder":
-                    continue  # reported as bands; tests/inference/record/test_bands.py compares them with the formula
+                    continue  # bands, which tests/inference/record/test_longformer.py compares with the formula
                 real = whole[sample].numpy()
                 rows = places(given, row, "target" if part != "encoder" else "source", sample, real.shape[1])
                 cols = places(given, row, "target" if part == "decoder" else "source", sample, real.shape[2])
@@ -104,7 +104,9 @@ def test_weights_equal_eager_attention(row: Any) -> None:
             assert isinstance(record, Record if row in EVERY_RECORDED else MapRecord)
             assert all(array.dtype in (np.float32, bool) and not array.flags.writeable for array in record.arrays())
             sums = np.stack([record.weights(head).sum(axis=1) for head in range(record.heads)])
-            given_away = np.stack([record.given(head) for head in range(record.heads)])  # less than one with sinks only
+            given_away = np.stack(
+                [record.row_sums(head) for head in range(record.heads)]
+            )  # less than one with sinks only
             np.testing.assert_allclose(sums, given_away, rtol=0, atol=1e-6)
             assert row.model_type == "gpt_oss" or np.allclose(sums, 1, rtol=0, atol=1e-6)
 
@@ -198,7 +200,7 @@ def test_outside_a_recording_the_model_answers_as_with_plain_attention() -> None
         capture.prepare(ours)
         with torch.inference_mode():
             one, other = ours(**given).last_hidden_state, plain(**given).last_hidden_state
-            with capture.recording():
+            with capture.record_attention():
                 noted = ours(**given).last_hidden_state
         real = given["decoder_attention_mask" if row.kind == "encoder-decoder" else "attention_mask"].bool()
         torch.testing.assert_close(one[real], other[real], atol=1e-5, rtol=1e-5)
@@ -288,7 +290,7 @@ def test_weights_with_sinks_are_those_of_the_output(row: Architecture) -> None:
     for record, output, before in zip(records, mixed, reported, strict=True):
         assert isinstance(record, Record)
         weights = np.stack([record.weights(head) for head in range(record.heads)])
-        shares = np.stack([record.given(head) for head in range(record.heads)])
+        shares = np.stack([record.row_sums(head) for head in range(record.heads)])
         values = np.stack([record.value[record.kv_head(head)] for head in range(record.heads)])
         np.testing.assert_allclose((weights @ values).transpose(1, 0, 2).reshape(output.shape), output, atol=1e-5)
         np.testing.assert_allclose(weights, before[0].numpy() * shares[..., None], atol=TOLERANCE)

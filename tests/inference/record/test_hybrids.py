@@ -12,15 +12,15 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel
 
+from attention.activation_patching import PatchHead, PatchResidual
 from attention.edits import Ablate
-from attention.patches import TakeHead, TakeState
 from attention.record import NoAttention, Unavailable
 from attention.trace import Trace, without_attention
-from inference.errors import Refusal
-from inference.load.limits import memory_limit
-from inference.record import capture, lending
-from inference.record.edits import editing
-from inference.record.patches import Noting
+from inference.errors import UserError
+from inference.load.length_limits import memory_limit
+from inference.record import capture, patched_pass
+from inference.record.edit_hooks import apply_edits
+from inference.record.patch_hooks import DonorHook
 
 capture.install()
 
@@ -100,7 +100,7 @@ def test_layers_have_the_model_s_own_numbers(name: str) -> None:
 @pytest.mark.parametrize("name", ["jamba", "lfm2", "zamba2", "minimax"])
 def test_an_edit_changes_the_layer_that_it_names(name: str) -> None:
     model, own = ready(name)
-    with torch.inference_mode(), editing(model, [[Ablate(3, 2)]]):
+    with torch.inference_mode(), apply_edits(model, [[Ablate(3, 2)]]):
         found = model(IDS)[0]
     attention = next(m for m in own.layers[3].modules() if hasattr(m, "q_proj") and "Attention" in type(m).__name__)
     last = attention.o_proj if hasattr(attention, "o_proj") else attention.out_proj
@@ -122,9 +122,12 @@ def test_an_edit_changes_the_layer_that_it_names(name: str) -> None:
 def test_an_edit_of_a_layer_without_attention_is_refused() -> None:
     model, _own = ready("lfm2")
     refused = re.escape(without_attention(2, ATTENDING))
-    with pytest.raises(Refusal, match=refused), editing(model, [[Ablate(2, 0)]]):
+    with pytest.raises(UserError, match=refused), apply_edits(model, [[Ablate(2, 0)]]):
         pass
-    with pytest.raises(Refusal, match=refused), lending.lent(model, [(TakeHead(2, 0, ((0, 0),)),)], Noting({})):
+    with (
+        pytest.raises(UserError, match=refused),
+        patched_pass.patch_activations(model, [(PatchHead(2, 0, ((0, 0),)),)], DonorHook({})),
+    ):
         pass
 
 
@@ -136,8 +139,8 @@ def test_what_enters_a_layer_without_attention_is_lent() -> None:
         lambda _m, args, named: entered.append((args or (named["hidden_states"],))[0]), with_kwargs=True
     )
     notes: Any = {}
-    take = TakeState(2, ((0, 4),))
-    with torch.inference_mode(), lending.lent(model, [(take,)], Noting(notes)):
+    take = PatchResidual(2, ((0, 4),))
+    with torch.inference_mode(), patched_pass.patch_activations(model, [(take,)], DonorHook(notes)):
         model(IDS)
     with torch.inference_mode():
         own(IDS, use_cache=False)
@@ -151,7 +154,7 @@ def test_a_layer_without_attention_has_no_numbers() -> None:
     assert none.weights(0).shape == (3, 5)
     assert none.weights(0, slice(1, 2), np.array([0, 4])).shape == (1, 2)
     assert not none.weights(1).any()
-    assert not none.given(1).any()
+    assert not none.row_sums(1).any()
     assert not list(none.arrays())
     with pytest.raises(Unavailable):
         none.scores(0)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention.order import differences, rearranged
 from attention.record import Record
-from inference.anatomy.positions import places, without
+from attention.word_order import differences, permute_map
+from inference.anatomy.positions import places, remove_positions
 from inference.record import capture
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named
 
@@ -45,7 +45,7 @@ def ready(row: Architecture) -> Any:
 def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
     model = ready(row)
     before = {name: tensor.clone() for name, tensor in (*model.named_parameters(), *model.named_buffers())}
-    twin, done = without(model)
+    twin, done = remove_positions(model)
     text, moved = both(twin, row)
     lacking = differences(text, moved, ORDER)
     assert lacking.max() <= 1e-5
@@ -59,7 +59,7 @@ def test_without_positions_the_map_follows_the_tokens(row: Any) -> None:
 
 def test_a_window_still_tells_places_apart() -> None:
     row = named("ModernBERT")
-    twin, _ = without(ready(row))
+    twin, _ = remove_positions(ready(row))
     text, mixed = both(twin, row)
     found = differences(text, mixed, ORDER)
     assert [record.mask.left for record in text] == [None, 2, 2]  # every third layer looks everywhere
@@ -69,13 +69,13 @@ def test_a_window_still_tells_places_apart() -> None:
 
 @pytest.mark.parametrize("row", WRITERS, ids=[row.name for row in WRITERS])
 def test_a_causal_mask_still_tells_places_apart(row: Any) -> None:
-    twin, _ = without(ready(row))
+    twin, _ = remove_positions(ready(row))
     text, mixed = both(twin, row)
     assert differences(text, mixed, ORDER).max() > 0.02
     # Nothing else does: in the first layer what is masked would follow.
     for head in range(text[0].heads):
         here, there = unmasked(text[0], head), unmasked(mixed[0], head)
-        np.testing.assert_allclose(there, rearranged(here, ORDER), atol=1e-5 * max(1, np.abs(here).max()))
+        np.testing.assert_allclose(there, permute_map(here, ORDER), atol=1e-5 * max(1, np.abs(here).max()))
 
 
 def unmasked(record: Any, head: int) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attention.tokens import TokenRow
-from inference.text.tokenise import Reader
+from inference.text.tokenizer import SafeTokenizer
 from tests.support import tinymodels
 from tests.support.chinesetexts import sentences
 
@@ -18,18 +18,20 @@ LOST = "\ufffd"  # what stands for bytes that make no character
 
 
 @pytest.fixture(scope="module")
-def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Reader]:
+def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SafeTokenizer]:
     from transformers import AutoTokenizer
 
     root = tmp_path_factory.mktemp("tokenizers")
     tinymodels.byte_level(root / "GPT-2's kind")
     tinymodels.byte_level(root / "RoBERTa's kind", roberta=True)
     folders = (root / "GPT-2's kind", root / "RoBERTa's kind", *sorted(ASSETS.iterdir()))
-    return {one.name: Reader(AutoTokenizer.from_pretrained(str(one)), one.name, "encoder", 40_000) for one in folders}
+    return {
+        one.name: SafeTokenizer(AutoTokenizer.from_pretrained(str(one)), one.name, "encoder", 40_000) for one in folders
+    }
 
 
 @pytest.fixture(scope="module")
-def rows(readers: dict[str, Reader]) -> dict[str, list[TokenRow]]:
+def rows(readers: dict[str, SafeTokenizer]) -> dict[str, list[TokenRow]]:
     """The sentences as each reads them."""
     return {name: [one.read(text, None, None).row for text in sentences()] for name, one in readers.items()}
 

@@ -10,8 +10,8 @@ import pytest
 from attention.tokens import TokenRow
 from attention.view import View
 from inference import EMBEDDED, TraceRequest
-from inference.text.chinese_words import by_chinese_words, chinese_words, is_chinese, regrouped
-from ui.run.shelf import backend
+from inference.text.chinese_words import by_chinese_words, chinese_words, is_chinese, regroup_words
+from ui.run.services import get_backend
 
 TEXT = "那只动物没有过马路，因为它太累了。"
 
@@ -33,7 +33,7 @@ def joined(row: TokenRow) -> list[str]:
 
 @pytest.mark.slow
 def test_pieces_of_a_chinese_word_are_one_word() -> None:
-    row = regrouped(characters(TEXT), (TEXT,))
+    row = regroup_words(characters(TEXT), (TEXT,))
     assert {"动物", "没有", "马路", "因为"} <= set(joined(row))
     assert "".join(joined(row)) == TEXT
     assert joined(row)[-1] == "。"
@@ -41,21 +41,21 @@ def test_pieces_of_a_chinese_word_are_one_word() -> None:
 
 
 def test_word_numbers_have_no_gaps_and_never_fall() -> None:
-    numbers = [word for word in regrouped(characters(TEXT), (TEXT,)).words if word is not None]
+    numbers = [word for word in regroup_words(characters(TEXT), (TEXT,)).words if word is not None]
     assert numbers[0] == 0
     assert all(later - earlier in (0, 1) for earlier, later in pairwise(numbers))
 
 
 def test_another_script_stays_as_it_is() -> None:
     row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
-    assert regrouped(row, ("playing",)) is row
+    assert regroup_words(row, ("playing",)) is row
     assert not is_chinese("Привет, 世".replace("世", ""))
 
 
 def test_mixed_text_keeps_its_english_words() -> None:
     text = "BERT模型"
     row = TokenRow(("BE", "RT", "模", "型"), (1,) * 4, (0, 0, 1, 2), (0,) * 4, ((0, 2), (2, 4), (4, 5), (5, 6)))
-    assert joined(regrouped(row, (text,))) == ["BERT", "模型"]
+    assert joined(regroup_words(row, (text,))) == ["BERT", "模型"]
 
 
 def test_special_tokens_and_two_texts() -> None:
@@ -67,18 +67,18 @@ def test_special_tokens_and_two_texts() -> None:
         (0, 0, 0, 0, 1, 1, 1),
         (None, (0, 1), (1, 2), None, (0, 1), (1, 2), None),
     )
-    assert regrouped(row, (one, two)).words == (None, 0, 0, None, 0, 0, None)
+    assert regroup_words(row, (one, two)).words == (None, 0, 0, None, 0, 0, None)
 
 
 def test_words_of_the_same_characters_side_by_side_are_two() -> None:
     text = "动物动物"
     assert chinese_words(text) == [(0, 2), (2, 4)]
-    assert joined(regrouped(characters(text), (text,))) == ["动物", "动物"]
+    assert joined(regroup_words(characters(text), (text,))) == ["动物", "动物"]
 
 
 @pytest.mark.slow
 def test_maps_merged_by_words_still_sum_to_one() -> None:
-    trace = backend().trace(TraceRequest(model=EMBEDDED, text=TEXT))
+    trace = get_backend().trace(TraceRequest(model=EMBEDDED, text=TEXT))
     words = View(by_chinese_words(trace), words=True)
     pieces = View(trace, words=True)
     assert len(words.queries) < len(pieces.queries)

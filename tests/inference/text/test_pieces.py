@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inference.text.pieces import decode_bytes, readable, role
+from inference.text.pieces import decode_bytes, readable_piece, role
 
 
 def spelled(text: bytes) -> str:
@@ -51,7 +51,7 @@ def test_parts_of_characters_show_their_bytes() -> None:
     ],
 )
 def test_marks_are_gone(piece: str, style: str, shown: str) -> None:
-    assert readable(piece, style) == shown
+    assert readable_piece(piece, style) == shown
 
 
 @pytest.mark.parametrize(

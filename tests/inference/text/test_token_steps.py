@@ -9,29 +9,31 @@ import pytest
 
 from attention.trace import ModelId
 from inference import LocalBackend
-from inference.answers import tokens as answers
-from inference.errors import Refusal
-from inference.loaded import Loaded
-from inference.questions.tokens import Best, Match, Merge, Steps, TokenSteps, Walk, WordWalk
+from inference.errors import UserError
+from inference.loaded_model import LoadedModel
+from inference.runners import tokenizer_steps as answers
 from inference.settings import Settings
-from inference.text.tokenise import Reader
+from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, TokenSteps, WordSteps, WordWalk
+from inference.text.subword_steps import bpe, unigram, wordpiece
+from inference.text.tokenizer import SafeTokenizer
 from inference.text.tokenizer_stages import in_words
-from inference.text.word_pieces import bpe, unigram, wordpiece
-from tests.inference.text.test_tokenise import HOSTILE, KINDS
+from tests.inference.text.test_tokenizer import HOSTILE, KINDS
 from tests.support import tinymodels
 
 TEXTS = [*HOSTILE, *tinymodels.TEXT, "The café's playing [MASK] [mask] <pad>, isn't it? ÀÉ ﬁ ①"]
 
 
-def load(folder: Path, name: str, kind: str) -> Loaded:
+def load(folder: Path, name: str, kind: str) -> LoadedModel:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(folder))
-    return Loaded(None, Reader(tokenizer, name, kind, 10**6), ModelId(name, None, kind, "X"), 10**9, 1, False, False)
+    return LoadedModel(
+        None, SafeTokenizer(tokenizer, name, kind, 10**6), ModelId(name, None, kind, "X"), 10**9, 1, False, False
+    )
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
     root = tmp_path_factory.mktemp("tokenizers")
     tinymodels.wordpiece(root / "wordpiece")
     tinymodels.byte_level(root / "bytes")
@@ -42,7 +44,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Loaded]:
     return {name: load(root / name, name, kind) for name, kind in kinds.items()}
 
 
-def steps_of(loaded: Loaded, question: TokenSteps) -> Steps:
+def steps_of(loaded: LoadedModel, question: TokenSteps) -> Steps:
     found = answers.answer(loaded, question)
     assert isinstance(found, Steps)
     return found
@@ -55,7 +57,9 @@ def backend() -> LocalBackend:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_words_cut_one_by_one_are_the_text_cut_at_once(loaded: dict[str, Loaded], kind: str, text: str) -> None:
+def test_the_words_cut_one_by_one_are_the_text_cut_at_once(
+    loaded: dict[str, LoadedModel], kind: str, text: str
+) -> None:
     steps = steps_of(loaded[kind], TokenSteps(text=text))
     (side,) = steps.sides
     words = [at for word in side.words for at in range(*word.tokens)]
@@ -67,16 +71,16 @@ def test_the_words_cut_one_by_one_are_the_text_cut_at_once(loaded: dict[str, Loa
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", TEXTS)
-def test_every_word_is_followed_to_the_tokenizers_pieces(loaded: dict[str, Loaded], kind: str, text: str) -> None:
+def test_every_word_is_followed_to_the_tokenizers_pieces(loaded: dict[str, LoadedModel], kind: str, text: str) -> None:
     steps = steps_of(loaded[kind], TokenSteps(text=text))
     for word in steps.sides[0].words:
         if not word.whole and len(word.text) <= answers.LONGEST:
             walk = answers.answer(loaded[kind], WordWalk(word=word.text))
-            assert isinstance(walk, Walk)
+            assert isinstance(walk, WordSteps)
             assert walk.ids == tuple(token.id for token in steps.tokens[slice(*word.tokens)])
 
 
-def test_a_pair_is_followed_on_both_sides(loaded: dict[str, Loaded]) -> None:
+def test_a_pair_is_followed_on_both_sides(loaded: dict[str, LoadedModel]) -> None:
     steps = steps_of(loaded["wordpiece"], TokenSteps(text="the cat [MASK]", pair="It was"))
     assert [[word.text for word in side.words] for side in steps.sides] == [["the", "cat", "[MASK]"], ["it", "was"]]
     assert steps.template == "[CLS] A [SEP] B [SEP]"
@@ -85,7 +89,7 @@ def test_a_pair_is_followed_on_both_sides(loaded: dict[str, Loaded]) -> None:
     assert steps.sides[1].normalised == "it was"
 
 
-def test_what_is_typed_as_a_special_token_is_taken_whole(loaded: dict[str, Loaded]) -> None:
+def test_what_is_typed_as_a_special_token_is_taken_whole(loaded: dict[str, LoadedModel]) -> None:
     steps = steps_of(loaded["wordpiece"], TokenSteps(text="A [MASK] [UNK] 你"))
     assert [(word.text, word.whole) for word in steps.sides[0].words] == [
         ("a", False),
@@ -117,18 +121,18 @@ def test_only_the_tokenizer_is_loaded(backend: LocalBackend) -> None:
     assert backend.status("all-MiniLM-L6-v2") == "here"
 
 
-def test_a_slow_tokenizer_says_what_it_cannot_show(loaded: dict[str, Loaded]) -> None:
+def test_a_slow_tokenizer_says_what_it_cannot_show(loaded: dict[str, LoadedModel]) -> None:
     steps = steps_of(loaded["slow"], TokenSteps(text="The cat sat."))
     assert steps.sides == ()
     assert "hands over its outcome only" in steps.why
     assert steps.template == "A </s>"
-    with pytest.raises(Refusal, match="outcome only"):
+    with pytest.raises(UserError, match="outcome only"):
         answers.answer(loaded["slow"], WordWalk(word="cat"))
 
 
 @pytest.mark.parametrize("word", ["", "x" * 201])
-def test_a_word_that_is_too_long_is_not_followed(loaded: dict[str, Loaded], word: str) -> None:
-    with pytest.raises(Refusal, match=f"This word has {len(word)} characters"):
+def test_a_word_that_is_too_long_is_not_followed(loaded: dict[str, LoadedModel], word: str) -> None:
+    with pytest.raises(UserError, match=f"This word has {len(word)} characters"):
         answers.answer(loaded["bytes"], WordWalk(word=word))
 
 
@@ -206,7 +210,11 @@ def test_unigram_by_hand() -> None:
     vocab = [["<unk>", 0.0], ["a", -1.0], ["b", -2.0], ["ab", -2.5], ["ba", -4.0]]
     walk = unigram("aba", {"vocab": vocab, "unk_id": 0})
     # a: -1; ab: -2.5 beats a b: -3; ab a: -3.5 beats a ba: -5.
-    assert walk.steps == (Best(1, "a", -1.0, -1.0), Best(2, "ab", -2.5, -2.5), Best(3, "a", -1.0, -3.5))
+    assert walk.steps == (
+        BestPrefix(1, "a", -1.0, -1.0),
+        BestPrefix(2, "ab", -2.5, -2.5),
+        BestPrefix(3, "a", -1.0, -3.5),
+    )
     assert walk.pieces == ("ab", "a")
 
 

@@ -11,13 +11,13 @@ import torch
 from transformers.cache_utils import DynamicCache
 from transformers.generation.logits_process import SequenceBiasLogitsProcessor
 
-from attention.edits import Ablate, Cut, Hide, Mute, Uniform
-from inference.errors import Refusal
+from attention.edits import Ablate, MaskEdge, MaskKey, Uniform, ZeroValue
+from inference.errors import UserError
 from inference.record import capture
-from inference.record.edits import editing
+from inference.record.edit_hooks import apply_edits
 from inference.write import decoding
-from inference.write.decoding import Writing, greedy, read
-from inference.write.kept_states import memory_of
+from inference.write.decoding import Writing, generate_greedy, read
+from inference.write.kv_cache import memory_of
 from tests.support.architectures import BERT, SEQ2SEQ, Architecture, named
 from tests.support.present import present
 from tests.support.writers import DECODERS, TRANSLATORS, WRITERS, build, generated, source, whole
@@ -83,11 +83,11 @@ def test_what_looks_back_only_gives_nothing_to_later_tokens(row: Any) -> None:
 def test_greedy_is_what_generate_writes(row: Any) -> None:
     model, tokens = build(row), source()
     start, longest = before(model, tokens), before(model, tokens) + 9
-    found = greedy(model, Writing(tokens, longest))
+    found = generate_greedy(model, Writing(tokens, longest))
     assert list(found) == generated(model, tokens, max_length=longest)[start:]
     if len(found) > 2:  # the same where one of these tokens ends the text
         model = build(row, eos_token_id=[3, found[2]])
-        ended = greedy(model, Writing(tokens, longest))
+        ended = generate_greedy(model, Writing(tokens, longest))
         assert ended == found[: 1 + min(at for at, token in enumerate(found) if token in (3, found[2]))]
         assert list(ended) == generated(model, tokens, max_length=longest)[start:]
 
@@ -110,9 +110,9 @@ def test_the_models_own_rules_hold(rule: Any) -> None:
             source(),
         )
         longest = before(model, tokens) + 9
-        found = greedy(model, Writing(tokens, longest))
+        found = generate_greedy(model, Writing(tokens, longest))
         assert list(found) == generated(model, tokens, max_length=longest)[before(model, tokens) :]
-        changed.append(found != greedy(plain, Writing(tokens, longest)))
+        changed.append(found != generate_greedy(plain, Writing(tokens, longest)))
     assert any(changed)
 
 
@@ -125,7 +125,7 @@ def test_what_a_model_reports_by_its_settings_changes_nothing(name: str) -> None
     )
     longest = before(model, tokens) + 6
     assert (
-        list(greedy(model, Writing(tokens, longest)))
+        list(generate_greedy(model, Writing(tokens, longest)))
         == generated(plain, tokens, max_length=longest)[before(model, tokens) :]
     )
 
@@ -135,7 +135,7 @@ def test_rules_are_ready_before_they_are_shared(monkeypatch: pytest.MonkeyPatch)
     model = build(named("BART"), bad_words_ids=[[token] for token in banned], sequence_bias=[[[31], -2.0]])
     passed = read(model, Writing(source(), 30), [()])
     monkeypatch.setattr(SequenceBiasLogitsProcessor, "_prepare_bias_variables", lambda *_: pytest.fail("only now"))
-    assert passed.ruled(passed.logits)[0, banned].isneginf().all()
+    assert passed.apply_rules(passed.logits)[0, banned].isneginf().all()
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_rules_are_ready_before_they_are_shared(monkeypatch: pytest.MonkeyPatch)
 )
 def test_rules_that_remember_are_refused(rule: Any, logged: list[str]) -> None:
     model, [name] = build(named("GPT-2"), **rule), rule
-    with pytest.raises(Refusal, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
+    with pytest.raises(UserError, match=f"this GPT2LMHeadModel state a {name}, a rule with a memory of its own"):
         read(model, Writing(source(), 30), [()])
     assert not logged
 
@@ -163,7 +163,7 @@ COUNT_FROM_PADDING = [
 
 @pytest.mark.parametrize("row", COUNT_FROM_PADDING, ids=lambda row: row.name)
 def test_models_that_generate_places_otherwise_than_they_do_themselves_are_refused(row: Any) -> None:
-    with pytest.raises(Refusal, match="padding token"):
+    with pytest.raises(UserError, match="padding token"):
         read(build(row), Writing(source(), 30), [()])
 
 
@@ -269,9 +269,18 @@ def test_threads_that_write_the_same_text_do_not_mix() -> None:
 
 def edits_of(model: Any) -> Any:
     two = model.config.is_encoder_decoder
-    found = [Ablate(0, 1, "decoder"), Uniform(1, 0, "decoder"), Hide(0, 1, "decoder"), Cut(1, 2, 2, 1, "decoder"),
-             Mute(1, 0, "decoder"), Hide(1, 9, "decoder"), Cut(0, 0, 11, 2, "decoder")]  # fmt: skip
-    return (*found, Cut(1, 1, 3, 2, "cross"), Ablate(0, 0, "cross"), Ablate(1, 1, "encoder")) if two else tuple(found)
+    found = [
+        Ablate(0, 1, "decoder"),
+        Uniform(1, 0, "decoder"),
+        MaskKey(0, 1, "decoder"),
+        MaskEdge(1, 2, 2, 1, "decoder"),
+        ZeroValue(1, 0, "decoder"),
+        MaskKey(1, 9, "decoder"),
+        MaskEdge(0, 0, 11, 2, "decoder"),
+    ]
+    return (
+        (*found, MaskEdge(1, 1, 3, 2, "cross"), Ablate(0, 0, "cross"), Ablate(1, 1, "encoder")) if two else tuple(found)
+    )
 
 
 def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
@@ -281,7 +290,7 @@ def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
         there = before(model, tokens) + len(written)
         fitting = [edit for edit in edits if max(getattr(edit, "query", 0), getattr(edit, "key", 0)) < there
                    or (edit.part != "decoder" and getattr(edit, "query", 0) < there)]  # fmt: skip
-        with editing(model, [fitting]), torch.inference_mode():
+        with apply_edits(model, [fitting]), torch.inference_mode():
             logits = model(**whole(model, tokens, written)).logits[0, -1]
         written = (*written, int(logits.argmax()))
         if written[-1] == 2:
@@ -293,7 +302,7 @@ def by_hand(model: Any, tokens: Any, longest: Any, edits: Any) -> Any:
 def test_writing_under_edits_takes_the_likeliest_of_each_edited_pass(name: Any) -> None:
     model, tokens = build(named(name), forced_eos_token_id=None), source()
     edits, longest = edits_of(model), before(model, tokens) + 8
-    found = greedy(model, Writing(tokens, longest, edits))
+    found = generate_greedy(model, Writing(tokens, longest, edits))
     assert found == by_hand(model, tokens, longest, edits)
 
 
@@ -303,7 +312,9 @@ def test_edits_change_what_is_written() -> None:
     for name in BOTH:
         model, tokens = build(named(name)), source()
         longest = before(model, tokens) + 8
-        changed += greedy(model, Writing(tokens, longest, edits_of(model))) != greedy(model, Writing(tokens, longest))
+        changed += generate_greedy(model, Writing(tokens, longest, edits_of(model))) != generate_greedy(
+            model, Writing(tokens, longest)
+        )
     assert changed >= 3
 
 
@@ -341,7 +352,10 @@ def test_ablating_a_head_that_says_nothing_changes_nothing(name: str, ending: st
 
 
 def test_several_rows_share_the_edits() -> None:
-    model, writing = build(named("Marian")), Writing(source(), 30, (Ablate(0, 1, "cross"), Cut(1, 0, 1, 2, "cross")))
+    model, writing = (
+        build(named("Marian")),
+        Writing(source(), 30, (Ablate(0, 1, "cross"), MaskEdge(1, 0, 1, 2, "cross"))),
+    )
     rows = [(5, 8), (6, 9), (7, 4)]
     together = read(model, writing, rows)
     for at, row in enumerate(rows):

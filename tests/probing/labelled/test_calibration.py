@@ -7,22 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probing.labelled.calibration import BINS, Answered, answered, calibration
-from probing.labelled.told import told
+from probing.labelled.calibration import BINS, AnswerConfidences, answer_confidences, calibration
+from probing.labelled.predictions import load_predictions
 from tests.support import toldfolders
 
 
-def drawn(n: int, beyond: float, seed: int) -> Answered:
+def drawn(n: int, beyond: float, seed: int) -> AnswerConfidences:
     """Answers that are right less often than they are sure, by ``beyond``."""
     chance = np.random.default_rng(seed)
     sure = chance.uniform(0.5, 1.0, n)
-    return Answered(sure, chance.random(n) < sure - beyond, np.arange(n))
+    return AnswerConfidences(sure, chance.random(n) < sure - beyond, np.arange(n))
 
 
 def test_by_hand() -> None:
     """Two at 0.95, one of them right; two at 0.25, none right: (0.9 + 0.5) / 4."""
     found = calibration(
-        Answered(np.array([0.95, 0.95, 0.25, 0.25]), np.array([True, False, False, False]), np.arange(4))
+        AnswerConfidences(np.array([0.95, 0.95, 0.25, 0.25]), np.array([True, False, False, False]), np.arange(4))
     )
     assert found.answers.tolist() == [0, 0, 2, 0, 0, 0, 0, 0, 0, 2]
     np.testing.assert_allclose(found.right[[2, 9]], [0, 0.5])
@@ -32,7 +32,7 @@ def test_by_hand() -> None:
 
 
 def test_certainty_is_in_the_last_bin() -> None:
-    found = calibration(Answered(np.ones(3), np.ones(3, bool), np.arange(3)))
+    found = calibration(AnswerConfidences(np.ones(3), np.ones(3, bool), np.arange(3)))
     assert (found.answers[BINS - 1], found.error, found.low, found.by_chance) == (3, 0, 0, 0)
 
 
@@ -53,8 +53,8 @@ def test_words_of_one_row_are_drawn_together() -> None:
     """Ten words of a row that are all right or all wrong say as little as one: the interval is wider."""
     chance = np.random.default_rng(0)
     row, right = np.repeat(np.arange(40), 10), np.repeat(chance.random(40) < 0.6, 10)
-    alone = calibration(Answered(np.full(400, 0.8), right, np.arange(400)))
-    together = calibration(Answered(np.full(400, 0.8), right, row))
+    alone = calibration(AnswerConfidences(np.full(400, 0.8), right, np.arange(400)))
+    together = calibration(AnswerConfidences(np.full(400, 0.8), right, row))
     assert together.error == pytest.approx(alone.error)
     assert together.high - together.low > 2 * (alone.high - alone.low)
 
@@ -71,7 +71,7 @@ def test_of_tags_those_words_count_that_were_said_to_be_of_a_name(tmp_path: Path
         ("f", "B-LOC", "B-PER", (None,)),
         ("g h", "B-LOC I-LOC", "B-LOC B-LOC", (0.7, 0.8)),
     ]
-    given = answered(told(toldfolders.words(tmp_path, rows)))
+    given = answer_confidences(load_predictions(toldfolders.words(tmp_path, rows)))
     assert given.sure.tolist() == [0.9, 0.6, 0.7, 0.8]
     assert given.right.tolist() == [True, False, True, False]
     assert given.row.tolist() == [0, 0, 3, 3]

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
-from probing.labelled import cards, packed
+from inference.errors import UserError
+from probing.labelled import cards, packed_format
 from probing.labelled.__main__ import main
-from probing.labelled.cards import CARDS, FOLDER, LICENCES, Card, load
-from probing.labelled.rows import Classified, Tagged
+from probing.labelled.cards import CARDS, FOLDER, LICENCES, DatasetCard, load
+from probing.labelled.labeled_texts import LabeledText, TaggedText
 from probing.labelled.spans import spans
-from probing.labelled.tags import named, to_bio
+from probing.labelled.tags import bio_tags, to_bio
 
 EACH = pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ MOST_BYTES = 1_500_000  # of all files together: they travel with every copy
 
 
 @EACH
-def test_a_set_has_the_rows_and_labels_of_its_card(card: Card) -> None:
+def test_a_set_has_the_rows_and_labels_of_its_card(card: DatasetCard) -> None:
     labels = load(card.id)
     assert hashlib.sha256(card.path.read_bytes()).hexdigest() == card.sha256
     assert labels.kind == card.kind
@@ -48,7 +48,7 @@ def test_a_set_has_the_rows_and_labels_of_its_card(card: Card) -> None:
     assert all(row.text == row.text.strip() and row.text for row in rows)
     if card.kind == "classify":
         found = [
-            {row.label for row in part if isinstance(row, Classified)}
+            {row.label for row in part if isinstance(row, LabeledText)}
             for part in (labels.train, labels.dev, labels.test)
         ]
         assert found[0] == set(labels.labels)
@@ -56,19 +56,19 @@ def test_a_set_has_the_rows_and_labels_of_its_card(card: Card) -> None:
         assert len(labels.labels) == CLASSES[card.id]
         assert list(labels.labels) == sorted(labels.labels)
     else:
-        sentences = [row for row in rows if isinstance(row, Tagged)]
+        sentences = [row for row in rows if isinstance(row, TaggedText)]
         counts = Counter(kind for row in sentences for kind, *_ in spans(row.tags))
-        assert labels.labels == named(counts)
+        assert labels.labels == bio_tags(counts)
         assert counts == SPANS.get(card.id, counts)
         assert {tag for row in sentences for tag in row.tags} <= set(labels.labels)
         assert len(sentences) == len(rows)
 
 
 @pytest.mark.parametrize("card", [card for card in CARDS if card.kind == "tag"], ids=lambda card: card.id)
-def test_words_and_spans_are_where_they_are_said_to_be(card: Card) -> None:
+def test_words_and_spans_are_where_they_are_said_to_be(card: DatasetCard) -> None:
     labels = load(card.id)
     for row in (*labels.train, *labels.dev, *labels.test):
-        assert isinstance(row, Tagged)
+        assert isinstance(row, TaggedText)
         assert len(row.words) == len(row.tags) > 0
         assert to_bio(row.tags) == list(row.tags)
         at = 0
@@ -88,7 +88,7 @@ def test_spans_by_hand() -> None:
         ("snips-slots", "playlist", {"Andy Hunter"}),
         ("uner-zh", "圣伯多禄堂（Iglesia de San Pedro）", {"Iglesia de San Pedro", "圣伯多禄堂"}),
     ]:
-        rows = [row for row in load(name).test if text in row.text and isinstance(row, Tagged)]
+        rows = [row for row in load(name).test if text in row.text and isinstance(row, TaggedText)]
         found = {
             row.text[row.words[first][0] : row.words[end - 1][1]] for row in rows for _, first, end in spans(row.tags)
         }
@@ -99,12 +99,12 @@ def test_both_cards_of_snips_have_the_same_texts_and_both_of_sib_the_same_topics
     intents, slots, english, chinese = map(load, ("snips-intents", "snips-slots", "sib-200-en", "sib-200-zh"))
     assert [row.text for row in intents.test] == [row.text for row in slots.test]
     assert len(slots.labels) == 1 + 2 * 39
-    topics = [[row.label for row in labels.test if isinstance(row, Classified)] for labels in (english, chinese)]
+    topics = [[row.label for row in labels.test if isinstance(row, LabeledText)] for labels in (english, chinese)]
     assert topics[0] == topics[1]
 
 
 @EACH
-def test_a_set_carries_its_licence_source_and_attribution(card: Card) -> None:
+def test_a_set_carries_its_licence_source_and_attribution(card: DatasetCard) -> None:
     assert card.licence_address == LICENCES[card.licence]
     assert card.licence_address in README
     assert card.file in README
@@ -124,7 +124,7 @@ def test_every_file_is_of_a_card_and_all_are_small() -> None:
 
 
 def test_a_task_that_is_not_there_is_said() -> None:
-    with pytest.raises(Refusal, match=r"“mnist”.* snips"):
+    with pytest.raises(UserError, match=r"“mnist”.* snips"):
         load("mnist")
 
 
@@ -140,13 +140,13 @@ def test_the_command_packs_what_is_published(tmp_path: Path, capsys: pytest.Capt
     out = tmp_path / "both.xz"
     given = ["both", str(out), "--train", tables[0], "--dev", tables[1], "--test", tables[2], "--spans", *columns]
     assert main(given) == 0
-    train, dev, _ = packed.unpack(out.read_bytes())
-    assert packed.classified(dev[3]) == Classified("dev 3 of Ann's", "b")
-    assert packed.tagged(dev[3]).tags == ("O", "B-NUMBER", "O", "B-PER", "O")
+    train, dev, _ = packed_format.unpack(out.read_bytes())
+    assert packed_format.parse_labeled(dev[3]) == LabeledText("dev 3 of Ann's", "b")
+    assert packed_format.parse_tagged(dev[3]).tags == ("O", "B-NUMBER", "O", "B-PER", "O")
     assert len(train) == 20
     assert "both.xz: 20 train, 20 dev, 20 test; " in capsys.readouterr().out
     assert main(["tag", str(out), "--train", columns[0], "--test", columns[2]]) == 0
-    assert [len(part) for part in packed.unpack(out.read_bytes())] == [18, 2, 20]
+    assert [len(part) for part in packed_format.unpack(out.read_bytes())] == [18, 2, 20]
     assert main(["classify", str(out), "--train", str(tmp_path / "none.tsv")]) == 2
     assert main([*given[:-1], columns[0]]) == 2
     assert "do not make up “test 0 of Ann's”" in capsys.readouterr().err

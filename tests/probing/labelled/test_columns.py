@@ -8,20 +8,20 @@ import random
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.labelled import columns
 from probing.labelled.columns import Columns, class_list, parse
-from probing.labelled.rows import Classified
+from probing.labelled.labeled_texts import LabeledText
 
 ANY = Columns()
 READ = [
-    Classified("They won, 3 to 1.", "sports"),
-    Classified('He said "go".', "news"),
-    Classified("It rained.", "news"),
+    LabeledText("They won, 3 to 1.", "sports"),
+    LabeledText('He said "go".', "news"),
+    LabeledText("It rained.", "news"),
 ]
 
 
-def rows(text: str, wanted: Columns = ANY, *classes: str) -> list[Classified]:
+def rows(text: str, wanted: Columns = ANY, *classes: str) -> list[LabeledText]:
     return parse(text, wanted, classes).rows
 
 
@@ -33,7 +33,7 @@ def test_what_was_written_is_read(delimiter: str, header: bool, turned: bool, se
     """Any texts, with line ends and separators in them, whichever column comes first."""
     dice = random.Random(seed)
     texts = ["It is " + "".join(dice.choices("ab,;\t\n'\"中😀 ", k=30)) + "." for _ in range(40)]
-    wanted = [Classified(text, dice.choice(["x", "y z", "no,"])) for text in texts]
+    wanted = [LabeledText(text, dice.choice(["x", "y z", "no,"])) for text in texts]
     stream = io.StringIO()
     writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     pairs = [(row.text, row.label) for row in wanted]
@@ -60,16 +60,16 @@ def test_without_known_names_content_tells() -> None:
     text = "".join(f"{at}\tdev\tNumber {at} is {'odd' if at % 2 else 'even'}.\t{at % 3}\n" for at in range(30))
     read = parse(text, ANY)
     assert read.columns == Columns("3", "4")
-    assert read.rows[4] == Classified("Number 4 is even.", "1")
-    assert read.told == ("The columns are parted by tabs; texts are in column 3, labels in 4.",)
+    assert read.rows[4] == LabeledText("Number 4 is even.", "1")
+    assert read.notes == ("The columns are parted by tabs; texts are in column 3, labels in 4.",)
     assert read.names == ("1", "2", "3", "4")
     assert rows(text, Columns(label="1"))[4].label == "4"
-    assert rows("text,source,mood\nYes.,web,x\nNo.,web,y\n")[1] == Classified("No.", "y")
+    assert rows("text,source,mood\nYes.,web,x\nNo.,web,y\n")[1] == LabeledText("No.", "y")
 
 
 def test_of_two_columns_the_labels_vary_least_however_long_they_are() -> None:
     text = "Society and culture\tYes.\nNews and weather\tNo.\nSociety and culture\tGo!\n"
-    assert rows(text)[2] == Classified("Go!", "Society and culture")
+    assert rows(text)[2] == LabeledText("Go!", "Society and culture")
 
 
 def test_a_first_row_whose_label_only_looks_like_a_name_is_a_row() -> None:
@@ -80,15 +80,15 @@ def test_a_first_row_whose_label_only_looks_like_a_name_is_a_row() -> None:
 
 def test_columns_are_taken_as_named() -> None:
     text = "title,body,kind,label\nT one,B one,a,1\nT two,B two,b,2\n"
-    assert rows(text)[0] == Classified("T one", "1")
-    assert rows(text, Columns("Body", "KIND"))[1] == Classified("B two", "b")
-    assert rows(text, Columns("2", "3"))[1] == Classified("B two", "b")
+    assert rows(text)[0] == LabeledText("T one", "1")
+    assert rows(text, Columns("Body", "KIND"))[1] == LabeledText("B two", "b")
+    assert rows(text, Columns("2", "3"))[1] == LabeledText("B two", "b")
     read = parse(text, Columns(text="body"))
     assert read.columns == Columns("body", "label")
     assert read.names == ("title", "body", "kind", "label")
-    assert read.told[0].endswith("texts are in column “body”, labels in “label”.")
+    assert read.notes[0].endswith("texts are in column “body”, labels in “label”.")
     unknown = "utterance_1,x\nHow are you?,a\nGo.,b\n"
-    assert rows(unknown, Columns("utterance_1", "x")) == [Classified("How are you?", "a"), Classified("Go.", "b")]
+    assert rows(unknown, Columns("utterance_1", "x")) == [LabeledText("How are you?", "a"), LabeledText("Go.", "b")]
 
 
 def test_numbers_stand_for_names_of_a_list() -> None:
@@ -122,7 +122,7 @@ def test_quotation_marks_stay_where_tabs_part_the_columns() -> None:
     ],
 )
 def test_what_is_wrong_is_said(text: str, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         rows(text)
     assert said in refused.value.message
 
@@ -137,29 +137,29 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
     ],
 )
 def test_a_column_that_is_not_there_is_said(wanted: Columns, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         rows("text,label\na,x\n", wanted)
     assert said in refused.value.message
 
 
 def test_a_column_by_name_needs_a_header() -> None:
-    with pytest.raises(Refusal, match=r"“body”.* 2 columns"):
+    with pytest.raises(UserError, match=r"“body”.* 2 columns"):
         rows("a b,x\nc d,y\n", Columns(text="body"))
 
 
 def test_labels_of_too_many_kinds_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_CLASSES", 3)
     text = "".join(f"text {at}\t{at}\n" for at in range(9))
-    with pytest.raises(Refusal, match=r"^Column 2 .* 3 different .* 4 on"):
+    with pytest.raises(UserError, match=r"^Column 2 .* 3 different .* 4 on"):
         rows(text)
-    with pytest.raises(Refusal, match=r"Of 3 columns .* 2 to 3"):
+    with pytest.raises(UserError, match=r"Of 3 columns .* 2 to 3"):
         rows("".join(f"text {at}\t{at}\tsame\n" for at in range(9)))
 
 
 @pytest.mark.parametrize("label", ["2", "-1", "1.5", "x", "٣", "9" * 9])
 def test_a_number_beyond_the_list_is_said(label: str) -> None:
     with pytest.raises(
-        Refusal, match=f"Line 2 has the label “{label}”; a number from 0 to 1 was expected, as the list of"
+        UserError, match=f"Line 2 has the label “{label}”; a number from 0 to 1 was expected, as the list of"
     ):
         rows(f"It rained.\t0\nThey won.\t{label}\n", ANY, "weather", "sports")
 
@@ -168,17 +168,19 @@ def test_a_number_beyond_the_list_is_said(label: str) -> None:
     ("text", "said"), [("", "0 lines"), ("a\n", "1 lines"), ("a\nb\na\n", "“a” twice"), ("a\n" * 9, "“a” twice")]
 )
 def test_a_list_that_is_none_is_said(text: str, said: str) -> None:
-    with pytest.raises(Refusal, match=f"The list of classes has {said}; 2 to 200 different names were expected, one a"):
+    with pytest.raises(
+        UserError, match=f"The list of classes has {said}; 2 to 200 different names were expected, one a"
+    ):
         class_list(text)
 
 
 def test_json_lines_are_read() -> None:
     text = "".join(f'{{"text": "a, \\"b\\"\\n{at}", "label": {at % 2}}}\n' for at in range(80))
     read = parse(text, ANY)
-    assert read.rows[:2] == [Classified('a, "b"\n0', "0"), Classified('a, "b"\n1', "1")]
+    assert read.rows[:2] == [LabeledText('a, "b"\n0', "0"), LabeledText('a, "b"\n1', "1")]
     assert len(read.rows) == 80
     assert read.columns == Columns("text", "label")
-    assert rows('{"mood": "x", "said": "Yes."}\n{"said": "No.", "mood": "y"}\n')[1] == Classified("No.", "y")
+    assert rows('{"mood": "x", "said": "Yes."}\n{"said": "No.", "mood": "y"}\n')[1] == LabeledText("No.", "y")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_json_lines_are_read() -> None:
     ],
 )
 def test_json_that_does_not_fit_is_named(text: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         parse(text, ANY)
 
 
@@ -203,7 +205,7 @@ def test_names_in_no_list_are_a_header() -> None:
     )
     read = parse(text, ANY)
     assert read.columns == Columns("v2", "v1")
-    assert read.rows[0] == Classified("Go, number 0", "spam")
+    assert read.rows[0] == LabeledText("Go, number 0", "spam")
     assert len(read.rows) == 9
 
 
@@ -231,7 +233,7 @@ def test_usual_tables_keep_every_row(text: str) -> None:
 
 def test_tabs_in_quotes_are_text() -> None:
     text = "".join(f'"Hello\tnumber {at}"\t{at % 2}\n' for at in range(8))
-    assert parse(text, Columns()).rows[1] == Classified("Hello\tnumber 1", "1")
+    assert parse(text, Columns()).rows[1] == LabeledText("Hello\tnumber 1", "1")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_tabs_in_quotes_are_text() -> None:
     ],
 )
 def test_rows_that_would_be_misread_are_named(text: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         parse(text, Columns())
 
 

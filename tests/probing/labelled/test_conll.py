@@ -6,19 +6,19 @@ import random
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.labelled import conll
 from probing.labelled.conll import WordColumns, parse
 from probing.labelled.files import File
-from probing.labelled.rows import Tagged
-from probing.labelled.scripts import joined
+from probing.labelled.labeled_texts import TaggedText
 from probing.labelled.tags import to_bio
+from probing.labelled.word_spacing import join_words
 
 ANY = WordColumns()
 TWO = "Ann\tB-PER\nLee\tI-PER\nsings\tO\n\nIn\tO\nRome\tB-LOC\n"
 READ = [
-    Tagged("Ann Lee sings", ((0, 3), (4, 7), (8, 13)), ("B-PER", "I-PER", "O")),
-    Tagged("In Rome", ((0, 2), (3, 7)), ("O", "B-LOC")),
+    TaggedText("Ann Lee sings", ((0, 3), (4, 7), (8, 13)), ("B-PER", "I-PER", "O")),
+    TaggedText("In Rome", ((0, 2), (3, 7)), ("O", "B-LOC")),
 ]
 IOB2 = """\
 # newdoc id = 1
@@ -39,7 +39,7 @@ IOB2 = """\
 """
 
 
-def written(rows: list[Tagged]) -> str:
+def written(rows: list[TaggedText]) -> str:
     """Sentences as columns."""
     sentences = (
         "".join(f"{row.text[start:end]}\t{tag}\n" for (start, end), tag in zip(row.words, row.tags, strict=True))
@@ -55,8 +55,10 @@ def test_what_was_written_is_read(letters: str, seed: int) -> None:
     rows = []
     for _ in range(dice.randint(1, 9)):
         words = ["".join(dice.choices(letters, k=dice.randint(1, 3))) for _ in range(dice.randint(1, 6))]
-        text, places = joined(words, letters == "abc#")
-        rows.append(Tagged(text, tuple(places), tuple(to_bio(dice.choices(["O", "B-A", "I-A", "I-B"], k=len(words))))))
+        text, places = join_words(words, letters == "abc#")
+        rows.append(
+            TaggedText(text, tuple(places), tuple(to_bio(dice.choices(["O", "B-A", "I-A", "I-B"], k=len(words)))))
+        )
     assert parse(written(rows), ANY).rows == rows
 
 
@@ -80,8 +82,8 @@ def test_columns_and_schemes_are_found(text: str) -> None:
 def test_columns_are_taken_as_named() -> None:
     text = "Ann ANN I-NP B-PER\nsings SING O O\n"
     read = parse(text, WordColumns(word=2, tag=3))
-    assert read.rows == [Tagged("ANN SING", ((0, 3), (4, 8)), ("B-NP", "O"))]
-    assert read.told[0] == "Words are in column 2, tags in column 3."
+    assert read.rows == [TaggedText("ANN SING", ((0, 3), (4, 8)), ("B-NP", "O"))]
+    assert read.notes[0] == "Words are in column 2, tags in column 3."
     assert parse("它们 O\n停 O\n", WordColumns(apart=True)).rows[0].text == "它们 停"
 
 
@@ -90,10 +92,10 @@ def test_chinese_reads_as_its_comment_has_it_or_without_spaces() -> None:
     assert first.text == "安 · Lee在Rome唱歌。"
     assert [first.text[start:end] for start, end in first.words] == ["安", "·", "Lee", "在", "Rome", "唱歌", "。"]
     assert first.tags == ("B-PER", "I-PER", "I-PER", "O", "B-LOC", "O", "O")
-    assert second == Tagged("它们停了", ((0, 2), (2, 3), (3, 4)), ("O", "O", "O"))
+    assert second == TaggedText("它们停了", ((0, 2), (2, 3), (3, 4)), ("O", "O", "O"))
     without = parse(IOB2.replace("# text", "# texts"), ANY)
     assert without.rows[0].text == "安·Lee在Rome唱歌。"
-    assert "Words are put side by side" in without.told[1]
+    assert "Words are put side by side" in without.notes[1]
 
 
 def test_a_comment_that_is_another_text_is_not_believed() -> None:
@@ -110,12 +112,12 @@ def test_the_line_that_a_kind_came_first_on_is_known() -> None:
 
 
 def test_what_was_done_is_told() -> None:
-    assert parse(TWO, ANY).told == ("Words are in column 1, tags in column 2.",)
+    assert parse(TWO, ANY).notes == ("Words are in column 1, tags in column 2.",)
     assert (
-        parse(TWO.replace("B-P", "I-P"), ANY).told[1] == "1 of 2 spans begin with I-; they were made to begin with B-."
+        parse(TWO.replace("B-P", "I-P"), ANY).notes[1] == "1 of 2 spans begin with I-; they were made to begin with B-."
     )
-    assert parse(TWO.replace("B-L", "S-L"), ANY).told[1] == "The tags are BIOES; they were turned into BIO."
-    assert parse(IOB2, ANY).told[1] == "1 sentences are read as the file's comments have them."
+    assert parse(TWO.replace("B-L", "S-L"), ANY).notes[1] == "The tags are BIOES; they were turned into BIO."
+    assert parse(IOB2, ANY).notes[1] == "1 sentences are read as the file's comments have them."
 
 
 @pytest.mark.parametrize(
@@ -132,7 +134,7 @@ def test_what_was_done_is_told() -> None:
     ],
 )
 def test_what_is_wrong_is_said(text: str, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         parse(text, ANY)
     assert said in refused.value.message
 
@@ -147,7 +149,7 @@ def test_what_is_wrong_is_said(text: str, said: str) -> None:
     ],
 )
 def test_columns_that_cannot_be_are_said(wanted: WordColumns, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         parse(TWO, wanted)
     assert said in refused.value.message
 
@@ -155,9 +157,9 @@ def test_columns_that_cannot_be_are_said(wanted: WordColumns, said: str) -> None
 def test_limits_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(conll, "MOST_WORDS", 3)
     monkeypatch.setattr(conll, "MOST_KINDS", 1)
-    with pytest.raises(Refusal, match=r"line 2 .* 3 words"):
+    with pytest.raises(UserError, match=r"line 2 .* 3 words"):
         parse("\n" + "a\tO\n" * 4, ANY)
-    with pytest.raises(Refusal, match=r"over 1 kinds .* line 5"):
+    with pytest.raises(UserError, match=r"over 1 kinds .* line 5"):
         parse(TWO, ANY)
 
 
@@ -205,7 +207,7 @@ def test_json_lines_of_words_and_tags_are_read() -> None:
         ('{"tokens": ["Ann"], "tags": [1]}', "Line 1 has tags that are numbers"),
         ('{"text": "Ann"}', "Line 1 needs two lists, such as"),
     ):
-        with pytest.raises(Refusal, match=said):
+        with pytest.raises(UserError, match=said):
             parse(wrong, WordColumns())
 
 
@@ -259,6 +261,6 @@ def test_a_dash_of_windows_is_a_word() -> None:
 
 
 def test_two_columns_of_words_are_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         parse("Word,Word,Tag\nAnn,Bob,B-PER\n", WordColumns())
     assert "“word”" in refused.value.message

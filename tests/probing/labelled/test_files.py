@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.delimited import lines
 from probing.labelled import files
-from probing.labelled.files import File, about, check_length, check_rows
+from probing.labelled.files import File, check_length, check_rows, name_file_in_errors
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from probing.labelled.files import File, about, check_length, check_rows
     ],
 )
 def test_what_is_no_text_is_refused(content: bytes, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         File("a.csv", content).text()
 
 
@@ -34,20 +34,20 @@ def test_a_file_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypat
     monkeypatch.setattr(files, "MOST_BYTES", 10)
     (tmp_path / "a.csv").write_bytes(b"a" * 11)
     said = "a.csv has 11 bytes; at most 10 are read. Bring a part of it."
-    with pytest.raises(Refusal, match=said):
-        File.opened(tmp_path / "a.csv")
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
+        File.from_path(tmp_path / "a.csv")
+    with pytest.raises(UserError, match=said):
         File("a.csv", b"a" * 11).text()
     assert File("a.csv", b"a" * 10).text() == ("a" * 10, 0)
 
 
 def test_what_cannot_be_opened_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match=r"csv .*such"):
-        File.opened(tmp_path / "none.csv")
-    with pytest.raises(Refusal, match=r"folder\. Give"):
-        File.opened(tmp_path)
+    with pytest.raises(UserError, match=r"csv .*such"):
+        File.from_path(tmp_path / "none.csv")
+    with pytest.raises(UserError, match=r"folder\. Give"):
+        File.from_path(tmp_path)
     (tmp_path / "a.csv").write_bytes(b"x")
-    assert File.opened(tmp_path / "a.csv") == File("a.csv", b"x")
+    assert File.from_path(tmp_path / "a.csv") == File("a.csv", b"x")
 
 
 @pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "a\n\nb", "\n\na\n"])
@@ -57,8 +57,8 @@ def test_lines_are_the_text(text: str) -> None:
 
 def test_a_file_is_named_once() -> None:
     for message in ("Line 1 has no text.", "a.csv: Line 1 has no text."):
-        with pytest.raises(Refusal) as refused, about(File("a.csv", b"")):
-            raise Refusal(message)
+        with pytest.raises(UserError) as refused, name_file_in_errors(File("a.csv", b"")):
+            raise UserError(message)
         assert refused.value.message == "a.csv: Line 1 has no text."
 
 
@@ -67,7 +67,7 @@ def test_limits_are_said_with_their_line(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(files, "MOST_ROWS", 2)
     assert check_length("abc", 9) == "abc"
     check_rows(1, 9)
-    with pytest.raises(Refusal, match=r"line 9 has 4 characters; .* 3"):
+    with pytest.raises(UserError, match=r"line 9 has 4 characters; .* 3"):
         check_length("abcd", 9)
-    with pytest.raises(Refusal, match=r"than 2 rows, .* 9"):
+    with pytest.raises(UserError, match=r"than 2 rows, .* 9"):
         check_rows(2, 9)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from nervaluate import Evaluator
 
-from probing.labelled.spans import Score, score, spans
+from probing.labelled.spans import SpanCounts, score, spans
 
 KINDS = ("PER", "LOC", "ORG")
 TAGS = ("O", *(f"{prefix}-{kind}" for kind in KINDS for prefix in "BI"))
@@ -54,11 +54,11 @@ def test_spans_are_in_order_apart_and_cover_all_but_o(seed: int) -> None:
 def test_the_sum_of_the_kinds_is_the_whole_and_order_does_not_matter() -> None:
     true, found = drawn(1)
     overall, by_kind = score(true, found)
-    assert overall == Score(
+    assert overall == SpanCounts(
         *(sum(getattr(one, name) for one in by_kind.values()) for name in ("right", "found", "true"))
     )
     assert score(true[::-1], found[::-1]) == (overall, by_kind)
-    assert score(found, true)[0] == Score(overall.right, overall.true, overall.found)
+    assert score(found, true)[0] == SpanCounts(overall.right, overall.true, overall.found)
     assert score(true, true)[0].f1 == 1
 
 
@@ -83,10 +83,15 @@ def test_scores_by_hand() -> None:
     true = [["B-A", "I-A", "O", "B-B"], ["O", "O"]]
     found = [["B-A", "O", "O", "B-B"], ["B-B", "O"]]  # the first too short, the last where none is
     overall, by_kind = score(true, found)
-    assert overall == Score(right=1, found=3, true=2)
+    assert overall == SpanCounts(right=1, found=3, true=2)
     assert (overall.precision, overall.recall, overall.f1) == (1 / 3, 1 / 2, 0.4)
-    assert by_kind == {"A": Score(0, 1, 1), "B": Score(1, 2, 1)}
-    assert (by_kind["A"].f1, Score(0, 0, 0).precision, Score(0, 0, 0).recall, Score(0, 0, 0).f1) == (0, 0, 0, 0)
+    assert by_kind == {"A": SpanCounts(0, 1, 1), "B": SpanCounts(1, 2, 1)}
+    assert (by_kind["A"].f1, SpanCounts(0, 0, 0).precision, SpanCounts(0, 0, 0).recall, SpanCounts(0, 0, 0).f1) == (
+        0,
+        0,
+        0,
+        0,
+    )
 
 
 def test_sentences_of_other_lengths_are_no_pair() -> None:

@@ -8,24 +8,24 @@ from collections import Counter
 import pytest
 
 from probing.labelled import splitting
-from probing.labelled.rows import Classified, Tagged
+from probing.labelled.labeled_texts import LabeledText, TaggedText
 from probing.labelled.splitting import kinds, split
 
 
-def texts(number: int, seed: int = 0) -> list[Classified]:
+def texts(number: int, seed: int = 0) -> list[LabeledText]:
     """Rows of three classes, unequally many, some of them twice."""
     dice = random.Random(seed)
-    rows = [Classified(f"text {dice.randrange(10**9)}", dice.choice("aaaaabbbc")) for _ in range(number)]
+    rows = [LabeledText(f"text {dice.randrange(10**9)}", dice.choice("aaaaabbbc")) for _ in range(number)]
     return rows + dice.sample(rows, number // 10)
 
 
-def sentences(number: int) -> list[Tagged]:
+def sentences(number: int) -> list[TaggedText]:
     """Sentences with no span, a frequent one, or a rare one."""
     tags = {0: ("O", "B-RARE"), 1: ("B-A", "I-A"), 2: ("B-A", "O")}
-    return [Tagged(f"{at:03} b", ((0, 3), (4, 5)), tags.get(at % 20, ("O", "O"))) for at in range(number)]
+    return [TaggedText(f"{at:03} b", ((0, 3), (4, 5)), tags.get(at % 20, ("O", "O"))) for at in range(number)]
 
 
-def where(parts: dict[str, list[Classified]]) -> dict[str, str]:
+def where(parts: dict[str, list[LabeledText]]) -> dict[str, str]:
     return {row.text: part for part, rows in parts.items() for row in rows}
 
 
@@ -42,7 +42,7 @@ def test_the_parts_are_the_whole_and_share_no_text(seed: int) -> None:
 
 def test_each_class_has_its_share_of_each_part() -> None:
     rows = [
-        Classified(f"{label} {at}", label) for label, many in (("a", 400), ("b", 50), ("c", 4)) for at in range(many)
+        LabeledText(f"{label} {at}", label) for label, many in (("a", 400), ("b", 50), ("c", 4)) for at in range(many)
     ]
     counts = {part: Counter(row.label for row in some) for part, some in split(rows).items()}
     assert counts["test"] == {"a": 40, "b": 5, "c": 1} == counts["dev"]
@@ -59,7 +59,7 @@ def test_permuting_rows_permutes_the_parts() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_a_row_more_moves_few(seed: int) -> None:
     rows = texts(300, seed)
-    before, after = where(split(rows)), where(split([*rows, Classified("one more", "b")]))
+    before, after = where(split(rows)), where(split([*rows, LabeledText("one more", "b")]))
     assert sum(after[text] != part for text, part in before.items()) <= 3
 
 
@@ -70,8 +70,8 @@ def test_only_what_is_asked_for_is_divided() -> None:
 
 
 def test_of_a_class_one_text_at_least_is_learned_from() -> None:
-    rows = [*(Classified(f"a{at}", "a") for at in range(30)), Classified("b", "b"), Classified("b", "b")]
-    rows += [Classified("c", "c"), Classified("C", "c"), Classified("a0", "only where another class is")]
+    rows = [*(LabeledText(f"a{at}", "a") for at in range(30)), LabeledText("b", "b"), LabeledText("b", "b")]
+    rows += [LabeledText("c", "c"), LabeledText("C", "c"), LabeledText("a0", "only where another class is")]
     for seed in range(10):
         parts = split(rows, seed)
         assert {row.label for row in parts["train"]} == {row.label for row in rows}
@@ -91,5 +91,5 @@ def test_sentences_with_a_rare_kind_are_in_every_part(seed: int) -> None:
 
 def test_what_is_scored_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(splitting, "MOST", {"test": 20, "dev": 10})
-    parts = split([Classified(str(at), str(at % 2)) for at in range(1000)])
+    parts = split([LabeledText(str(at), str(at % 2)) for at in range(1000)])
     assert {part: len(some) for part, some in parts.items()} == {"train": 970, "dev": 10, "test": 20}

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.labelled.spans import Span, spans
-from probing.labelled.tags import check_tag, is_tag, named, to_bio
+from probing.labelled.tags import bio_tags, check_tag, is_tag, to_bio
 
 
 def written(scheme: str, words: int, found: list[Span]) -> list[str]:
@@ -76,9 +76,9 @@ def test_what_goes_on_with_nothing_begins(tags: str, said: str) -> None:
 @pytest.mark.parametrize("tag", ["", "o", "B", "B-", "B- ", "X-PER", "NOUN", "BPER", "0"])
 def test_what_is_no_tag_is_refused_with_its_line(tag: str) -> None:
     assert not is_tag(tag)
-    with pytest.raises(Refusal, match=f"Line 7 has the tag “{tag}”; O, or a kind after B- or I-"):
+    with pytest.raises(UserError, match=f"Line 7 has the tag “{tag}”; O, or a kind after B- or I-"):
         check_tag(tag, 7)
 
 
 def test_a_models_tags_begin_with_o_and_have_both_of_each_kind() -> None:
-    assert named(["LOC", "ART", "LOC"]) == ("O", "B-ART", "I-ART", "B-LOC", "I-LOC")
+    assert bio_tags(["LOC", "ART", "LOC"]) == ("O", "B-ART", "I-ART", "B-LOC", "I-LOC")

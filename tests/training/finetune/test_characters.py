@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from transformers import AutoTokenizer
 
-from probing.labelled.rows import Tagged
+from probing.labelled.labeled_texts import TaggedText
 from training.finetune.characters import POSITIONS, start, tokenizer
-from training.finetune.encoding import encoded
+from training.finetune.encoding import encode_rows
 
 TEXTS = ("今天天气很好", "昨天天气不好", "今天 我们 去 ＢＢＣ", "bbc")
 
@@ -47,7 +47,7 @@ def test_the_model_is_drawn_from_the_seed_and_knows_its_tokenizer() -> None:
 
 def test_chinese_words_are_carried_by_their_first_characters() -> None:
     words = start(TEXTS, "tag", ("O", "B-X", "I-X"), 0).tokenizer
-    row = Tagged("今天天气很好", ((0, 2), (2, 4), (4, 6)), ("B-X", "I-X", "O"))
-    read = encoded([row], ("O", "B-X", "I-X"), words, 16)
+    row = TaggedText("今天天气很好", ((0, 2), (2, 4), (4, 6)), ("B-X", "I-X", "O"))
+    read = encode_rows([row], ("O", "B-X", "I-X"), words, 16)
     assert read.places is not None
     assert read.places[0].tolist() == [1, 3, 5]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification
 
-from probing.labelled.rows import Classified, Tagged
+from probing.labelled.labeled_texts import LabeledText, TaggedText
 from tests.support import tinymodels
 from tests.support.labelledtexts import classified, tagged
 from training.__main__ import main
@@ -26,11 +26,11 @@ def files(tmp_path: Path) -> Path:
         with (tmp_path / name).open("w", encoding="utf-8", newline="") as stream:
             writer = csv.writer(stream, delimiter=delimiter)
             writer.writerow(["label", "text"])
-            writer.writerows((row.label, row.text) for row in texts.train if isinstance(row, Classified))
+            writer.writerows((row.label, row.text) for row in texts.train if isinstance(row, LabeledText))
     lines = [
         "".join(f"{row.text[start:end]}\t{tag}\n" for (start, end), tag in zip(row.words, row.tags, strict=True))
         for row in words.train
-        if isinstance(row, Tagged)
+        if isinstance(row, TaggedText)
     ]
     (tmp_path / "mine.conll").write_text("\n".join(lines), encoding="utf-8")
     return tmp_path

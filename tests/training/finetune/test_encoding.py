@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from probing.labelled.rows import Classified, Tagged
+from probing.labelled.labeled_texts import LabeledText, TaggedText
 from tests.support import tinymodels
 from tests.support.labelledtexts import spaced
 from training.finetune.batches import NOTHING, batch
-from training.finetune.encoding import GOES_ON, UNREAD, encoded
+from training.finetune.encoding import GOES_ON, UNREAD, encode_rows
 
 LABELS = ("O", "B-PER", "I-PER")
 WORDS = ("the", "cat", "is", "playing", ",", "it", "was", "Ann-Lee", "!")
@@ -28,7 +28,7 @@ def tokenizer(request: pytest.FixtureRequest, tmp_path: Path) -> object:
 
 def test_each_word_is_carried_by_the_first_piece_that_begins_in_it(tokenizer: object) -> None:
     text, words = " ".join(WORDS), spaced(WORDS)
-    (read,) = [encoded([Tagged(text, words, TAGS)], LABELS, tokenizer, 64)]
+    (read,) = [encode_rows([TaggedText(text, words, TAGS)], LABELS, tokenizer, 64)]
     assert read.places is not None
     places = read.places[0].tolist()
     assert len(places) == len(WORDS)
@@ -38,7 +38,7 @@ def test_each_word_is_carried_by_the_first_piece_that_begins_in_it(tokenizer: ob
         first, last = encoding["offset_mapping"][place]
         assert start <= first + (text[first:last] != text[first:last].lstrip()) < end
     assert batch(read, [0], 0).labels[0, places].tolist() == [LABELS.index(tag) for tag in TAGS]
-    assert batch(read, [0], 0).asked == len(WORDS)
+    assert batch(read, [0], 0).label_count == len(WORDS)
 
 
 def test_chinese_words_without_spaces_are_found_by_their_letters(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_chinese_words_without_spaces_are_found_by_their_letters(tmp_path: Path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     text = "the catsaton the mat"  # read as it stands: words need no spaces between them
     words = ((0, 3), (4, 7), (7, 10), (10, 12), (13, 16), (17, 20))
-    read = encoded([Tagged(text, words, ("O", "B-PER", "I-PER", "O", "O", "O"))], LABELS, tokenizer, 64)
+    read = encode_rows([TaggedText(text, words, ("O", "B-PER", "I-PER", "O", "O", "O"))], LABELS, tokenizer, 64)
     assert read.places is not None
     offsets = tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
     for (start, end), place in zip(words, read.places[0].tolist(), strict=True):
@@ -56,7 +56,7 @@ def test_chinese_words_without_spaces_are_found_by_their_letters(tmp_path: Path)
 
 def test_words_that_are_cut_off_are_not_asked_for(tokenizer: object) -> None:
     words = ("cat",) * 9
-    read = encoded([Tagged(" ".join(words), spaced(words), ("O",) * 9)], LABELS, tokenizer, 8)
+    read = encode_rows([TaggedText(" ".join(words), spaced(words), ("O",) * 9)], LABELS, tokenizer, 8)
     assert read.places is not None
     places = read.places[0].tolist()
     assert places[0] >= 0
@@ -70,7 +70,7 @@ def test_a_text_of_which_nothing_is_read_has_a_piece_all_the_same(tmp_path: Path
     tinymodels.byte_level(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     tokenizer.pad_token = tokenizer.eos_token
-    read = encoded([Classified("", "a"), Classified("cat", "b")], ("a", "b"), tokenizer, 8)
+    read = encode_rows([LabeledText("", "a"), LabeledText("cat", "b")], ("a", "b"), tokenizer, 8)
     assert read.pieces[0].tolist() == [tokenizer.pad_token_id]
     assert batch(read, [0, 1], 0).labels.tolist() == [0, 1]
 
@@ -81,6 +81,6 @@ def test_a_word_without_pieces_keeps_no_tag(invisible: str, tmp_path: Path) -> N
     tinymodels.wordpiece(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     words = ("cat", invisible, "mat")
-    read = encoded([Tagged(" ".join(words), spaced(words), ("B-PER", "O", "O"))], LABELS, tokenizer, 64)
+    read = encode_rows([TaggedText(" ".join(words), spaced(words), ("B-PER", "O", "O"))], LABELS, tokenizer, 64)
     assert read.places is not None
     assert read.places[0].tolist() == [1, UNREAD, 2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import classification_report
 
-from training.finetune.scores import classified, tagged
+from training.finetune.scores import score_tags, score_texts
 
 LABELS = ("a", "b", "c", "d")
 
@@ -21,8 +21,8 @@ def drawn(seed: int) -> tuple[list[str], list[str]]:
 def test_other_names_permute_the_confusion_matrix_and_change_no_score(seed: int) -> None:
     true, said = drawn(seed)
     names = dict(zip(LABELS, ("c", "a", "d", "b"), strict=True))
-    one = classified(true, said, LABELS)
-    other = classified([names[label] for label in true], [names[label] for label in said], LABELS)
+    one = score_texts(true, said, LABELS)
+    other = score_texts([names[label] for label in true], [names[label] for label in said], LABELS)
     order = [LABELS.index(names[label]) for label in LABELS]
     moved = np.array(other["confusion"])[np.ix_(order, order)]
     assert moved.tolist() == one["confusion"]
@@ -32,7 +32,7 @@ def test_other_names_permute_the_confusion_matrix_and_change_no_score(seed: int)
 
 def test_scores_are_those_of_the_library() -> None:
     true, said = drawn(7)
-    found = classified(true, said, LABELS)
+    found = score_texts(true, said, LABELS)
     report = classification_report(true, said, output_dict=True, zero_division=0.0)
     assert found["accuracy"] == pytest.approx(report["accuracy"])
     assert found["macro_f1"] == pytest.approx(report["macro avg"]["f1-score"])
@@ -44,7 +44,7 @@ def test_scores_are_those_of_the_library() -> None:
 def test_a_name_counts_when_both_ends_and_the_kind_are_right() -> None:
     true = [("B-PER", "I-PER", "O", "B-LOC"), ("B-LOC", "O")]
     said = [("B-PER", "I-PER", "O", "B-PER"), ("B-LOC", "I-LOC")]
-    found = tagged(true, said)
+    found = score_tags(true, said)
     assert (found["precision"], found["recall"], found["f1"]) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
     assert found["classes"]["PER"] == {"precision": 0.5, "recall": 1.0, "f1": pytest.approx(2 / 3), "support": 1}
     assert found["labels"] == ["O", "LOC", "PER"]
@@ -53,6 +53,6 @@ def test_a_name_counts_when_both_ends_and_the_kind_are_right() -> None:
 
 def test_a_text_that_is_told_wholly_scores_one() -> None:
     tags = [("B-PER", "I-PER", "B-PER", "O", "I-LOC")]
-    found = tagged(tags, tags)
+    found = score_tags(tags, tags)
     assert {found[name] for name in ("precision", "recall", "f1", "macro_f1", "accuracy")} == {1.0}
-    assert tagged(tags, [("O",) * 5])["f1"] == 0.0
+    assert score_tags(tags, [("O",) * 5])["f1"] == 0.0

@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.settings import Settings as Machine
 from tests.support.labelledtexts import machine
 from tests.support.trainings import of
 from training.jobs import budget
-from training.jobs.job import CHARACTERS, Look, State
+from training.jobs.job import CHARACTERS, JobStatus, State
 
 COMING = 500_000
 NEEDED = budget.SAVED * COMING + budget.BESIDE
 
 
-def look_at(place: Path, day: int, size: int, state: State = "done", model: str = CHARACTERS) -> Look:
+def look_at(place: Path, day: int, size: int, state: State = "done", model: str = CHARACTERS) -> JobStatus:
     """A training that began on a day of a month and takes so many bytes."""
     job = replace(of("x"), begun=f"2026-01-{day:02}", model=model)
     folder = place / job.id
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "weights").write_bytes(b"0" * size)
-    return Look(job, state, "teach", "", 0, folder)
+    return JobStatus(job, state, "teach", "", 0, folder)
 
 
 def test_the_oldest_go_and_no_more_than_needed(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_small_ones_are_not_kept_without_end(tmp_path: Path, monkeypatch: pytest
 
 def test_a_full_disk_is_told_before(tmp_path: Path) -> None:
     budget.check_room(tmp_path, 1)
-    with pytest.raises(Refusal, match=r"180,000,005 MB .*; [0-9,]+ MB"):
+    with pytest.raises(UserError, match=r"180,000,005 MB .*; [0-9,]+ MB"):
         budget.check_room(tmp_path, 10**13)
 
 
@@ -66,5 +66,5 @@ def test_a_models_numbers_are_counted_without_opening_it(tmp_path: Path) -> None
 
     assert budget.numbers(name, None, where) == AutoModel.from_pretrained(name).num_parameters()
     assert budget.numbers(CHARACTERS, None, Machine()) == budget.FROM_NOTHING
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         budget.numbers("some/model", None, Machine(offline=True, cache=tmp_path))

@@ -10,43 +10,43 @@ from typing import Any
 
 import pytest
 
-from inference.errors import Refusal
-from inference.files import taught
+from i18n import gettext_lazy, translate, use_language
+from inference.errors import UserError
+from inference.files import fine_tuned
 from tests.support.trainings import of
 from training.jobs import job as jobs
-from training.jobs.job import UNREADABLE, Job, Look, Settings, Status, asked
-from wording import sentence, speaking, told
+from training.jobs.job import UNREADABLE, FinetuneSettings, JobStatus, Status, Training, new_job
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    settings = Settings(seed=3, minutes=None, rate=1e-4, threads=2)
-    made = asked("ann", "<b>Title</b> | \n…", "tag", model="a/b", revision="main", source="x.csv", settings=settings)
+def job(tmp_path: Path) -> Training:
+    settings = FinetuneSettings(seed=3, minutes=None, rate=1e-4, threads=2)
+    made = new_job("ann", "<b>Title</b> | \n…", "tag", model="a/b", revision="main", source="x.csv", settings=settings)
     (tmp_path / made.id).mkdir()
     jobs.write(made, tmp_path / made.id)
     return made
 
 
-def test_a_job_is_read_as_it_was_written(job: Job, tmp_path: Path) -> None:
+def test_a_job_is_read_as_it_was_written(job: Training, tmp_path: Path) -> None:
     assert jobs.read(tmp_path / job.id) == job
 
 
 def test_an_id_is_one_and_never_the_same() -> None:
     drawn = {of("x").id for _ in range(50)}
     assert len(drawn) == 50
-    assert all(taught.ID.fullmatch(each) for each in drawn)
+    assert all(fine_tuned.ID.fullmatch(each) for each in drawn)
 
 
 def test_long_titles_are_cut_and_no_title_makes_an_odd_file_name() -> None:
-    assert len(asked("", "x" * 999, "classify", model="m").title) == 120
+    assert len(new_job("", "x" * 999, "classify", model="m").title) == 120
     for title in ("../../etc/passwd", "con", "a\r\nb", "情感", "", '"; rm -rf', "x" * 500):
-        slug = asked("", title, "classify", model="m").slug
+        slug = new_job("", title, "classify", model="m").slug
         assert slug.startswith("headlight-")
         assert set(slug) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
         assert len(slug) <= 70
 
 
-def changed(job: Job, **changes: Any) -> str:
+def changed(job: Training, **changes: Any) -> str:
     return json.dumps({**asdict(job), **changes})
 
 
@@ -65,23 +65,23 @@ def changed(job: Job, **changes: Any) -> str:
         {"settings": {"minutes": True}},
     ],
 )
-def test_a_job_with_odd_values_is_refused(job: Job, tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_a_job_with_odd_values_is_refused(job: Training, tmp_path: Path, changes: dict[str, Any]) -> None:
     (tmp_path / job.id / "job.json").write_text(changed(job, **changes), encoding="utf-8")
-    with pytest.raises(Refusal, match=re.escape(UNREADABLE)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         jobs.read(tmp_path / job.id)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "null", "[" * 100_000, '{"id": 1}', "\0", " " * 200_000 + "{}"])
-def test_what_is_no_job_is_refused(job: Job, tmp_path: Path, content: str) -> None:
+def test_what_is_no_job_is_refused(job: Training, tmp_path: Path, content: str) -> None:
     (tmp_path / job.id / "job.json").write_text(content, encoding="utf-8")
-    with pytest.raises(Refusal, match=re.escape(UNREADABLE)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         jobs.read(tmp_path / job.id)
     (tmp_path / job.id / "job.json").unlink()
-    with pytest.raises(Refusal, match=re.escape(UNREADABLE)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         jobs.read(tmp_path / job.id)
 
 
-def test_a_job_from_before_a_setting_was_there_has_its_default(job: Job, tmp_path: Path) -> None:
+def test_a_job_from_before_a_setting_was_there_has_its_default(job: Training, tmp_path: Path) -> None:
     settings = {name: value for name, value in asdict(job.settings).items() if name != "frozen"}
     (tmp_path / job.id / "job.json").write_text(changed(job, settings=settings), encoding="utf-8")
     assert jobs.read(tmp_path / job.id) == job
@@ -91,7 +91,7 @@ def test_a_status_is_read_as_it_was_written_and_is_stopped_where_it_cannot_be(tm
     said = Status("failed", "twin", "…", turn=2, since=1.5, pid=3)
     jobs.set_status(tmp_path, said)
     assert jobs.status(tmp_path) == said
-    jobs.stand(tmp_path, "waiting", said="")
+    jobs.update_status(tmp_path, "waiting", said="")
     assert jobs.status(tmp_path) == Status("waiting", "twin", "", turn=2, since=1.5, pid=3)
     assert [file.name for file in tmp_path.iterdir()] == ["status.json"]
     for content in ("", '{"state": "running"', '{"state": "flying"}', '{"state": "running", "pid": "1"}', "[]"):
@@ -99,8 +99,8 @@ def test_a_status_is_read_as_it_was_written_and_is_stopped_where_it_cannot_be(tm
         assert jobs.status(tmp_path) == Status("stopped")
 
 
-def look_at(folder: Path, phase: jobs.Phase = "teach") -> Look:
-    return Look(of("x"), "running", phase, "", 0, folder)
+def look_at(folder: Path, phase: jobs.Phase = "teach") -> JobStatus:
+    return JobStatus(of("x"), "running", phase, "", 0, folder)
 
 
 def test_curves_are_those_of_the_phase_and_half_a_line_is_left_out(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_model_is_there_once_all_that_is_told_of_it_is(tmp_path: Path) -> None
 
 
 def test_why_it_failed_is_told_in_the_language_of_who_looks(tmp_path: Path) -> None:
-    jobs.stand(tmp_path, "failed", said=sentence("This run could not begin: {reason}.", reason="x"))
+    jobs.update_status(tmp_path, "failed", said=gettext_lazy("This run could not begin: {reason}.", reason="x"))
     assert json.loads((tmp_path / jobs.STATUS).read_text())["said"] == "This run could not begin: x."
-    jobs.stand(tmp_path, "failed", turn=2)  # what is not named stays
-    with speaking("zh"):
-        assert told(jobs.status(tmp_path).said) == "这次运行无法开始：x。"
+    jobs.update_status(tmp_path, "failed", turn=2)  # what is not named stays
+    with use_language("zh"):
+        assert translate(jobs.status(tmp_path).said) == "这次运行无法开始：x。"

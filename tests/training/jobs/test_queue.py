@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from inference.errors import Refusal
-from probing.labelled.rows import Classified, Labels
+from inference.errors import UserError
+from probing.labelled.labeled_texts import LabeledDataset, LabeledText
 from tests.support.trainings import Trainings, of, trainings
 from training.jobs import job as jobs
 from training.jobs import process, rows
 from training.jobs import queue as queues
 from training.jobs.job import UNREADABLE, Status
-from training.jobs.queue import NO_JOB, Queue
+from training.jobs.queue import NO_JOB, TrainingQueue
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_one_at_a_time_and_a_visitors_second_waits_behind_the_others_first(line:
     ahead = {job.id: line.queue.look(job.id).ahead for job in (first, other, second, last, third)}
     assert list(ahead.values()) == [0, 1, 2, 3, 4]
     assert line.queue.look(first.id).state == "running"
-    assert {look.job.id for look in line.queue.of("bob")} == {other.id, last.id}
+    assert {look.job.id for look in line.queue.jobs_of("bob")} == {other.id, last.id}
     line.queue.stop(first.id)
     assert [line.begun() for _ in range(4)] == [other.id, second.id, last.id, third.id]
     assert line.ended(third).state == "done"
@@ -52,7 +52,7 @@ def test_jobs_of_one_visitor_come_in_their_order(line: Trainings) -> None:
     begun += [line.begun(), line.begun()]
     assert begun == submitted
     assert line.queue.wait(60)
-    assert [look.job.id for look in line.queue.of("ann")] == submitted[::-1]
+    assert [look.job.id for look in line.queue.jobs_of("ann")] == submitted[::-1]
 
 
 def test_what_waits_can_be_stopped_and_goes_on(line: Trainings) -> None:
@@ -161,7 +161,7 @@ def test_a_process_of_the_same_number_that_does_something_else_is_left_alone(lin
 def test_two_apps_with_one_folder_take_turns(line: Trainings) -> None:
     first = line.submit("waits")
     line.begun()
-    other = Queue(line.queue.place, 10**9, line.queue.machine, line.queue.command)
+    other = TrainingQueue(line.queue.place, 10**9, line.queue.machine, line.queue.command)
     second = of("learns", "bob")
     other.submit(second)
     assert other.look(first.id).state == "running"
@@ -179,7 +179,7 @@ def test_a_job_that_is_removed_is_gone_with_its_process(line: Trainings) -> None
     line.begun()
     line.queue.remove(job.id)
     assert line.queue.wait(60)
-    with pytest.raises(Refusal, match=re.escape(NO_JOB)):
+    with pytest.raises(UserError, match=re.escape(NO_JOB)):
         line.queue.look(job.id)
     assert [place.name for place in line.queue.place.iterdir()] == [".lock"]
 
@@ -189,7 +189,7 @@ def test_a_job_that_is_removed_is_gone_with_its_process(line: Trainings) -> None
 )
 def test_what_is_no_id_names_nothing(line: Trainings, name: str) -> None:
     for ask in (line.queue.look, line.queue.stop, line.queue.go_on, line.queue.remove, line.queue.size):
-        with pytest.raises(Refusal, match=re.escape(NO_JOB)):
+        with pytest.raises(UserError, match=re.escape(NO_JOB)):
             ask(name)
 
 
@@ -200,9 +200,9 @@ def test_a_link_is_no_training(line: Trainings, tmp_path: Path) -> None:
     jobs.write(job, elsewhere)
     line.queue.place.mkdir()
     (line.queue.place / job.id).symlink_to(elsewhere)
-    with pytest.raises(Refusal, match=re.escape(NO_JOB)):
+    with pytest.raises(UserError, match=re.escape(NO_JOB)):
         line.queue.remove(job.id)
-    assert line.queue.of("ann") == ()
+    assert line.queue.jobs_of("ann") == ()
     assert jobs.read(elsewhere) == job
 
 
@@ -212,10 +212,10 @@ def test_a_job_that_cannot_be_read_is_told_in_a_sentence_and_does_not_hide_the_o
     broken = line.queue.place / of("x").id
     broken.mkdir()
     (broken / "job.json").write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(Refusal, match=re.escape(UNREADABLE)):
+    with pytest.raises(UserError, match=re.escape(UNREADABLE)):
         line.queue.look(broken.name)
     line.ended(job)
-    assert [look.job for look in line.queue.of("ann")] == [job]
+    assert [look.job for look in line.queue.jobs_of("ann")] == [job]
     line.queue.remove(broken.name)
     assert not broken.exists()
 
@@ -231,31 +231,31 @@ def test_a_visitor_may_have_so_many_waiting_and_all_together_so_many(
     for _ in range(queues.MOST_OF_ONE):
         line.submit("waits")
     line.begun()
-    with pytest.raises(Refusal, match=r"^3 of your"):
+    with pytest.raises(UserError, match=r"^3 of your"):
         line.submit("learns")
-    with pytest.raises(Refusal, match=r"^3 of your"):
+    with pytest.raises(UserError, match=r"^3 of your"):
         line.queue.go_on(stopped.id)
     line.submit("learns", "bob")
-    with pytest.raises(Refusal, match=r"^4 trainings"):
+    with pytest.raises(UserError, match=r"^4 trainings"):
         line.submit("learns", "eve")
-    assert len(line.queue.of("ann")) == 4
+    assert len(line.queue.jobs_of("ann")) == 4
     assert not list(line.queue.place.glob(".new-*"))
 
 
 def test_what_is_refused_leaves_nothing(line: Trainings, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = [Classified("a", "x"), Classified("b", "y")]
+    some = [LabeledText("a", "x"), LabeledText("b", "y")]
     monkeypatch.setattr(rows, "MOST_ROWS", 5)
-    with pytest.raises(Refusal, match=r"6 rows; .* 5"):
-        line.queue.submit(of("learns"), Labels("classify", ("x", "y"), some, some, some))
-    with pytest.raises(Refusal, match=r"/model .*machine"):
-        line.queue.submit(jobs.asked("ann", "x", "classify", model="some/model", data="sib-200-en"))
+    with pytest.raises(UserError, match=r"6 rows; .* 5"):
+        line.queue.submit(of("learns"), LabeledDataset("classify", ("x", "y"), some, some, some))
+    with pytest.raises(UserError, match=r"/model .*machine"):
+        line.queue.submit(jobs.new_job("ann", "x", "classify", model="some/model", data="sib-200-en"))
     assert list(line.queue.place.iterdir()) == []
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Refusal, match="Nothing can"):
-        Queue(tmp_path / "file" / "taught", 10**9, command=("false",)).submit(of("learns"))
+    with pytest.raises(UserError, match="Nothing can"):
+        TrainingQueue(tmp_path / "file" / "taught", 10**9, command=("false",)).submit(of("learns"))
 
 
 @pytest.mark.slow
@@ -273,13 +273,13 @@ def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path
             assert line.queue.look(made[0].id)  # not before it is needed
         line.begun()
         assert line.ended(job).state == "done"
-        assert [look.job for look in line.queue.of("ann")] == [job, *made[:0:-1]]
+        assert [look.job for look in line.queue.jobs_of("ann")] == [job, *made[:0:-1]]
 
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="this system knows no sessions")
 def test_a_training_is_of_the_app_s_session_and_out_of_reach_of_its_terminal(tmp_path: Path) -> None:
     """Two sessions would share the machine evenly, whatever the priority of the one's processes."""
     asked = "import os; print(os.getsid(0), os.getpgid(0) == os.getpid())"
-    child = process.Process((sys.executable, "-S", "-E", "-c", asked), tmp_path)
+    child = process.TrainingProcess((sys.executable, "-S", "-E", "-c", asked), tmp_path)
     assert child.wait() == 0
     assert process.last_words(tmp_path / jobs.LOG) == f"{os.getsid(0)} True"

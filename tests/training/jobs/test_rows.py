@@ -11,24 +11,24 @@ from typing import Any
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from probing.labelled import cards
-from probing.labelled.rows import Classified, Labels, Tagged
+from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from training.jobs import rows
 from training.jobs.rows import BROKEN
 
 LETTERS = 'ab \t\n\r\x1f\0\x85\u2028猫é\U0001f44d\ud800"\\,<'
 
 
-def odd(seed: int, tags: bool) -> Labels:
+def odd(seed: int, tags: bool) -> LabeledDataset:
     """Texts of letters that files trip over."""
     drawn = random.Random(seed)
     texts = ["".join(drawn.choices(LETTERS, k=drawn.randrange(40))) for _ in range(60)]
     if not tags:
-        made: Any = [Classified(text, drawn.choice(LETTERS)) for text in texts]
-        return Labels("classify", tuple(LETTERS), made[:40], made[40:50], made[50:])
-    made = [Tagged(text, ((0, 1), (1, len(text))), ("B-\t", "O")) for text in texts]
-    return Labels("tag", ("O", "B-\t", "I-\t"), made[:40], made[40:], [])
+        made: Any = [LabeledText(text, drawn.choice(LETTERS)) for text in texts]
+        return LabeledDataset("classify", tuple(LETTERS), made[:40], made[40:50], made[50:])
+    made = [TaggedText(text, ((0, 1), (1, len(text))), ("B-\t", "O")) for text in texts]
+    return LabeledDataset("tag", ("O", "B-\t", "I-\t"), made[:40], made[40:], [])
 
 
 @pytest.mark.parametrize("tags", [False, True])
@@ -50,10 +50,10 @@ def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch
     labels = odd(0, False)
     rows.write(labels, tmp_path / "rows.xz")
     monkeypatch.setattr(rows, "MOST_ROWS", 59)
-    with pytest.raises(Refusal, match=r"60 rows; .* 59"):
+    with pytest.raises(UserError, match=r"60 rows; .* 59"):
         rows.write(labels, tmp_path / "more.xz")
     assert not (tmp_path / "more.xz").exists()
-    with pytest.raises(Refusal, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")
 
 
@@ -61,7 +61,7 @@ def test_half_a_file_is_refused(tmp_path: Path) -> None:
     rows.write(cards.load("sib-200-en"), tmp_path / "rows.xz")
     content = (tmp_path / "rows.xz").read_bytes()
     (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(Refusal, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")
 
 
@@ -84,5 +84,5 @@ HEAD = {"kind": "classify", "labels": ["x"], "rows": [1, 0, 0]}
 )
 def test_what_is_no_packed_rows_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "rows.xz").write_bytes(content)
-    with pytest.raises(Refusal, match=re.escape(BROKEN)):
+    with pytest.raises(UserError, match=re.escape(BROKEN)):
         rows.read(tmp_path / "rows.xz")

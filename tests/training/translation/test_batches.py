@@ -7,16 +7,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from training.translation.batches import Batches, texts
+from training.translation.batches import TranslationBatches, texts
 
 SIZE = 60
 
 
-def corpus(seed: int = 3) -> Batches:
+def corpus(seed: int = 3) -> TranslationBatches:
     """Pairs of one to nine pieces; a pair's number is its first piece on both sides."""
     random = np.random.default_rng(5)
     rows = [[[number + 1] * int(random.integers(1, 10)) for number in range(90)] for _ in range(2)]
-    return Batches(texts(rows[0]), texts(rows[1]), padding=0, size=SIZE, seed=seed)
+    return TranslationBatches(texts(rows[0]), texts(rows[1]), padding=0, size=SIZE, seed=seed)
 
 
 def test_a_pass_reads_every_pair_once() -> None:

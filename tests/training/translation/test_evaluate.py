@@ -11,8 +11,8 @@ import torch
 from tests.support.translationtexts import phrases
 from tests.training.translation.test_model import SHAPE, model, tokenizer  # noqa: F401  (fixtures)
 from training.precision import precision
-from training.translation.batches import Batch, laid_out
-from training.translation.evaluate import forced, scored, translate
+from training.translation.batches import TranslationBatch, laid_out
+from training.translation.evaluate import score_translations, teacher_forcing_scores, translate
 from training.translation.model import loss, read
 from training.translation.pairs import HeldOut, split
 
@@ -23,11 +23,11 @@ HELD = [
 
 
 def test_a_perfect_translation_gets_everything_whichever_reference_it_is() -> None:
-    score = scored(["Le chat sommeille ici.", "Le chien mange à midi."], HELD)
+    score = score_translations(["Le chat sommeille ici.", "Le chien mange à midi."], HELD)
     assert (score.sentences, score.references) == (2, 3)
     assert round(score.bleu, 6) == round(score.chrf, 6) == 100
     assert "nrefs:var" in score.bleu_signature
-    one = scored(["Le chat sommeille ici.", "Le chien mange à midi."], HELD, references=1)
+    one = score_translations(["Le chat sommeille ici.", "Le chien mange à midi."], HELD, references=1)
     assert one.references == 2
     assert one.bleu < 80
     assert "nrefs:1" in one.bleu_signature
@@ -35,7 +35,7 @@ def test_a_perfect_translation_gets_everything_whichever_reference_it_is() -> No
 
 def test_with_one_reference_each_it_is_the_plain_score() -> None:
     found = ["Le chat mange à midi.", "Le chien dort à midi."]
-    score = scored(found, HELD, references=1)
+    score = score_translations(found, HELD, references=1)
     references = [[one.references[0] for one in HELD]]
     assert score.bleu == sacrebleu.corpus_bleu(found, references).score
     assert score.chrf == sacrebleu.corpus_chrf(found, references).score
@@ -64,11 +64,11 @@ def test_translations_are_generates_own_whatever_is_read_beside_them(model: Any,
 def test_forced_counts_every_piece_once(model: Any, tokenizer: Any) -> None:  # noqa: F811
     held = split(phrases(), 1.0)[1]  # more than are read at once, in unequal lengths
     assert len(held) > 64
-    told = forced(model, tokenizer, held, precision("fp32"))
+    told = teacher_forcing_scores(model, tokenizer, held, precision("fp32"))
     sides = [tokenizer(side)["input_ids"] for side in ([h.source for h in held], [h.references[0] for h in held])]
     source, target = (laid_out(side, 0) for side in sides)
     with torch.no_grad():
-        logits, labels = read(model.eval(), Batch(source, target, 0), torch.device("cpu"))
+        logits, labels = read(model.eval(), TranslationBatch(source, target, 0), torch.device("cpu"))
     assert told.pieces == len(labels)
     assert abs(told.loss - float(loss(logits, labels))) < 1e-4
     assert abs(told.accuracy - float((logits.argmax(dim=1) == labels).float().mean())) < 1e-9
@@ -77,5 +77,5 @@ def test_forced_counts_every_piece_once(model: Any, tokenizer: Any) -> None:  # 
 def test_a_sentence_that_is_too_long_is_cut_and_still_scored(model: Any, tokenizer: Any) -> None:  # noqa: F811
     long = "The cat sleeps at night " * SHAPE.positions
     assert isinstance(translate(model, tokenizer, [long], beams=2)[0], str)
-    told = forced(model, tokenizer, [HeldOut(long, (long,))], precision("fp32"))
+    told = teacher_forcing_scores(model, tokenizer, [HeldOut(long, (long,))], precision("fp32"))
     assert told.pieces == SHAPE.positions

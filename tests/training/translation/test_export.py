@@ -132,12 +132,12 @@ def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: p
     for name in ("translate", "forced", "alignment", "samples"):
         monkeypatch.setattr(export, name, note)
     monkeypatch.setattr(export, "asdict", dict)
-    export.assessed(exported, [], [])
+    export.evaluate_folder(exported, [], [])
     assert found == {"meta"}
 
 
 def test_its_sums_are_whole(exported: Path) -> None:
-    assert checksums.whole(exported)
+    assert checksums.is_intact(exported)
     listed = {line.split()[1] for line in (exported / "SHA256SUMS").read_text(encoding="utf-8").splitlines()}
     assert listed == {file.name for file in exported.iterdir()} - {"SHA256SUMS"}
 

@@ -7,13 +7,13 @@ import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from tests.support.translationtexts import phrases
-from training.translation.batches import Batch, laid_out
-from training.translation.config import Shape
+from training.translation.batches import TranslationBatch, laid_out
+from training.translation.config import MarianShape
 from training.translation.model import build, loss, read
 from training.translation.vocabulary import learn
 
 CPU = torch.device("cpu")
-SHAPE = Shape(width=24, layers=2, heads=3, inner=40, positions=64)
+SHAPE = MarianShape(width=24, layers=2, heads=3, inner=40, positions=64)
 
 
 @pytest.fixture(scope="module")
@@ -26,11 +26,11 @@ def model(tokenizer: PreTrainedTokenizerFast) -> MarianMTModel:
     return build(SHAPE, tokenizer, seed=3).eval()
 
 
-def batch(tokenizer: PreTrainedTokenizerFast) -> Batch:
+def batch(tokenizer: PreTrainedTokenizerFast) -> TranslationBatch:
     """Five pairs of unequal length."""
     some = phrases()[:40:9]
     sides = [tokenizer([pair[side] for pair in some])["input_ids"] for side in (0, 1)]
-    return Batch(laid_out(sides[0], 0), laid_out(sides[1], 0), 0)
+    return TranslationBatch(laid_out(sides[0], 0), laid_out(sides[1], 0), 0)
 
 
 def test_loss_is_the_one_that_transformers_computes(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast) -> None:
@@ -57,7 +57,7 @@ def test_a_pairs_padding_changes_nothing(model: MarianMTModel, tokenizer: PreTra
     given = batch(tokenizer)
     whole, labels = read(model, given, CPU)
     first = [side[:1, : int((side[0] != 0).sum())] for side in (given.source, given.target)]
-    alone, own = read(model, Batch(first[0], first[1], 0), CPU)
+    alone, own = read(model, TranslationBatch(first[0], first[1], 0), CPU)
     assert labels[: len(own)].tolist() == own.tolist()
     assert torch.allclose(whole[: len(own)], alone, atol=1e-5)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support.translationtexts import phrases, write_pairs
 from training.translation.pairs import pairs, split
 from training.translation.sentences import clean, key
@@ -58,12 +58,12 @@ def test_every_translation_is_a_reference_once() -> None:
 )
 def test_another_file_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(UserError, match=message):
         list(pairs(tmp_path / name))
 
 
 @pytest.mark.parametrize(("name", "content"), [("pairs.tsv.xz", b"not packed"), ("pairs.tsv", b"a\tb\xff\n")])
 def test_a_damaged_file_is_refused_in_words(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(Refusal, match=f"{name} cannot be read as UTF-8 text"):
+    with pytest.raises(UserError, match=f"{name} cannot be read as UTF-8 text"):
         list(pairs(tmp_path / name))

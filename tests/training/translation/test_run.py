@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import torch
 
-from inference.errors import Refusal
+from inference.errors import UserError
 from tests.support.translationtexts import Setting, setting  # noqa: F401  (fixture)
 from tests.training.test_loop import equal, state
 from training import loop, metrics
 from training.__main__ import main
-from training.loop import Stint
+from training.loop import RunBudget
 from training.translation import config, run
 from training.translation.sentences import key
 
@@ -73,7 +73,7 @@ def test_a_resumed_run_is_the_uninterrupted_one_bit_for_bit(
 @pytest.mark.slow
 def test_the_vocabulary_is_learned_once(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=5)
-    run.train(config.read(file), Stint(stop_after=0))
+    run.train(config.read(file), RunBudget(stop_after=0))
     learned = (file.with_suffix("") / "tokenizer" / "tokenizer.json").read_bytes()
     run.train(config.read(file))
     assert (file.with_suffix("") / "tokenizer" / "tokenizer.json").read_bytes() == learned
@@ -89,7 +89,7 @@ def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
 
 
 def test_nothing_held_out_is_read(setting: Setting) -> None:  # noqa: F811
-    ready = run.ready(config.read(setting(steps=9)))
+    ready = run.prepare_run(config.read(setting(steps=9)))
     read = {
         key(ready.tokenizer.decode(ready.batches.sources[row], skip_special_tokens=True))
         for row in range(len(ready.batches.sources.lengths))
@@ -101,11 +101,11 @@ def test_nothing_held_out_is_read(setting: Setting) -> None:  # noqa: F811
 
 
 def test_sentences_to_score_come_from_the_whole_list(setting: Setting) -> None:  # noqa: F811
-    held = run.ready(config.read(setting(steps=9))).held_out
-    some = run.spread(held, 5)
+    held = run.prepare_run(config.read(setting(steps=9))).held_out
+    some = run.sample_held_out(held, 5)
     assert len(some) == 5
     assert held.index(some[-1]) > len(held) // 2
-    assert run.spread(held, 10_000) == held
+    assert run.sample_held_out(held, 10_000) == held
 
 
 def test_without_sacrebleu_it_says_what_to_do(
@@ -131,5 +131,5 @@ def test_a_wrong_configuration_is_refused(tmp_path: Path, line: str, message: st
     file = tmp_path / "run.toml"
     pairs = "" if "[pairs]" in line else '[pairs]\nname = "a"\npath = "a"\nlicence = "a"\nattribution = "a"\n'
     file.write_text(f'run = "r"\n{"" if "[" in line else line}\n{pairs}{line if "[" in line else ""}', encoding="utf-8")
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(UserError, match=message):
         config.read(file)

@@ -9,7 +9,7 @@ import pytest
 from transformers import AutoTokenizer, MarianConfig, PreTrainedTokenizerFast
 
 from inference.text.pieces import style
-from inference.text.tokenise import Reader
+from inference.text.tokenizer import SafeTokenizer
 from tests.support.translationtexts import phrases
 from training.translation.sentences import clean
 from training.translation.vocabulary import BYTES, learn
@@ -60,7 +60,7 @@ def test_transformers_and_the_app_read_the_folder(tokenizer: PreTrainedTokenizer
     MarianConfig(vocab_size=len(tokenizer)).save_pretrained(tmp_path)
     found = AutoTokenizer.from_pretrained(tmp_path)
     assert style(found) == "metaspace"
-    reader = Reader(found, "farm", "encoder-decoder", len(tokenizer))
+    reader = SafeTokenizer(found, "farm", "encoder-decoder", len(tokenizer))
     assert not reader.pairs
     for text in TEXTS:
         row = reader.read(text, None, 64).row

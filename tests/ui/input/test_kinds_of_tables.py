@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from i18n import translate
 from probing import formats, text_pairs
 from probing.labelled.files import File
-from probing.labelled.reading import Files, classified
+from probing.labelled.loading import TaskFiles, read_labeled
 from training.finetune.command import KINDS
 from ui.input.text_files import TABLES, decode_table
-from ui.pages.compare import across_pairs
+from ui.pages.compare import pair_set_source
 from ui.pages.measure import data
 from ui.pages.teach import own_files
 from ui.pages.vectors import sentence_files, upload
-from wording import told
 
 NAMES = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 Rows = Sequence[Mapping[str, str]]
@@ -48,18 +48,18 @@ SENTENCES = [{"id": "1", "sentence": "A first sentence."}, {"id": "2", "sentence
 
 
 def read_labelled(content: bytes, kind: str) -> int:
-    labels = classified(Files(File(f"mine.{kind}", content))).labels
+    labels = read_labeled(TaskFiles(File(f"mine.{kind}", content))).labels
     return len(labels.train) + len(labels.dev) + len(labels.test)
 
 
 def read_sentences(content: bytes, kind: str) -> int:
     assert sentence_files.is_table(f"mine.{kind}")
-    return len(sentence_files.table(decode_table(content)).rows)
+    return len(sentence_files.parse_table(decode_table(content)).rows)
 
 
 CASES: dict[str, tuple[Rows, Callable[[bytes, str], int], Sequence[str]]] = {
     "teach": (LABELLED, read_labelled, (own_files.WANTED["classify"], KINDS["classify"])),
-    "compare": (PAIRS, lambda content, _kind: len(text_pairs.parse(content)), (across_pairs.WANTED,)),
+    "compare": (PAIRS, lambda content, _kind: len(text_pairs.parse(content)), (pair_set_source.WANTED,)),
     "measure": (
         LINKS,
         lambda content, _kind: len(formats.parse(content, "csv").items),
@@ -75,7 +75,7 @@ def test_each_kind_of_table_that_is_read_is_named(place: str, kind: str) -> None
     rows, read, texts = CASES[place]
     assert read(written(rows, kind), kind) == len(rows)
     for text in texts:
-        assert NAMES[kind] in told(text)
+        assert NAMES[kind] in translate(text)
 
 
 @pytest.mark.parametrize("suffixes", [TABLES, data.SUFFIXES["csv"]])
@@ -85,6 +85,6 @@ def test_the_file_chooser_offers_each_kind_of_table(suffixes: Sequence[str]) -> 
 
 def test_the_help_of_teach_states_other_encodings() -> None:
     content = "text,label\n" + "".join(f"L'été {at} à Paris,{'a' if at % 2 else 'b'}\n" for at in range(40))
-    read = classified(Files(File("mine.csv", content.encode("cp1252"))))
-    assert any("cp1252" in told(said) for said in read.told)
-    assert "not UTF-8" in told(own_files.ABOUT["train"])
+    read = read_labeled(TaskFiles(File("mine.csv", content.encode("cp1252"))))
+    assert any("cp1252" in translate(said) for said in read.notes)
+    assert "not UTF-8" in translate(own_files.ABOUT["train"])

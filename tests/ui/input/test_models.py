@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference import EMBEDDED
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 
 def page() -> None:
@@ -33,7 +33,7 @@ def test_both_show_what_is_picked(app: AppTest) -> None:
 
 
 def test_two_on_a_page_choose_independently(app: AppTest) -> None:
-    other = next(card.id for card in backend().models() if card.id != EMBEDDED)
+    other = next(card.id for card in get_backend().models() if card.id != EMBEDDED)
     app.selectbox(key="left_model").set_value(other).run()
     assert app.session_state["picked"] == {"left": (other, ""), "right": ("some/model", "v1")}
     app.text_input(key="right_revision").set_value(" v2 ").run()

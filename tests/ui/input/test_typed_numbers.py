@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inference import Refusal
-from ui.input.typed_numbers import LARGEST, read_number, shortest
+from inference import UserError
+from ui.input.typed_numbers import LARGEST, format_shortest, read_number
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_is_meant(text: str, number: float) -> None:
     ],
 )
 def test_what_is_not_one_number_is_refused(text: str, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         read_number(text)
     assert refused.value.message.startswith(said)
     assert len(refused.value.message) < 140
@@ -46,4 +46,4 @@ def test_what_is_not_one_number_is_refused(text: str, said: str) -> None:
 
 @pytest.mark.parametrize("number", [0.1, -3.0, 1e-5, 1 / 3, 1e6])
 def test_what_stands_in_a_cell_is_read_again(number: float) -> None:
-    assert read_number(shortest(number)) == number
+    assert read_number(format_shortest(number)) == number

@@ -18,10 +18,10 @@ from inference.hub_cards import HUB_CARDS
 from inference.request import TraceRequest
 from tests.support.asking import asked, notes, text_of
 from tests.support.traces import sentence_trace
-from ui.input.unknown_words import told, without_hub
-from ui.pages.roles import known
-from ui.run.shelf import shelf
-from ui.state.choice import Choice
+from ui.input.unknown_words import describe_offline_option, describe_unknown
+from ui.pages.roles import gathering
+from ui.run.services import get_trace_store
+from ui.state.view_state import ViewState
 
 CARDS = (EMBEDDED_CARD, *HUB_CARDS)
 
@@ -44,11 +44,11 @@ def test_what_is_here_comes_before_what_must_be_fetched() -> None:
 
 def test_an_extra_is_named_where_nothing_here_reads_the_words() -> None:
     fetched = HUB_CARDS[1]
-    assert "E5 small" in without_hub(CARDS, ["猫"], fetched)
-    assert "SmolLM2" in without_hub((*CARDS, E5_CARD), ["こ"], None)
-    assert "make extra" in without_hub(CARDS, ["こ"], None)
-    assert without_hub((*CARDS, E5_CARD), ["猫"], replace(fetched, downloaded=True)) == ""
-    assert without_hub((*CARDS, E5_CARD, SMOLLM_CARD), ["猫"], fetched) == ""
+    assert "E5 small" in describe_offline_option(CARDS, ["猫"], fetched)
+    assert "SmolLM2" in describe_offline_option((*CARDS, E5_CARD), ["こ"], None)
+    assert "make extra" in describe_offline_option(CARDS, ["こ"], None)
+    assert describe_offline_option((*CARDS, E5_CARD), ["猫"], replace(fetched, downloaded=True)) == ""
+    assert describe_offline_option((*CARDS, E5_CARD, SMOLLM_CARD), ["猫"], fetched) == ""
 
 
 def test_no_model_is_made_up() -> None:
@@ -56,7 +56,7 @@ def test_no_model_is_made_up() -> None:
 
 
 def test_the_sentence_counts_and_tells_what_a_model_costs() -> None:
-    said = told("MiniLM", 2, 7, "[UNK]", next(card for card in CARDS if card.title == "RoBERTa base"))
+    said = describe_unknown("MiniLM", 2, 7, "[UNK]", next(card for card in CARDS if card.title == "RoBERTa base"))
     assert said.startswith("2 of the 7 words here are not in the vocabulary of MiniLM: it reads [UNK] in their place")
     assert said.endswith("RoBERTa base (499 MB to fetch) spells every character in bytes, so it loses none.")
 
@@ -133,7 +133,7 @@ def test_the_text_stays(text: str) -> None:
 def test_an_opened_file_of_unknown_words_shows_no_result() -> None:
     """The sentence is shown, and the model that is offered reads the text of the file."""
     trace = LocalBackend().trace(TraceRequest(text=CHINESE))
-    page = asked("explore", opened=shelf().open(dump(trace)).id)
+    page = asked("explore", opened=get_trace_store().open(dump(trace)).id)
     assert not page.exception
     assert drawn(page) == []
     assert [text for text in notes(page, "refusal") if "[UNK]" in text] != []
@@ -148,7 +148,7 @@ def test_an_opened_file_of_unknown_words_shows_no_result() -> None:
 @pytest.mark.parametrize("name", ["roles", "cause", "agreement", "step_by_step", "bertviz_views", "whole_pass"])
 def test_a_file_or_text_of_unknown_words_is_drawn_nowhere(name: str) -> None:
     trace = LocalBackend().trace(TraceRequest(text=CHINESE))
-    for query in ({"text": CHINESE}, {"opened": shelf().open(dump(trace)).id}):
+    for query in ({"text": CHINESE}, {"opened": get_trace_store().open(dump(trace)).id}):
         page = asked(name, **query)
         assert not page.exception
         assert drawn(page) == [], query
@@ -170,7 +170,7 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
     texts = [f"text {at}" for at in range(5)]
     lost = set(texts[:unknown])
 
-    def trace_all(some: Sequence[str], _choice: Choice) -> list[Trace]:
+    def trace_all(some: Sequence[str], _choice: ViewState) -> list[Trace]:
         traces = [sentence_trace(text=text) for text in some]
         return [replace(one, source=lose(one.source)) if one.text in lost else one for one in traces]
 
@@ -179,13 +179,13 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
 
     said: list[str] = []
     corpora = {"grammar": [SimpleNamespace(text=text) for text in texts], "pronouns": []}
-    monkeypatch.setattr(known, "ready", lambda name: SimpleNamespace(items=corpora[name]))
-    monkeypatch.setattr(known, "traces", trace_all)
-    monkeypatch.setattr(known, "say", lambda text, **_role: said.append(text))
-    monkeypatch.setattr(known, "stoppable", lambda _key, steps, _doing: range(steps))
+    monkeypatch.setattr(gathering, "ready", lambda name: SimpleNamespace(items=corpora[name]))
+    monkeypatch.setattr(gathering, "traces", trace_all)
+    monkeypatch.setattr(gathering, "say", lambda text, **_role: said.append(text))
+    monkeypatch.setattr(gathering, "stoppable", lambda _key, steps, _doing: range(steps))
     monkeypatch.setattr("streamlit.session_state", {})
-    monkeypatch.setattr(known, "BATCH", 2)
-    found = known.from_sentences(Choice())
+    monkeypatch.setattr(gathering, "BATCH", 2)
+    found = gathering.from_sentences(ViewState())
     assert (found is not None) is shown
     assert found is None or len(found.each) == 5 - unknown
     assert [f"{unknown} of 5" in text for text in said] == [True] * bool(unknown)

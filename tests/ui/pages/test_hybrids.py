@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.attention_sinks import largest_weight_back, without_missing
 from attention.edits import Ablate
-from attention.looks import strongest, without_missing
 from attention.record import Unavailable
 from attention.trace import attention_everywhere, without_attention
 from attention.view import View
-from inference import LocalBackend, Refusal, TraceRequest
-from inference.questions.decoding import NextToken
-from inference.questions.induction import InductionHeads
-from inference.questions.links import LinksQuestion
-from probing.ready_sets import ready
+from inference import LocalBackend, TraceRequest, UserError
+from inference.tasks.decoding import NextToken
+from inference.tasks.induction import InductionHeads
+from inference.tasks.link_hits import LinksQuestion
+from probing.ready_sets import load_ready_set
 from tests.support.asking import allowed, asked, go, notes
 from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
 from tests.support.repository import ROOT
-from ui.pages.find.asked import ask
-from ui.pages.find.in_words import said, table
+from ui.pages.find.descriptions import answers_csv, describe_preference
+from ui.pages.find.head_answers import ask_heads
 from ui.pages.find.words import Words
-from ui.pages.generate.whole import sink_summary
-from ui.pages.roles.known import from_trace
-from ui.state.choice import Choice
+from ui.pages.generate.whole_text import sink_summary
+from ui.pages.roles.gathering import from_trace
+from ui.state.view_state import ViewState
 from viz.bertviz import neuron
 from viz.bertviz.views import head_html
 
@@ -102,25 +102,25 @@ def test_the_other_views_of_bertviz_are_drawn(kind: str, folder: Path) -> None:
 def test_numbers_of_layers_begin_as_the_page_s_do(view: View) -> None:
     with pytest.raises(Unavailable, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
         neuron.neuron_html(view, base=1)
-    with pytest.raises(Refusal, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
-        from_trace(view.trace, Choice(count=1))
+    with pytest.raises(UserError, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
+        from_trace(view.trace, ViewState(count=1))
     assert "3" in str(without_attention(2, ATTENDING, 1))
     assert "2, 4" in str(without_attention(2, ATTENDING, 1))
     assert "0, 2" in head_html(view).split('id="payload"')[0]
 
 
 def test_find_counts_and_lists_heads_that_exist(view: View) -> None:
-    found = ask(view, Words(3, 1, 2), False, Choice())
-    assert str(2 * HEADS) in re.findall(r"\d+", said(found, 0))
-    assert str(4 * HEADS) not in re.findall(r"\d+", said(found, 0))
-    assert np.isfinite(found.prefers).any(axis=1).tolist() == [False, True, False, True]
-    layers = {int(row.split(",")[0]) for row in table(found, None, 0).decode("utf-8-sig").splitlines()[1:]}
+    found = ask_heads(view, Words(3, 1, 2), False, ViewState())
+    assert str(2 * HEADS) in re.findall(r"\d+", describe_preference(found, 0))
+    assert str(4 * HEADS) not in re.findall(r"\d+", describe_preference(found, 0))
+    assert np.isfinite(found.preference).any(axis=1).tolist() == [False, True, False, True]
+    layers = {int(row.split(",")[0]) for row in answers_csv(found, None, 0).decode("utf-8-sig").splitlines()[1:]}
     assert layers == set(ATTENDING)
 
 
 def test_find_names_no_missing_head_if_none_prefers(view: View) -> None:
-    found = ask(view, Words(3, 2, 1), False, Choice(by="weight"))
-    assert {int(layer) for layer, _head in NAMED.findall(said(found, 0))} <= set(ATTENDING)
+    found = ask_heads(view, Words(3, 2, 1), False, ViewState(by="weight"))
+    assert {int(layer) for layer, _head in NAMED.findall(describe_preference(found, 0))} <= set(ATTENDING)
 
 
 def test_the_next_token_s_mean_is_over_heads_that_exist(backend: LocalBackend, folder: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_next_token_s_mean_is_over_heads_that_exist(backend: LocalBackend, f
     assert looks is not None
     known = without_missing(looks)
     assert np.nanmean(known, (0, 1)).sum() == pytest.approx(1, abs=1e-5)
-    assert np.isfinite(strongest(known)).all(axis=1).tolist() == [False, True, False, True]
+    assert np.isfinite(largest_weight_back(known)).all(axis=1).tolist() == [False, True, False, True]
 
 
 def test_induction_has_no_number_for_a_missing_head(backend: LocalBackend, folder: Path) -> None:
@@ -145,8 +145,8 @@ def test_the_share_of_the_first_token_is_over_heads_that_exist(view: View) -> No
 
 
 def test_links_are_not_counted_for_missing_heads(backend: LocalBackend, folder: Path) -> None:
-    with pytest.raises(Refusal, match=re.escape(LACKING)):
-        backend.inspect(LinksQuestion(str(folder), None, tuple(ready("grammar").items[:2])))
+    with pytest.raises(UserError, match=re.escape(LACKING)):
+        backend.inspect(LinksQuestion(str(folder), None, tuple(load_ready_set("grammar").items[:2])))
 
 
 @pytest.mark.usefixtures("backend")

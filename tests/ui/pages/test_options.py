@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.support.repository import ROOT
-from ui.state.choice import PACKED, TYPES
-from ui.state.options import read, write
+from ui.state.params import format_params, parse_params
+from ui.state.view_state import PACKED, TYPES
 
 PAGES = ROOT / "ui" / "pages"
 KINDS = {"str", "int", "bool", "int | None"}
@@ -39,8 +39,8 @@ def test_fields_are_of_kinds_that_an_address_can_hold(options: type[Any]) -> Non
 
 
 def test_a_page_opens_without_anything_in_its_address(options: type[Any]) -> None:
-    assert write(options()) == {}
-    assert read(options, {}) == (options(), [])
+    assert format_params(options()) == {}
+    assert parse_params(options, {}) == (options(), [])
 
 
 def test_no_name_in_the_address_is_the_shared_choices_own(options: type[Any]) -> None:
@@ -67,4 +67,4 @@ def test_every_field_comes_back_from_the_address(options: type[Any]) -> None:
     }  # fmt: skip
     after = options(**changed)
     assert after != usual
-    assert read(options, write(after)) == (after, [])
+    assert parse_params(options, format_params(after)) == (after, [])

@@ -76,10 +76,10 @@ def test_thirty_who_wait_look_as_often_as_one(store: Store, monkeypatch: pytest.
 
     pause = asyncio.sleep
     monkeypatch.setattr(asyncio, "sleep", counted)
-    watch = routes.Watch()
+    watch = routes.ClassWatcher()
 
     async def everybody() -> list[int]:
-        return await asyncio.gather(*(watch.newer(code, 1, 1e9) for _ in range(30)))
+        return await asyncio.gather(*(watch.wait_for_version(code, 1, 1e9) for _ in range(30)))
 
     monkeypatch.setattr(routes, "WAIT", 1e9)
     assert asyncio.run(everybody()) == [2] * 30
@@ -88,10 +88,10 @@ def test_thirty_who_wait_look_as_often_as_one(store: Store, monkeypatch: pytest.
 
 def test_who_goes_away_takes_nobody_s_look_along(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(routes, "WAIT", 1e9)
-    code, watch = store.open(TEACHER), routes.Watch()
+    code, watch = store.open(TEACHER), routes.ClassWatcher()
 
     async def two() -> int:
-        gone, stays = (asyncio.create_task(watch.newer(code, 1, 1e9)) for _ in range(2))
+        gone, stays = (asyncio.create_task(watch.wait_for_version(code, 1, 1e9)) for _ in range(2))
         await asyncio.sleep(0)
         gone.cancel()
         await asyncio.sleep(0)

@@ -9,21 +9,21 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from attention.codec import unframe
+from attention.codec import decode_frame
 from attention.storage import dump
 from attention.trace import Trace
+from i18n import use_language
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
 from ui.routes import pictures, traces
 from ui.routes.traces import PREFIX
-from ui.run.shelf import seal, shelf
-from viz.components.picture.whole_maps import head_map, in_every_head, rolled_out
-from wording import speaking
+from ui.run.services import get_trace_store, trace_seal
+from viz.components.picture.whole_maps import head_map, in_every_head, rollout_map
 
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return shelf().hold(picture_trace())
+    return get_trace_store().add_picture_trace(picture_trace())
 
 
 @pytest.fixture(scope="module")
@@ -32,22 +32,22 @@ def client() -> TestClient:
 
 
 def address(trace: Trace, what: str, query: str = "") -> str:
-    return f"{PREFIX}/{trace.id}/{what}?seal={seal(trace.id)}{query}"
+    return f"{PREFIX}/{trace.id}/{what}?seal={trace_seal(trace.id)}{query}"
 
 
 def test_maps_rows_and_photo_are_the_trace_s(client: TestClient, trace: Trace) -> None:
     answer = client.get(address(trace, "patches", "&layer=1&head=2"))
-    np.testing.assert_allclose(unframe(answer.content)[1]["map"], trace.weights(1, 2), atol=4e-3)
+    np.testing.assert_allclose(decode_frame(answer.content)[1]["map"], trace.weights(1, 2), atol=4e-3)
     assert "immutable" in answer.headers["cache-control"]
-    rolled = unframe(client.get(address(trace, "rollout")).content)[1]["map"]
-    np.testing.assert_allclose(rolled, rolled_out(trace.records()), atol=4e-3)
-    rows = unframe(client.get(address(trace, "rows", f"&query={TOKENS - 1}")).content)[1]["rows"]
+    rolled = decode_frame(client.get(address(trace, "rollout")).content)[1]["map"]
+    np.testing.assert_allclose(rolled, rollout_map(trace.records()), atol=4e-3)
+    rows = decode_frame(client.get(address(trace, "rows", f"&query={TOKENS - 1}")).content)[1]["rows"]
     np.testing.assert_allclose(rows, trace.rows(TOKENS - 1), atol=3e-4)
     for name, facing, field in (("norms_rows", "out", "query"), ("norms_columns", "in", "key")):
-        looks = unframe(client.get(address(trace, name, f"&{field}=4")).content)[1]
+        looks = decode_frame(client.get(address(trace, name, f"&{field}=4")).content)[1]
         wanted = in_every_head(trace.records(), facing, 4, "norms")
         np.testing.assert_allclose(looks[name.removeprefix("norms_")], wanted, atol=3e-4)
-    map_ = unframe(client.get(address(trace, "norms", "&layer=1&head=2")).content)[1]["map"]
+    map_ = decode_frame(client.get(address(trace, "norms", "&layer=1&head=2")).content)[1]["map"]
     np.testing.assert_allclose(map_, head_map(trace.records(), 1, 2, "norms"), atol=4e-3)
     photo = client.get(address(trace, "picture.jpg"))
     assert photo.headers["content-type"] == "image/png"
@@ -66,7 +66,7 @@ def test_a_page_of_its_own_is_in_the_reader_s_language(client: TestClient, trace
 
 @pytest.mark.parametrize("what", ["picture.jpg", "patches", "rollout", "picture.html"])
 def test_a_text_has_no_picture(client: TestClient, what: str) -> None:
-    text = shelf().open(dump(sentence_trace()))
+    text = get_trace_store().open(dump(sentence_trace()))
     answer = client.get(address(text, what, "&layer=0&head=0&token=0"))
     assert (answer.status_code, answer.text) == (400, "This is a text, and has no picture.")
 
@@ -88,7 +88,7 @@ def test_too_many_patches_are_not_sent_whole(client: TestClient, trace: Trace, m
 
 
 def test_nothing_of_a_picture_stays_once_its_session_let_go(client: TestClient) -> None:
-    held = shelf().hold(picture_trace(id="a-picture-let-go"))
+    held = get_trace_store().add_picture_trace(picture_trace(id="a-picture-let-go"))
     asked = address(held, "picture.jpg")
     assert client.get(asked).status_code == 200
     del held
@@ -97,7 +97,7 @@ def test_nothing_of_a_picture_stays_once_its_session_let_go(client: TestClient) 
 
 
 def test_what_stands_in_files_is_told() -> None:
-    told = dict(pictures.told_of(picture_trace(), "Photo: somebody"))
+    told = dict(pictures.description_of(picture_trace(), "Photo: somebody"))
     assert told == {"Model": "tiny", "Picture": "40 × 24 pixels", "Whose picture": "Photo: somebody"}
-    with speaking("zh"):
-        assert "Model" not in dict(pictures.told_of(picture_trace()))
+    with use_language("zh"):
+        assert "Model" not in dict(pictures.description_of(picture_trace()))

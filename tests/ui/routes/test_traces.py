@@ -9,21 +9,21 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from attention.codec import unframe
-from attention.mask import Array
+from attention.codec import decode_frame
+from attention.head_summary import summarize_heads
+from attention.mask import FloatArray
 from attention.storage import dump
-from attention.survey import survey
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
-from ui.run.shelf import Look, seal, shelf
+from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from ui.server.headers import SecurityHeaders
 
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return shelf().open(dump(sentence_trace()))
+    return get_trace_store().open(dump(sentence_trace()))
 
 
 @pytest.fixture(scope="module")
@@ -31,23 +31,23 @@ def client() -> TestClient:
     return TestClient(Starlette(routes=routes(), middleware=[Middleware(SecurityHeaders)]))
 
 
-LOOKS = [Look(), Look(words=True), Look(special=False, renormalise=True)]
+LOOKS = [ViewOptions(), ViewOptions(words=True), ViewOptions(special=False, renormalise=True)]
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look: Look) -> None:
+def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look: ViewOptions) -> None:
     view = View(trace, None, look.words, look.special, look.renormalise)
 
-    def fetch(what: str, extra: str = "") -> tuple[dict[str, Any], dict[str, Array]]:
-        answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}&seal={seal(trace.id)}{extra}")
+    def fetch(what: str, extra: str = "") -> tuple[dict[str, Any], dict[str, FloatArray]]:
+        answer = client.get(f"{PREFIX}/{trace.id}/{what}?{look.query()}&seal={trace_seal(trace.id)}{extra}")
         assert answer.status_code == 200
         assert "immutable" in answer.headers["cache-control"]
-        return unframe(answer.content)
+        return decode_frame(answer.content)
 
     header, arrays = fetch("grid")
     assert header == {"sampled": False, "rows": None, "habits": None}
     np.testing.assert_allclose(arrays["grid"], view.thumbnails(48), atol=4e-3)
-    crowd = survey(view, 48).crowd
+    crowd = summarize_heads(view, 48).crowd
     np.testing.assert_allclose(arrays["means"] * arrays["counts"][:, None], crowd.sums, atol=2e-3)
     np.testing.assert_allclose(fetch("rows", "&query=1")[1]["rows"], view.rows(1), atol=3e-4)
     np.testing.assert_allclose(fetch("columns", "&key=2")[1]["columns"], view.columns(2), atol=3e-4)
@@ -66,28 +66,28 @@ def test_frames_hold_the_trace_s_numbers(client: TestClient, trace: Trace, look:
     ],
 )  # fmt: skip
 def test_a_wrong_address_gets_a_sentence(client: TestClient, trace: Trace, address: str) -> None:
-    answer = client.get(f"{PREFIX}/{trace.id}/{address}{'&' if '?' in address else '?'}seal={seal(trace.id)}")
+    answer = client.get(f"{PREFIX}/{trace.id}/{address}{'&' if '?' in address else '?'}seal={trace_seal(trace.id)}")
     assert answer.status_code == 400
     assert answer.text.endswith(".")
 
 
 def test_a_trace_that_is_gone_says_so(client: TestClient) -> None:
     for name in ("0" * 64, f"file-{'0' * 64}"):
-        assert client.get(f"{PREFIX}/{name}/grid?seal={seal(name)}").status_code == 410
+        assert client.get(f"{PREFIX}/{name}/grid?seal={trace_seal(name)}").status_code == 410
 
 
 def test_who_knows_a_text_cannot_ask_whether_somebody_read_it(client: TestClient, trace: Trace) -> None:
     gone = client.get(f"{PREFIX}/{'0' * 64}/grid")
-    other = seal("0" * 64)
-    for query in ("", "?seal=", f"?seal={other}", f"?seal={seal(trace.id)[:-1]}", "?seal=%E2%82%AC"):
+    other = trace_seal("0" * 64)
+    for query in ("", "?seal=", f"?seal={other}", f"?seal={trace_seal(trace.id)[:-1]}", "?seal=%E2%82%AC"):
         answer = client.get(f"{PREFIX}/{trace.id}/grid{query}")
         assert (answer.status_code, answer.text) == (gone.status_code, gone.text) == (410, answer.text)
-    assert client.get(f"{PREFIX}/{trace.id}/grid?seal={seal(trace.id)}").status_code == 200
+    assert client.get(f"{PREFIX}/{trace.id}/grid?seal={trace_seal(trace.id)}").status_code == 200
 
 
 def test_an_opened_file_s_name_is_no_plain_hash_of_it(trace: Trace) -> None:
     assert hashlib.sha256(dump(sentence_trace())).hexdigest() not in trace.id
-    assert shelf().open(dump(sentence_trace())).id == trace.id, "the same file is kept once"
+    assert get_trace_store().open(dump(sentence_trace())).id == trace.id, "the same file is kept once"
 
 
 def test_every_answer_carries_the_security_headers(client: TestClient) -> None:
@@ -102,7 +102,7 @@ def test_a_file_cannot_pass_for_another_text(trace: Trace) -> None:
 
 
 def test_an_address_says_in_which_language_it_is_answered(client: TestClient, trace: Trace) -> None:
-    gone, wrong = f"{PREFIX}/{trace.id}/grid?seal=x", f"{PREFIX}/{trace.id}/rows?seal={seal(trace.id)}&query=x"
+    gone, wrong = f"{PREFIX}/{trace.id}/grid?seal=x", f"{PREFIX}/{trace.id}/rows?seal={trace_seal(trace.id)}&query=x"
     assert client.get(f"{gone}&lang=zh").text == "这段文本已不在内存中，需要重新读取。"
     assert client.get(f"{wrong}&lang=zh").text == "“query”是 'x'；应为 0 至 5 的整数。"
     for address in (gone, wrong):

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support.asking import asked, notes, press
 from tests.support.words import english
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 TEXT = "Nobody has asked this busy server about a lamp post yet."
 
@@ -17,9 +17,9 @@ TEXT = "Nobody has asked this busy server about a lamp post yet."
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """While many wait, which undoing it ends."""
-    monkeypatch.setattr(backend().forwards.waits, "waiting", 10**6)
-    monkeypatch.setattr(backend().forwards, "_pace", 1.0)
-    assert math.isfinite(backend().forwards.expected)
+    monkeypatch.setattr(get_backend().forwards.waits, "waiting", 10**6)
+    monkeypatch.setattr(get_backend().forwards, "_pace", 1.0)
+    assert math.isfinite(get_backend().forwards.expected_wait)
     return monkeypatch
 
 

@@ -12,7 +12,7 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from ui.places import ROOT
+from ui.paths import ROOT
 from ui.run import idle_collection
 from ui.run.idle_collection import APART, LONGEST, QUIET, Scripts
 
@@ -94,7 +94,7 @@ def test_laws_of_any_day(seed: int) -> None:
         quiet, apart = clock.now - ended, clock.now - collected
         assert pause > 0 or old >= LONGEST or (not running and quiet >= QUIET and apart >= APART)
         assert running or pause <= max(QUIET - quiet, APART - apart)
-        assert scripts.take() == (pause <= 0)
+        assert scripts.should_collect() == (pause <= 0)
         if pause <= 0:
             collected = clock.now
             reasons.add("late" if old >= LONGEST else "quiet")
@@ -154,7 +154,7 @@ def test_a_cycle_is_gone_once_the_server_is_idle_or_never_quiet_or_when_it_was_o
 
 def test_the_thread_ends_with_the_server() -> None:
     before = set(threading.enumerate())
-    with Scripts().watched():
+    with Scripts().collect_while_idle():
         started = set(threading.enumerate()) - before
         assert [thread.name for thread in started] == ["idle collection"]
     assert not any(thread.is_alive() for thread in started)

@@ -17,8 +17,8 @@ from ui.run import network
 
 @pytest.fixture(autouse=True)
 def a_way_out(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(network, "routed", lambda: True)
-    monkeypatch.setattr(network, "backend", lambda: LocalBackend(Settings(offline=False)))
+    monkeypatch.setattr(network, "has_route", lambda: True)
+    monkeypatch.setattr(network, "get_backend", lambda: LocalBackend(Settings(offline=False)))
     network.failures.clear()
     yield
     network.failures.clear()
@@ -26,19 +26,19 @@ def a_way_out(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_the_hub_may_be_there_until_it_has_not_answered() -> None:
     assert network.hub_in_reach()
-    network.failed()
+    network.note_hub_failure()
     assert not network.hub_in_reach()
     network.failures[0] -= network.AGAIN
     assert network.hub_in_reach()
 
 
 def test_without_a_way_out_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "routed", lambda: False)
+    monkeypatch.setattr(network, "has_route", lambda: False)
     assert not network.hub_in_reach()
 
 
 def test_where_the_operator_has_switched_it_off_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "backend", lambda: LocalBackend(Settings(offline=True)))
+    monkeypatch.setattr(network, "get_backend", lambda: LocalBackend(Settings(offline=True)))
     assert not network.hub_in_reach()
 
 
@@ -61,7 +61,7 @@ def test_a_way_out_is_looked_up_and_nothing_is_sent(monkeypatch: pytest.MonkeyPa
             raise OSError("unreachable")
 
     monkeypatch.setattr(socket, "socket", Probe)
-    assert not network.routed()
+    assert not network.has_route()
     assert asked == [(socket.SOCK_DGRAM, network.NOWHERE)]
 
 
@@ -72,7 +72,7 @@ State = namedtuple("State", "isup")
 def listening(monkeypatch: pytest.MonkeyPatch, address: str | None, whom: str = "") -> None:
     """Make the server seem to listen there, started for these people."""
     monkeypatch.setattr(config, "get_option", lambda name: address if name == "server.address" else None)
-    monkeypatch.setattr(network, "backend", lambda: LocalBackend(Settings.from_env({"HEADLIGHT_FOR": whom})))
+    monkeypatch.setattr(network, "get_backend", lambda: LocalBackend(Settings.from_env({"HEADLIGHT_FOR": whom})))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
@@ -110,10 +110,10 @@ def test_the_addresses_are_those_that_others_reach(monkeypatch: pytest.MonkeyPat
     }
     monkeypatch.setattr(psutil, "net_if_addrs", lambda: cards)
     monkeypatch.setattr(psutil, "net_if_stats", lambda: {name: State(name != "down0") for name in cards})
-    monkeypatch.setattr(network, "_outward", lambda: "192.168.1.5")
+    monkeypatch.setattr(network, "_own_address", lambda: "192.168.1.5")
     listening(monkeypatch, "0.0.0.0")
     assert network.network_addresses() == ("192.168.1.5", "10.0.0.7")
-    monkeypatch.setattr(network, "_outward", lambda: None)
+    monkeypatch.setattr(network, "_own_address", lambda: None)
     assert network.network_addresses() == ("10.0.0.7", "192.168.1.5")
     listening(monkeypatch, "10.0.0.7")
     assert network.network_addresses() == ("10.0.0.7",)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from inference import Refusal
-from inference.heads import CLASSES, CLASSIFY, WHAT
+from inference import UserError
+from inference.task_heads import CLASSES, CLASSIFY, WHAT
 from tests.support.repository import ROOT, files
-from ui.run import refusals
-from ui.state.choice import Choice
+from ui.run import notices
+from ui.state.view_state import ViewState
 
 REMEDIES: dict[str, dict[str, Any]] = {  # way out: details that come with it
     "busy": {},
@@ -50,9 +50,9 @@ class Drawn:
 def shown(monkeypatch: pytest.MonkeyPatch, way_out: str, details: dict[str, Any]) -> Drawn:
     """Draw a refusal with this way out on a page with another model than the embedded."""
     drawn = Drawn()
-    monkeypatch.setattr(refusals, "st", drawn)
-    monkeypatch.setattr(refusals, "current", lambda: Choice(model="another/model"))
-    refusals.show(Refusal("No.", way_out=way_out, details=details))
+    monkeypatch.setattr(notices, "st", drawn)
+    monkeypatch.setattr(notices, "get_view_state", lambda: ViewState(model="another/model"))
+    notices.show_error(UserError("No.", way_out=way_out, details=details))
     return drawn
 
 

@@ -8,7 +8,7 @@ import headlight
 from attention.storage import dump
 from tests.support.asking import asked, notes
 from tests.support.words import english
-from ui.run.shelf import shelf
+from ui.run.services import get_trace_store
 
 MAPS = [[[[0.25, -1.0], [-0.5, 0.0]], [[0.0, 0.1], [0.0, 0.0]]]]
 SAID = "This needs attention weights, whose rows are shares that sum to one"
@@ -16,7 +16,7 @@ SAID = "This needs attention weights, whose rows are shares that sum to one"
 
 @pytest.fixture
 def opened() -> str:
-    return shelf().open(dump(headlight.view(MAPS, ["a", "cat"], signed=True).trace)).id
+    return get_trace_store().open(dump(headlight.view(MAPS, ["a", "cat"], signed=True).trace)).id
 
 
 @pytest.mark.slow

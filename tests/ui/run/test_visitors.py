@@ -9,12 +9,12 @@ import pytest
 from streamlit.runtime import Runtime
 
 from inference import EMBEDDED, LocalBackend, TraceRequest
-from inference.questions.text_sizes import TextSizes
+from inference.cancellation import Cancelled, Visitor, set_visitor_source
 from inference.settings import Settings
-from inference.stops import Stopped, Visitor, know_visitors_by
+from inference.tasks.text_sizes import TextSizes
 from tests.support.asking import asked, says
 from ui.run import visitors
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def open_pages(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def test_a_page_s_visitor_has_gone_when_it_is_closed(open_pages: set[str]) -> None:
-    visitor = visitors.of_page()
+    visitor = visitors.page_visitor()
     assert visitor is not None
     assert (visitor.who, visitor.gone()) == ("ann", False)
     open_pages.clear()
@@ -36,38 +36,38 @@ def test_a_page_s_visitor_has_gone_when_it_is_closed(open_pages: set[str]) -> No
 
 
 def test_who_draws_no_page_computes_for_no_visitor() -> None:
-    assert visitors.of_page() is None
+    assert visitors.page_visitor() is None
 
 
 @pytest.mark.slow
 def test_what_a_page_asks_for_ends_with_it(open_pages: set[str]) -> None:
     request = TraceRequest(EMBEDDED, "nobody waits for this")
     open_pages.clear()
-    with pytest.raises(Stopped):
-        backend().trace(request)
-    assert request.key not in backend().kept_traces
+    with pytest.raises(Cancelled):
+        get_backend().trace(request)
+    assert request.key not in get_backend().kept_traces
     open_pages.add("ann")
-    assert backend().trace(request).text == "nobody waits for this"
+    assert get_backend().trace(request).text == "nobody waits for this"
     open_pages.clear()
-    assert backend().trace(request).text == "nobody waits for this", "what is kept costs nothing"
+    assert get_backend().trace(request).text == "nobody waits for this", "what is kept costs nothing"
 
 
 def test_every_question_of_a_visitor_has_its_time() -> None:
     late = LocalBackend(replace(Settings(), answer_seconds=-1.0))
-    know_visitors_by(lambda: Visitor("ann", lambda: False))
+    set_visitor_source(lambda: Visitor("ann", lambda: False))
     try:
         for question in (
             lambda: late.trace(TraceRequest(EMBEDDED, "a cat")),
             lambda: late.traces([TraceRequest(EMBEDDED, "a cat")]),
             lambda: late.inspect(TextSizes(EMBEDDED, texts=("a cat",))),
         ):
-            with pytest.raises(Stopped, match="the -1 seconds"):
+            with pytest.raises(Cancelled, match="the -1 seconds"):
                 question()
     finally:
-        know_visitors_by(visitors.of_page)
+        set_visitor_source(visitors.page_visitor)
 
 
 @pytest.mark.slow
 def test_the_page_says_what_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend(), "settings", replace(backend().settings, answer_seconds=-1.0))
+    monkeypatch.setattr(get_backend(), "settings", replace(get_backend().settings, answer_seconds=-1.0))
     says(asked("explore", text="a text that takes too long"), "the -1 seconds")

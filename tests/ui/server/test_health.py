@@ -9,20 +9,20 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from inference import Refusal
-from ui.run.shelf import backend
-from ui.server import health, start
-from ui.server.guard import Guard
+from inference import UserError
+from ui.run.services import get_backend
+from ui.server import health, warm_up
+from ui.server.host_guard import Guard
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
     """A container's health check: inside, by the loopback's name."""
     failed = threading.Event()
-    for module in (health, start):
+    for module in (health, warm_up):
         monkeypatch.setattr(module, "FAILED", failed)
-    monkeypatch.setattr(start, "HEAD_START", 0)
-    monkeypatch.setattr(backend(), "status", lambda _model: "cold")  # whatever other tests have loaded
+    monkeypatch.setattr(warm_up, "HEAD_START", 0)
+    monkeypatch.setattr(get_backend(), "status", lambda _model: "cold")  # whatever other tests have loaded
     app = Starlette(routes=health.routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
     return TestClient(app, base_url="http://127.0.0.1:8501")
 
@@ -39,18 +39,18 @@ def fails(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def trace(_request: object) -> object:
         raise error
 
-    monkeypatch.setattr(backend(), "trace", trace)
-    start.warm()
+    monkeypatch.setattr(get_backend(), "trace", trace)
+    warm_up.warm_up()
 
 
 def test_a_model_that_could_not_be_loaded_makes_it_unready_until_it_is(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fails(Refusal("The file is broken."), monkeypatch)
+    fails(UserError("The file is broken."), monkeypatch)
     answer = client.get("/healthz/ready")
     assert (answer.status_code, answer.text) == (503, "The embedded model could not be loaded; the log says why.")
     assert client.get("/healthz/live").status_code == 200
-    monkeypatch.setattr(backend(), "status", lambda _model: "loaded")
+    monkeypatch.setattr(get_backend(), "status", lambda _model: "loaded")
     assert client.get("/healthz/ready").status_code == 200
 
 

@@ -14,16 +14,16 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
-from inference.memory import ByteLru
-from inference.waits import Waits
+from inference.byte_cache import ByteLru
+from inference.fair_queue import QueueStats
 from ui.run.counters import REGISTRY
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 from ui.server import metrics
-from ui.server.guard import Guard
-from ui.server.metrics import TOKEN, Held, Measured
+from ui.server.host_guard import Guard
+from ui.server.metrics import TOKEN, ProcessMetrics, RequestMetrics
 
-FILES = Waits()
-HELD = Held({"files": FILES})
+FILES = QueueStats()
+HELD = ProcessMetrics({"files": FILES})
 
 
 def page(_request: Request) -> Response:
@@ -49,7 +49,7 @@ def client(here: str = "127.0.0.1", host: str = "localhost:8501") -> TestClient:
             WebSocketRoute("/test/stream", stream),
             Route(metrics.ADDRESS, metrics.metrics),
         ],
-        middleware=[Middleware(Measured), Middleware(Guard, hosts=())],
+        middleware=[Middleware(RequestMetrics), Middleware(Guard, hosts=())],
     )
     return TestClient(app, base_url=f"http://{host}", client=(here, 50000), raise_server_exceptions=False)
 
@@ -107,8 +107,8 @@ def test_what_is_in_memory_and_who_waits_is_read_as_it_is(monkeypatch: pytest.Mo
     traces: ByteLru[str] = ByteLru(5)
     for key in ("one", "two", "two"):
         traces.get_or_make(key, lambda: "xxxx", len)
-    monkeypatch.setattr(backend(), "kept_traces", traces)
-    monkeypatch.setattr(backend(), "status", None)  # asked for nothing: a look changes nothing
+    monkeypatch.setattr(get_backend(), "kept_traces", traces)
+    monkeypatch.setattr(get_backend(), "status", None)  # asked for nothing: a look changes nothing
     of = {"cache": "traces"}
     assert value("headlight_cache_entries", **of) == 1
     assert value("headlight_cache_bytes", **of) == 4
@@ -116,10 +116,10 @@ def test_what_is_in_memory_and_who_waits_is_read_as_it_is(monkeypatch: pytest.Mo
     assert value("headlight_cache_hits_total", **of) == 1
     assert value("headlight_cache_additions_total", **of) == 2
     assert value("headlight_cache_evictions_total", **of) == 1
-    came = FILES.comes()
-    FILES.turns_away()
+    came = FILES.enter()
+    FILES.reject()
     assert value("headlight_waiting", line="files") == 1
-    FILES.passes(came)
+    FILES.admit(came)
     assert value("headlight_waiting", line="files") == 0
     assert value("headlight_wait_seconds_count", line="files") == FILES.passed
     assert value("headlight_turned_away_total", line="files") == FILES.refused > 0

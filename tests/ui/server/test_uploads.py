@@ -17,7 +17,7 @@ from streamlit.web.server.starlette.starlette_routes import create_upload_routes
 
 from inference.settings import Settings
 from ui.server import uploads
-from ui.server.uploads import Uploads
+from ui.server.uploads import UploadLimit
 
 ONE, ALL = 1_000_000, 1_500_000
 
@@ -31,7 +31,7 @@ class Server:
         self.runtime = SimpleNamespace(is_active_session=self.open.__contains__, uploaded_file_mgr=self.files)
         settings = Settings(visitor_upload_bytes=ONE, upload_bytes=ALL)
         routes = create_upload_routes(self.runtime, self.files, "")  # type: ignore[arg-type]
-        self.client = TestClient(Starlette(routes=routes, middleware=[Middleware(Uploads, settings=settings)]))
+        self.client = TestClient(Starlette(routes=routes, middleware=[Middleware(UploadLimit, settings=settings)]))
 
     def put(self, session: str, file: str, size: int) -> Response:
         sent = {"file": (file, b"x" * size)}

@@ -16,7 +16,7 @@ from attention.spreadsheet import plain_cell, with_provenance
 from tests.support.repository import ROOT
 from tests.support.savedfiles import parts
 from ui.show.csv_table import csv_table
-from ui.show.saving import save
+from ui.show.download import download_button
 
 WORDS = ("=1+1", 'say "x"', "a,b", "two\nlines", "a\rb", "' quoted", " space", "那只动物", "＝1", "1e5x", "\ufeff")
 
@@ -47,7 +47,7 @@ def test_button_saves_the_table_and_its_provenance(monkeypatch: pytest.MonkeyPat
     calls: list[tuple[Any, ...]] = []
     monkeypatch.setattr(st, "download_button", lambda *given, **_more: calls.append(given))
     table, about = csv_table(["word"], [("it",)]), {"model": "org/tiny", "text": "A cat.", "pair": "=1+1"}
-    save("Save", table, "headlight-words.csv", "All digits", provenance=about)
+    download_button("Save", table, "headlight-words.csv", "All digits", provenance=about)
     ((_, content, name, kind),) = calls
     assert (name, kind) == ("headlight-words_tiny_a-cat.zip", "application/zip")
     written, meta = parts(content)
@@ -70,7 +70,7 @@ def test_no_module_writes_lines_before_a_table() -> None:
         "ui/pages/vectors/vector_files.py",
         "ui/pages/by_hand/as_csv.py",
         "ui/pages/step_by_step/row_csv.py",
-        "probing/rows.py",
+        "probing/relation_rows.py",
     }
     writers = set()
     for folder in ("attention", "headlight", "inference", "pages", "probing", "serving", "training", "ui", "viz"):

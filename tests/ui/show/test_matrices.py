@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.codec import unframe
+from attention.codec import decode_frame
 from tests.support.asking import asked
 from ui.show.matrices import LONGEST, draw_matrices
 from viz.components.matrices import matrices
-from viz.components.matrices.matrices import Sheet, payload
+from viz.components.matrices.matrices import MatrixSpec, payload
 
-SHEET = Sheet("Q", np.array([[1.0, 2.0]], np.float32))
+SHEET = MatrixSpec("Q", np.array([[1.0, 2.0]], np.float32))
 
 
 def test_the_caption_travels_with_the_numbers() -> None:
-    header, arrays = unframe(payload([SHEET], False, None, [("model", "tiny"), ("text", "<b>")]))
+    header, arrays = decode_frame(payload([SHEET], False, None, [("model", "tiny"), ("text", "<b>")]))
     assert header["about"] == [["model", "tiny"], ["text", "<b>"]]
     assert arrays["0"].tolist() == [[1.0, 2.0]]
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention.trace import ModelId
 from ui.show import provenance
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 
 MADE = ModelId("tiny", None, "encoder", "TinyModel", "ab" * 32)
 
@@ -21,8 +21,10 @@ class Backend:
 def page(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     state: dict[str, object] = {"page": "cause"}
     monkeypatch.setattr(st, "session_state", state)
-    monkeypatch.setattr(provenance, "current", lambda: Choice(model="tiny", text='=1+1, "x"\n\nend', pair="it"))
-    monkeypatch.setattr(provenance, "backend", Backend)
+    monkeypatch.setattr(
+        provenance, "get_view_state", lambda: ViewState(model="tiny", text='=1+1, "x"\n\nend', pair="it")
+    )
+    monkeypatch.setattr(provenance, "get_backend", Backend)
     return state
 
 
@@ -33,7 +35,7 @@ def test_provenance_has_the_model_and_the_texts() -> None:
 
 
 def test_another_model_that_answers_here_is_the_one_named(page: dict[str, object]) -> None:
-    provenance.answers("other", "main")
+    provenance.set_answering_model("other", "main")
     about = provenance.page_provenance()
     assert (about["model"], about["revision"]) == ("other", "main")
     page["page"] = "masked_words"

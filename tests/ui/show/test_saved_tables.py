@@ -13,7 +13,7 @@ import pytest
 from attention import spreadsheet
 from inference.files.smollm import SMOLLM
 from tests.support.asking import asked
-from ui.show import saving
+from ui.show import download
 
 PAGES = {  # page: the choices of its address that draw tables
     "agreement": {},
@@ -46,10 +46,10 @@ def test_a_saved_table_is_read_by_pandas(name: str, monkeypatch: pytest.MonkeyPa
         made.append((stem, table, content))
         return content
 
-    monkeypatch.setattr(saving, "with_provenance", keep)
+    monkeypatch.setattr(download, "with_provenance", keep)
     page = asked(name, text=TEXT, **PAGES[name])
     assert not page.exception
-    drawn = name not in FOLDED and (name != "generate" or SMOLLM.here())
+    drawn = name not in FOLDED and (name != "generate" or SMOLLM.is_installed())
     assert bool(made) == drawn
     for stem, table, content in made:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

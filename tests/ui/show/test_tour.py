@@ -6,11 +6,11 @@ import pytest
 from starlette.datastructures import Headers
 from streamlit.testing.v1 import AppTest
 
+from i18n import use_language
 from lessons.library import tour as its_stops
 from tests.support.asking import asked, notes, press
 from ui.server import visitor
 from ui.show import tour
-from wording import speaking
 
 
 def buttons(page: AppTest) -> set[str]:
@@ -46,7 +46,7 @@ def test_who_comes_by_a_link_is_not_asked(page: str, query: dict[str, int]) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_stop_opens_its_page_and_its_view(language: str) -> None:
-    with speaking(language):  # AppTest reads the names of options outside of the page's run
+    with use_language(language):  # AppTest reads the names of options outside of the page's run
         walk(language)
 
 
@@ -58,7 +58,7 @@ def walk(language: str) -> None:
     for at, step in enumerate(steps):
         assert not page.exception
         assert notes(page, "refusal") == []
-        assert any(step.text.told(language) in said for said in notes(page))
+        assert any(step.text.in_language(language) in said for said in notes(page))
         assert step.view is not None
         query = {name: value[0] if isinstance(value, list) else value for name, value in page.query_params.items()}
         asks_for = {name: raw for name, raw in step.view.query if name not in ("text", "focus", "to")}

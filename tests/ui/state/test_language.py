@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from i18n import use_language
 from tests.support.asking import asked
 from tests.support.words import said
 from ui.state import language
-from wording import speaking
 
 
 def test_english_is_spoken_first() -> None:
@@ -19,7 +19,7 @@ def test_a_link_says_which_language_and_it_stays() -> None:
     page = asked("by_hand", lang="zh")
     assert page.selectbox(key="picked_language").value == "zh"
     assert page.query_params["lang"] == "zh"
-    with speaking("zh"):  # in which AppTest reads the page's controls
+    with use_language("zh"):  # in which AppTest reads the page's controls
         page.switch_page("../../pages/tutorials.py").run()
     assert page.query_params["lang"] == "zh"
 
@@ -54,9 +54,9 @@ def test_the_session_is_asked_once_in_a_run_and_again_when_another_is_picked(mon
     state, run = State({language.LANGUAGE: "zh"}), object()
     monkeypatch.setattr("streamlit.session_state", state)
     monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: run)
-    assert [language.here() for _ in range(3)] == ["zh"] * 3
+    assert [language.session_language() for _ in range(3)] == ["zh"] * 3
     assert len(asked_for) == 1
-    language.pick("en")
-    assert language.here() == "en"
+    language.set_language("en")
+    assert language.session_language() == "en"
     monkeypatch.setattr(language, "get_script_run_ctx", lambda **_: None)
-    assert language.here() == "en", "it serves nobody"
+    assert language.session_language() == "en", "it serves nobody"

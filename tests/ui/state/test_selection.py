@@ -7,12 +7,12 @@ from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
 from inference import EMBEDDED, TraceRequest
-from inference.stops import GONE, Stopped
+from inference.cancellation import GONE, Cancelled
 from tests.support.asking import asked, notes
 from tests.support.traces import sentence_trace, translation_trace
-from ui.run.shelf import Shelf, backend
-from ui.state.choice import Choice
-from ui.state.selection import changes, doubts, faced, select, settle
+from ui.run.services import TraceStore, get_backend
+from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select
+from ui.state.view_state import ViewState
 
 EXAMPLE = {"focus": "chess", "target": "playing"}
 
@@ -28,7 +28,7 @@ def linked(layer: int, head: int, query: int, key: int) -> Trace:
 
 def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
     view = View(linked(1, 2, query=3, key=1), words=True)
-    selection, notes = select(Choice(), view, EXAMPLE)
+    selection, notes = select(ViewState(), view, EXAMPLE)
     assert (selection["layer"], selection["head"]) == (1, 2)
     assert (view.queries[selection["focus"]].text, view.keys[selection["target"]].text) == ("chess", "playing")
     assert notes == []
@@ -36,7 +36,7 @@ def test_the_first_view_shows_the_head_that_links_the_example_s_words() -> None:
 
 def test_without_an_example_the_link_most_its_own_is_shown() -> None:
     view = View(linked(0, 1, query=3, key=2))
-    for choice in (Choice(), Choice(layer=0, head=1)):
+    for choice in (ViewState(), ViewState(layer=0, head=1)):
         selection, _ = select(choice, view, None)
         assert (selection["layer"], selection["head"], selection["focus"]) == (0, 1, 3)
 
@@ -46,9 +46,9 @@ def test_without_an_example_the_link_most_its_own_is_shown() -> None:
     "text", ["My brother lost his keys on the train to London.", "Dogs that chase cats get tired."]
 )
 def test_a_text_opens_on_no_head_of_places_or_columns(text: str) -> None:
-    view = View(backend().trace(TraceRequest(EMBEDDED, text)))
-    selection, _ = select(Choice(text=text), view, None)
-    survey, habits = doubts(Choice(text=text), view)
+    view = View(get_backend().trace(TraceRequest(EMBEDDED, text)))
+    selection, _ = select(ViewState(text=text), view, None)
+    survey, habits = load_baselines(ViewState(text=text), view)
     assert habits is not None
     layer, head, focus = selection["layer"], selection["head"], selection["focus"]
     rows = view.rows(focus)
@@ -65,12 +65,12 @@ def test_of_a_given_word_the_head_is_the_one_that_goes_furthest_beyond() -> None
     maps[0, 0, :, 1] = 0.9
     maps[1, 2, 3, 1] = 0.6
     view = View(sentence_trace(id="column", parts={"encoder": tuple(MapRecord(m) for m in maps)}))
-    selection, _ = select(Choice(focus=3, to=1), view, None)
+    selection, _ = select(ViewState(focus=3, to=1), view, None)
     assert (selection["layer"], selection["head"]) == (1, 2)
 
 
 def test_a_choice_is_kept_and_counted_in_tokens() -> None:
-    choice = Choice(layer=0, head=0, focus=3, to=2)
+    choice = ViewState(layer=0, head=0, focus=3, to=2)
     pieces, _ = select(choice, View(sentence_trace()), EXAMPLE)
     words, _ = select(choice, View(sentence_trace(), words=True), EXAMPLE)
     assert (pieces["focus"], pieces["target"]) == (3, 2)
@@ -78,10 +78,10 @@ def test_a_choice_is_kept_and_counted_in_tokens() -> None:
 
 
 def test_a_link_to_what_is_not_there_says_so() -> None:
-    _, notes = select(Choice(layer=9, head=0, focus=99), View(sentence_trace()), None)
+    _, notes = select(ViewState(layer=9, head=0, focus=99), View(sentence_trace()), None)
     assert any("layer 9 and head 0" in note and "layers 0 to 1 and heads 0 to 2" in note for note in notes)
     assert any("token 99" in note and "tokens 0 to 5" in note for note in notes)
-    look, more = settle(Choice(part="cross"), sentence_trace())
+    look, more = resolve_view(ViewState(part="cross"), sentence_trace())
     assert look.part == ""
     assert "“cross”" in more[0]
 
@@ -91,7 +91,7 @@ def test_a_selection_in_the_component_becomes_the_same_choice(words: bool) -> No
     view = View(sentence_trace(), words=words)
     for focus in range(len(view.queries)):
         selection = {"layer": 1, "head": 2, "focus": focus, "target": 0, "tab": "lines", "pinned": [[0, 1]]}
-        choice = Choice(**changes(selection, view))
+        choice = ViewState(**changes(selection, view))
         again, _ = select(choice, view, None)
         assert {name: again[name] for name in selection} == selection
 
@@ -99,8 +99,8 @@ def test_a_selection_in_the_component_becomes_the_same_choice(words: bool) -> No
 def test_who_looks_at_the_target_is_left_open_where_nobody_was_picked() -> None:
     view = View(linked(1, 2, query=3, key=2))
 
-    def ends(choice: Choice) -> tuple[int | None, int | None]:
-        selection = faced(select(choice, view, None)[0], choice, view)
+    def ends(choice: ViewState) -> tuple[int | None, int | None]:
+        selection = directed_selection(select(choice, view, None)[0], choice, view)
         again = changes(selection, view)
         assert (again["facing"], again["focus"], again["to"]) == (
             choice.facing,
@@ -109,10 +109,12 @@ def test_who_looks_at_the_target_is_left_open_where_nobody_was_picked() -> None:
         )
         return selection["focus"], selection["target"]
 
-    assert ends(Choice(facing="in", layer=1, head=2, to=4)) == (None, 4)
-    assert ends(Choice(facing="in", layer=1, head=2, focus=3, to=4)) == (3, 4)
-    assert ends(Choice(facing="in")) == (3, 2), "nothing is chosen: the link that the text opens on, from its other end"
-    assert ends(Choice(layer=1, head=2, focus=3)) == (3, None)
+    assert ends(ViewState(facing="in", layer=1, head=2, to=4)) == (None, 4)
+    assert ends(ViewState(facing="in", layer=1, head=2, focus=3, to=4)) == (3, 4)
+    assert ends(ViewState(facing="in")) == (3, 2), (
+        "nothing is chosen: the link that the text opens on, from its other end"
+    )
+    assert ends(ViewState(layer=1, head=2, focus=3)) == (3, None)
 
 
 def test_a_selection_that_does_not_fit_changes_nothing() -> None:
@@ -125,10 +127,10 @@ def test_a_selection_that_does_not_fit_changes_nothing() -> None:
 
 def test_hidden_special_tokens_do_not_break_the_focus() -> None:
     view = View(sentence_trace(), special=False)
-    selection, _ = select(Choice(focus=0), view, None)
+    selection, _ = select(ViewState(focus=0), view, None)
     assert 0 <= selection["focus"] < len(view.queries)
     cross = View(translation_trace(), "cross", special=False)
-    selection, _ = select(Choice(), cross, None)
+    selection, _ = select(ViewState(), cross, None)
     assert selection["focus"] == 0
 
 
@@ -139,9 +141,9 @@ def test_a_page_whose_figure_takes_too_long_says_so_and_one_that_nobody_reads_ju
     monkeypatch: pytest.MonkeyPatch, page: str, late: bool
 ) -> None:
     def ends(*_: object) -> None:
-        raise Stopped("This took too long.") if late else Stopped(GONE)
+        raise Cancelled("This took too long.") if late else Cancelled(GONE)
 
-    monkeypatch.setattr(Shelf, "survey", ends)
+    monkeypatch.setattr(TraceStore, "survey", ends)
     drawn = asked(page, text="A figure that does not come.")
     assert not drawn.exception
     assert ("This took too long." in notes(drawn, "refusal")) == late

@@ -23,7 +23,7 @@ from attention.view import View
 from tests.support.browser import Problems
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
 from viz.bertviz.budget import MOST_BYTES, budget, too_long
-from viz.bertviz.neuron import neuron_html, unseen
+from viz.bertviz.neuron import describe_omissions, neuron_html
 from viz.bertviz.vendor import SCRIPTS, policy, vendor
 from viz.bertviz.views import head_html, height, model_html
 
@@ -156,7 +156,7 @@ def test_parts_of_a_translation_are_offered_together() -> None:
 
 def test_what_the_neuron_picture_leaves_out_is_said() -> None:
     plain = View(pair_trace())
-    assert unseen(plain) == []
+    assert describe_omissions(plain) == []
     length = len(PIECES)
     odd = View(
         pair_trace(
@@ -167,7 +167,7 @@ def test_what_the_neuron_picture_leaves_out_is_said() -> None:
         ),
         special=False,
     )
-    said = " ".join(unseen(odd))
+    said = " ".join(describe_omissions(odd))
     for words in ("position bias", "±50", "sink", "masked", "Special tokens are hidden"):
         assert words in said
         assert words in neuron_html(odd, prefix="/v")

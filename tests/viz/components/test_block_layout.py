@@ -10,18 +10,18 @@ from tests.support.anatomies import NAMES, built, lengths
 from ui.pages.block.kinds import ALL, BACK, schematic
 from ui.pages.block.plan import towers
 from viz.components.block.layout import RAIL, draw
-from viz.components.block.shapes import ENTERS, LETTER, STRONG, Box, Drawing, Shape, Step, Tower
+from viz.components.block.shapes import ENTERS, LETTER, STRONG, LayerBox, LayerTower, ModelDrawing, PartBox, Shape
 
 DRAWINGS = {
     **{f"{name}, {way}": (name, way == "beside") for name in NAMES for way in ("beside", "below")},
 }
 
 
-def drawing(name: str, beside: bool) -> Drawing:
+def drawing(name: str, beside: bool) -> ModelDrawing:
     return draw(towers(built(name), lengths(built(name))), beside)
 
 
-def of(drawn: Drawing, kind: str) -> list[Shape]:
+def of(drawn: ModelDrawing, kind: str) -> list[Shape]:
     return [shape for shape in drawn.shapes if shape["kind"] == kind]
 
 
@@ -102,11 +102,11 @@ def test_what_the_encoder_made_reaches_the_cross_attention(beside: bool) -> None
 
 def test_a_small_drawing_by_hand() -> None:
     steps = (
-        Step(Box("a", "attention", "A"), (ENTERS,)),
-        Step(Box("f", "feed-forward", "F"), (ENTERS,)),
-        Step(Box("s", "add", "Add"), (ENTERS, 0, 1)),
+        LayerBox(PartBox("a", "attention", "A"), (ENTERS,)),
+        LayerBox(PartBox("f", "feed-forward", "F"), (ENTERS,)),
+        LayerBox(PartBox("s", "add", "Add"), (ENTERS, 0, 1)),
     )
-    drawn = draw([Tower("Decoder", "3 tokens", (), (), "2 ×", steps, 2, (), "3 × 4")], True)
+    drawn = draw([LayerTower("Decoder", "3 tokens", (), (), "2 ×", steps, 2, (), "3 × 4")], True)
     one, other = of(drawn, "box")
     assert one["y"] == other["y"], "what does not depend on each other stands side by side"
     assert one["x"] + one["w"] < other["x"]

@@ -9,41 +9,41 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.codec import unframe
-from attention.survey import survey
+from attention.codec import decode_frame
+from attention.head_summary import summarize_heads
 from attention.view import View
+from i18n import use_language
 from tests.support.traces import sentence_trace
 from viz.components.composer import composer
 from viz.components.explore import explore
 from viz.components.explore.contract import CHOICES
-from viz.components.matrices.matrices import Sheet, payload
-from viz.components.script import HERE, sentences, words
+from viz.components.matrices.matrices import MatrixSpec, payload
+from viz.components.script import HERE, sentences, translated_words
 from viz.components.standalone.matrices_page import matrices_html
 from viz.components.standalone.standalone import standalone_html
-from viz.components.strip import strip
-from wording import speaking
+from viz.components.token_strip import token_strip
 
 SPEAKING = (
     "block/block",
     "composer/composer",
     "explore/explore",
-    "ladder/ladder",
+    "tokenizer_steps/tokenizer_steps",
     "matrices/matrices",
     "picture/picture",
     "picture/regions",
     "stack/stack",
-    "strip/strip",
+    "token_strip/token_strip",
     "tree/tree",
 )
 HAN = re.compile("[\u4e00-\u9fff]")
-SHEETS = [Sheet("A", np.eye(2))]
+SHEETS = [MatrixSpec("A", np.eye(2))]
 
 
 @pytest.mark.parametrize("name", SPEAKING)
 def test_every_sentence_of_a_script_goes_along_in_chinese(name: str) -> None:
-    assert words(name) == {}
-    with speaking("zh"):
-        said = words(name)
+    assert translated_words(name) == {}
+    with use_language("zh"):
+        said = translated_words(name)
     assert set(said) == set(sentences(name))
     assert said
     assert all(HAN.search(text) or not re.search("[A-Za-z]", re.sub(r"\{\w+\}", "", text)) for text in said.values())
@@ -57,28 +57,28 @@ def test_no_script_says_anything_that_is_not_gathered() -> None:
 
 
 def test_in_english_no_words_are_sent() -> None:
-    assert "words" not in strip.payload([], "t", False, False)
-    assert "words" not in unframe(payload(SHEETS, True, None))[0]
-    with speaking("zh"):
-        assert strip.payload([], "t", False, False)["words"]["chosen"] == "已选中"
-        assert unframe(payload(SHEETS, True, None))[0]["words"]["Save"] == "保存"
+    assert "words" not in token_strip.payload([], "t", False, False)
+    assert "words" not in decode_frame(payload(SHEETS, True, None))[0]
+    with use_language("zh"):
+        assert token_strip.payload([], "t", False, False)["words"]["chosen"] == "已选中"
+        assert decode_frame(payload(SHEETS, True, None))[0]["words"]["Save"] == "保存"
         drawn = composer.payload("a", "", "", True, False, [])
     assert drawn["words"]["Read it"] == "读取"
 
 
 def test_explore_s_words_come_with_its_script() -> None:
-    assert explore.spoken("en") == explore.script()
-    assert "\nspeak(" not in explore.spoken("en")
-    table = json.loads(explore.spoken("zh").rsplit("\nspeak(", 1)[1].removesuffix(");\n"))
+    assert explore.script_in_language("en") == explore.script()
+    assert "\nspeak(" not in explore.script_in_language("en")
+    table = json.loads(explore.script_in_language("zh").rsplit("\nspeak(", 1)[1].removesuffix(");\n"))
     assert table["Tokens of the text"] == "文本的词元"
 
 
 def test_a_file_of_its_own_is_in_the_reader_s_language() -> None:
     view = View(sentence_trace())
-    looked = survey(view, 4)
+    looked = summarize_heads(view, 4)
     chosen = {name: names[0] for name, names in CHOICES.items()}
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": [], **chosen}
-    with speaking("zh"):
+    with use_language("zh"):
         data = explore.payload(view, looked, selection, "", "", 0)
         page = standalone_html(view, data, looked, None, explore.script(), "")
         sheet = matrices_html("图", [], SHEETS, [])

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention.head_summary import summarize_heads
 from attention.measures import MEASURES, Measure
-from attention.survey import survey
 from attention.view import View
 from tests.support.repository import ROOT
 from tests.support.seen import picture_trace
 from tests.support.traces import sentence_trace
 from tools.javascript import node
-from ui.state import choice
+from ui.state import view_state
 from viz.components.explore import contract
 from viz.components.explore.explore import payload
 
@@ -56,7 +56,7 @@ def sent() -> dict[str, Any]:
     view = View(sentence_trace())
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
     named = {name: names[0] for name, names in contract.CHOICES.items()}
-    return payload(view, survey(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
+    return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_there_is_no_other_table(known: dict[str, list[str]]) -> None:
 
 def test_an_address_may_say_what_the_payload_names() -> None:
     data = sent()
-    assert data["choices"] == {name: list(choice.CHOICES[name]) for name in data["choices"]}
+    assert data["choices"] == {name: list(view_state.CHOICES[name]) for name in data["choices"]}
     assert set(data["choices"]) == typedef_of_choices()
 
 
@@ -99,7 +99,7 @@ def typedef_of_choices() -> set[str]:
 
 @pytest.mark.parametrize("name", ["layer", "entropy", "distance", "focus"])
 def test_orders_that_links_have_said_are_still_said(name: str) -> None:
-    read, notes = choice.parse({"order": name})
+    read, notes = view_state.parse({"order": name})
     assert (read.order, notes) == (name, [])
 
 
@@ -120,7 +120,7 @@ def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
 def test_a_picture_is_told_in_patches_and_has_no_measures_of_words() -> None:
     view = View(picture_trace())
     named = {name: names[0] for name, names in contract.choices(view).items()}
-    data = payload(view, survey(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=", 0)
+    data = payload(view, summarize_heads(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=", 0)
     assert data["patches"]
     assert [(row["name"], row["unit"]) for row in data["measures"]] == [("entropy", "bits"), ("distance", "patches")]
     assert data["choices"]["order"] == ["layer", "entropy", "distance", "focus"]

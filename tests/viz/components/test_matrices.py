@@ -5,16 +5,19 @@ import numpy.typing as npt
 import pytest
 import streamlit as st
 
-from attention.codec import unframe
+from attention.codec import decode_frame
 from viz.components.matrices import matrices
-from viz.components.matrices.matrices import Sheet, payload
+from viz.components.matrices.matrices import MatrixSpec, payload
 
 VALUES = np.array([[0.1, -2, -np.inf], [np.nan, 0, 1 / 3]])  # (row, column)
 
 
 def test_the_numbers_arrive_as_they_are_in_float32() -> None:
-    sheets = [Sheet("A", VALUES, ("<b>", "b"), note="2 × 3"), Sheet("B", VALUES.T, palette="sequential", limit=1.0)]
-    header, arrays = unframe(payload(sheets, True, None))
+    sheets = [
+        MatrixSpec("A", VALUES, ("<b>", "b"), note="2 × 3"),
+        MatrixSpec("B", VALUES.T, palette="sequential", limit=1.0),
+    ]
+    header, arrays = decode_frame(payload(sheets, True, None))
     np.testing.assert_array_equal(arrays["0"], VALUES.astype(np.float32))
     np.testing.assert_array_equal(arrays["1"], VALUES.T.astype(np.float32))
     assert (header["picks"], header["numbers"]) == (True, None)
@@ -25,7 +28,7 @@ def test_the_numbers_arrive_as_they_are_in_float32() -> None:
 
 def test_equal_sheets_make_equal_bytes() -> None:
     """What has not changed is not sent again."""
-    assert payload([Sheet("A", VALUES)], False, None) == payload([Sheet("A", VALUES.copy())], False, None)
+    assert payload([MatrixSpec("A", VALUES)], False, None) == payload([MatrixSpec("A", VALUES.copy())], False, None)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,7 @@ def test_a_sheet_that_does_not_fit_is_refused(
     values: npt.NDArray[np.floating], rows: tuple[str, ...], columns: tuple[str, ...], said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        Sheet("A", values, rows, columns)
+        MatrixSpec("A", values, rows, columns)
 
 
 @pytest.mark.parametrize(
@@ -52,4 +55,4 @@ def test_which_cell_was_picked(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, object], place: tuple[int, int, int] | None
 ) -> None:
     monkeypatch.setattr(st, "session_state", {"sheets": state})
-    assert matrices.picked("sheets") == place
+    assert matrices.picked_cell("sheets") == place

@@ -11,16 +11,19 @@ import pytest
 
 from tests.support.repository import ROOT
 from tools.javascript import node
-from viz.components.ladder import ladder
 from viz.components.matrices import matrices
-from viz.components.strip import strip
+from viz.components.token_strip import token_strip
+from viz.components.tokenizer_steps import tokenizer_steps
 from viz.components.tree import tree
 
 FOLDER = ROOT / "viz" / "components"
 KEYS = "import(process.argv[1]).then((known) => console.log(JSON.stringify(Object.keys(known.MARKS))))"
 
 
-@pytest.mark.parametrize(("script", "names"), [("strip/strip.js", strip.Mark), ("ladder/ladder.js", ladder.Mark)])
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [("token_strip/token_strip.js", token_strip.Mark), ("tokenizer_steps/tokenizer_steps.js", tokenizer_steps.Mark)],
+)
 def test_every_mark_has_words_and_a_look(script: str, names: object) -> None:
     program = node()
     assert program, "the JavaScript tests need Node.js"

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from attention.agreement import mean_maps, rollout, with_residual
-from attention.codec import from_sqrt8, unframe
+from attention.codec import decode_frame, from_sqrt8
 from attention.picture import Picture
 from tests.support.repository import ROOT
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
-from viz.components.picture.content import FACINGS, KINDS, Look, part_of, payload, seen
-from viz.components.picture.photo import LONGEST, dimmed, kind_of_photo, photo
+from viz.components.picture.content import FACINGS, KINDS, PictureSelection, grid_and_picture, part_of, payload
+from viz.components.picture.photo import LONGEST, dim_patches, kind_of_photo, photo
 from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import framed, head_map, in_every_head, rolled_out
+from viz.components.picture.whole_maps import encode_map, head_map, in_every_head, rollout_map
 
-LOOK = Look(1, 2, 4)
+LOOK = PictureSelection(1, 2, 4)
 TRACE = picture_trace()
 
 
@@ -49,7 +49,7 @@ def test_it_says_where_patches_are_and_names_what_has_none() -> None:
 
 def test_a_text_has_no_picture() -> None:
     with pytest.raises(ValueError, match="no picture"):
-        seen(sentence_trace())
+        grid_and_picture(sentence_trace())
 
 
 def test_a_small_photo_loses_nothing_and_a_large_one_is_no_larger_than_a_screen() -> None:
@@ -57,9 +57,9 @@ def test_a_small_photo_loses_nothing_and_a_large_one_is_no_larger_than_a_screen(
 
     from PIL import Image
 
-    small = photo(seen(TRACE)[1])
+    small = photo(grid_and_picture(TRACE)[1])
     assert kind_of_photo(small) == "image/png"
-    np.testing.assert_array_equal(np.asarray(Image.open(BytesIO(small))), seen(TRACE)[1].pixels)
+    np.testing.assert_array_equal(np.asarray(Image.open(BytesIO(small))), grid_and_picture(TRACE)[1].pixels)
     large = photo(Picture(np.zeros((1000, 2000, 3), np.uint8)))
     assert kind_of_photo(large) == "image/jpeg"
     assert Image.open(BytesIO(large)).size == (LONGEST, LONGEST // 2)
@@ -71,9 +71,9 @@ def test_a_still_is_bright_where_the_weights_are_and_dim_outside() -> None:
     from PIL import Image
 
     white = Picture(np.full((24, 40, 3), 255, np.uint8))
-    grid, weights = seen(TRACE)[0], np.zeros(TOKENS, np.float32)
+    grid, weights = grid_and_picture(TRACE)[0], np.zeros(TOKENS, np.float32)
     weights[grid.token(1, 2)] = 0.5
-    shown = np.asarray(Image.open(BytesIO(dimmed(white, grid, weights))))
+    shown = np.asarray(Image.open(BytesIO(dim_patches(white, grid, weights))))
     left, top, right, bottom = map(int, grid.pixels(grid.token(1, 2)) or ())
     assert (shown[top:bottom, left:right] == 255).all()
     shown = shown.copy()
@@ -82,7 +82,7 @@ def test_a_still_is_bright_where_the_weights_are_and_dim_outside() -> None:
 
 
 def test_the_rollout_is_that_of_the_mean_maps() -> None:
-    rolled = rolled_out(TRACE.records())
+    rolled = rollout_map(TRACE.records())
     np.testing.assert_allclose(rolled, rollout(with_residual(mean_maps(TRACE))), atol=1e-6)
     np.testing.assert_allclose(rolled.sum(axis=1), 1, atol=1e-5)
 
@@ -90,7 +90,7 @@ def test_the_rollout_is_that_of_the_mean_maps() -> None:
 def test_a_map_travels_as_square_root_bytes() -> None:
     weights = head_map(TRACE.records(), 1, 2)
     np.testing.assert_array_equal(weights, TRACE.weights(1, 2))
-    np.testing.assert_allclose(unframe(framed(weights))[1]["map"], weights, atol=4e-3)
+    np.testing.assert_allclose(decode_frame(encode_map(weights))[1]["map"], weights, atol=4e-3)
 
 
 def test_weights_by_values_are_shares_and_tell_long_values_from_short() -> None:
@@ -116,8 +116,8 @@ def unpacked(packed: dict[str, Any]) -> Any:
     return from_sqrt8(coded.reshape(packed["shape"]))
 
 
-@pytest.mark.parametrize("look", [LOOK, Look(0, 0, 3, "in", "rollout")])
-def test_a_file_holds_the_photo_and_the_maps(look: Look) -> None:
+@pytest.mark.parametrize("look", [LOOK, PictureSelection(0, 0, 3, "in", "rollout")])
+def test_a_file_holds_the_photo_and_the_maps(look: PictureSelection) -> None:
     page = picture_html(TRACE, look, "<b>A square", [("text", "<i>")])
     assert "<b>" not in page
     assert "<i>" not in page

@@ -9,7 +9,7 @@ import pytest
 from tools.javascript import node
 from viz.components.script import COMMENT, HERE, script, stylesheet
 
-COMPONENTS = ("explore/explore", "strip/strip", "matrices/matrices", "notebook/notebook")
+COMPONENTS = ("explore/explore", "token_strip/token_strip", "matrices/matrices", "notebook/notebook")
 DECLARED = re.compile(r"^(?:export )?(?:default )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 
 
@@ -48,7 +48,7 @@ def test_modules_import_plain_names_that_the_others_export(path: Path) -> None:
 
 
 def test_styles_are_joined_in_their_order() -> None:
-    joined = stylesheet("shared/look", "strip/strip")
+    joined = stylesheet("shared/look", "token_strip/token_strip")
     assert joined.index(":host") < joined.index(".chips")
 
 

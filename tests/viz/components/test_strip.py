@@ -7,19 +7,22 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip, payload
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip, payload
 
 
 def test_a_plain_chip_is_its_text_and_nothing_else() -> None:
-    data = payload([Chip("it"), Chip("##s", glued=True, shade=0.25, mark="target")], "Words", True, False)
+    data = payload([TokenChip("it"), TokenChip("##s", glued=True, shade=0.25, mark="target")], "Words", True, False)
     assert data["chips"] == [{"text": "it"}, {"text": "##s", "shade": 0.25, "mark": "target", "glued": True}]
     assert data["title"] == "Words"
 
 
 def test_the_payload_is_json_whatever_the_page_computed_with() -> None:
     data = payload(
-        [Chip("it", shade=cast("float", np.float32(0.1))), Chip("a", shade=float("nan"))], "Words", False, True
+        [TokenChip("it", shade=cast("float", np.float32(0.1))), TokenChip("a", shade=float("nan"))],
+        "Words",
+        False,
+        True,
     )
     assert json.loads(json.dumps(data, allow_nan=False))["chips"][0]["shade"] == pytest.approx(0.1)
     assert "shade" not in data["chips"][1], "no number has no shade"
@@ -30,15 +33,15 @@ def test_the_payload_is_json_whatever_the_page_computed_with() -> None:
 )
 def test_which_chip_was_picked(monkeypatch: pytest.MonkeyPatch, state: dict[str, object], index: int | None) -> None:
     monkeypatch.setattr(st, "session_state", {"words": state})
-    assert strip.picked("words") == index
+    assert token_strip.picked_chip("words") == index
 
 
 def test_nothing_is_picked_before_it_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {})
-    assert strip.picked("words") is None
+    assert token_strip.picked_chip("words") is None
 
 
 @pytest.mark.parametrize("sent", ["3", True, -1, [2], {"a": 1}])
 def test_what_is_no_place_is_not_picked(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
     monkeypatch.setattr(st, "session_state", {"words": {"picked": sent}})
-    assert strip.picked("words") is None
+    assert token_strip.picked_chip("words") is None

@@ -6,13 +6,13 @@ import pytest
 import streamlit as st
 
 from viz.components.tree import tree
-from viz.components.tree.tree import NAMES, Kind, Node, payload
+from viz.components.tree.tree import NAMES, Kind, TreeNode, payload
 
 NODES = [
-    Node("start", None, "<s>", kind="kept"),
-    Node("a", "start", "<b>", -0.5, "kept", "step 1"),
-    Node("b", "start", "‮", float("-inf"), "dropped"),
-    Node("c", "a", "", 2, "ended"),
+    TreeNode("start", None, "<s>", kind="kept"),
+    TreeNode("a", "start", "<b>", -0.5, "kept", "step 1"),
+    TreeNode("b", "start", "‮", float("-inf"), "dropped"),
+    TreeNode("c", "a", "", 2, "ended"),
 ]
 
 
@@ -32,15 +32,15 @@ def test_a_node_names_its_parent_by_its_place_and_nothing_that_is_as_usual() -> 
     ("nodes", "said"),
     [
         ([], "at least its root"),
-        ([Node("a", "b", "x")], "the first node is the root"),
-        ([Node("a", None, "x"), Node("b", None, "y")], "the only one"),
-        ([Node("a", None, "x"), Node("b", "c", "y"), Node("c", "a", "z")], "parents come first"),
-        ([Node("a", None, "x"), Node("b", "b", "y")], "parents come first"),
-        ([Node("a", None, "x"), Node("a", "a", "y")], "an id of its own"),
-        ([Node("a", None, "x", kind=cast("Kind", "best"))], "kept, ended, dropped, other"),
+        ([TreeNode("a", "b", "x")], "the first node is the root"),
+        ([TreeNode("a", None, "x"), TreeNode("b", None, "y")], "the only one"),
+        ([TreeNode("a", None, "x"), TreeNode("b", "c", "y"), TreeNode("c", "a", "z")], "parents come first"),
+        ([TreeNode("a", None, "x"), TreeNode("b", "b", "y")], "parents come first"),
+        ([TreeNode("a", None, "x"), TreeNode("a", "a", "y")], "an id of its own"),
+        ([TreeNode("a", None, "x", kind=cast("Kind", "best"))], "kept, ended, dropped, other"),
     ],
 )
-def test_what_is_no_tree_is_refused(nodes: list[Node], said: str) -> None:
+def test_what_is_no_tree_is_refused(nodes: list[TreeNode], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         payload(nodes, "", None, False, "", NAMES)
 
@@ -50,4 +50,4 @@ def test_what_is_no_tree_is_refused(nodes: list[Node], said: str) -> None:
 )
 def test_which_node_was_picked(monkeypatch: pytest.MonkeyPatch, state: dict[str, object], node: str | None) -> None:
     monkeypatch.setattr(st, "session_state", {"beams": state})
-    assert tree.picked("beams") == node
+    assert tree.picked_node("beams") == node

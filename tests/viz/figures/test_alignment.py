@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.aligned import Counts
-from attention.alignment import ReadAt
-from probing.aligning import AlignmentState, Best
+from attention.alignment_scores import AlignmentCounts
+from attention.cross_attention import CrossRowConvention
+from probing.alignment_scoring import AlignmentState, BestHead
 from ui.pages.translate.quality import rows, summary
-from viz.figures.alignment import POINTS, TICKS, alignment_map, picked
+from viz.figures.alignment import POINTS, TICKS, alignment_map, picked_pair
 from viz.figures.theme import DARK, LIGHT, Figure
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # (target, source)
@@ -31,7 +31,7 @@ def test_every_weight_stands_in_its_cell_and_every_cell_can_be_picked() -> None:
     for place, data in cells.items():
         assert tuple(data[:2]) == place
         assert data[4] == float(WEIGHTS[place])
-        assert picked({"selection": {"points": [{"customdata": data}]}}) == place
+        assert picked_pair({"selection": {"points": [{"customdata": data}]}}) == place
 
 
 def test_words_are_text_and_turn_nothing_around() -> None:
@@ -69,11 +69,11 @@ def test_of_many_words_some_are_named_and_none_can_be_picked() -> None:
 
 @pytest.mark.parametrize("event", [None, {"selection": {"points": []}}, {"selection": {"points": [{"x": 1}]}}])
 def test_nothing_was_picked(event: dict[str, Any] | None) -> None:
-    assert picked(event) is None
+    assert picked_pair(event) is None
 
 
-def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28) -> Best:
-    return Best(layer, head, share, 60.0, 80.0, 175, 0.25, diagonal, 17.2, 0.27, p)
+def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28) -> BestHead:
+    return BestHead(layer, head, share, 60.0, 80.0, 175, 0.25, diagonal, 17.2, 0.27, p)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,10 @@ def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28)
     ],
 )
 def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, verdict: str) -> None:
-    told = summary({ReadAt.WRITING: best(2, 4, 70.01, p, diagonal), ReadAt.OWN: best(0, 1, 33.71, 0.5)}, base=1)
+    told = summary(
+        {CrossRowConvention.WRITING: best(2, 4, 70.01, p, diagonal), CrossRowConvention.OWN: best(0, 1, 33.71, 0.5)},
+        base=1,
+    )
     assert "Head 3-5 links 70.0 % (60.0 to 80.0) of 175 words" in told
     assert "(alignment error rate 0.25)" in told
     assert verdict in told
@@ -94,13 +97,13 @@ def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, v
 
 
 def test_one_pair_names_no_best_head() -> None:
-    assert "says nothing" in summary({ReadAt.WRITING: None, ReadAt.OWN: None}, 0)
+    assert "says nothing" in summary({CrossRowConvention.WRITING: None, CrossRowConvention.OWN: None}, 0)
 
 
 def test_the_table_has_every_head_in_both_readings_the_best_first() -> None:
     shape = (2, 3, 2)
     found = np.arange(12, dtype=float).reshape(shape)
-    counts = Counts(np.full(shape, 12.0), found, *(np.full(shape, 3.0) for _ in range(4)))
+    counts = AlignmentCounts(np.full(shape, 12.0), found, *(np.full(shape, 3.0) for _ in range(4)))
     table = rows(AlignmentState(heads={0: counts, 1: counts}))
     assert len(table) == 12
     assert [row[4] for row in table] == sorted((row[4] for row in table), reverse=True)

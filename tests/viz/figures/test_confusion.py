@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viz.figures.alignment import picked
+from viz.figures.alignment import picked_pair
 from viz.figures.confusion import NAMED, SQUARE, confusion
 from viz.figures.theme import LIGHT, Figure
 
@@ -35,7 +35,7 @@ def test_every_cell_that_counts_something_can_be_picked() -> None:
     points = drawn().data[1]
     assert [list(cell) for cell in points.customdata] == [[0, 0], [0, 1], [1, 0], [1, 2]]
     assert [(y, x) for x, y in zip(points.x, points.y, strict=True)] == [(0, 0), (0, 1), (1, 0), (1, 2)]
-    assert picked({"selection": {"points": [{"customdata": points.customdata[3]}]}}) == (1, 2)
+    assert picked_pair({"selection": {"points": [{"customdata": points.customdata[3]}]}}) == (1, 2)
     assert "3 of 4 rows" in points.text[3]
 
 
@@ -43,7 +43,7 @@ def test_what_is_added_up_has_a_hover_but_no_cell_to_pick() -> None:
     whole, rest = drawn(rest=True).data[1:3]
     assert [list(cell) for cell in whole.customdata] == [[0, 0], [0, 1], [1, 0]]
     assert (list(rest.x), list(rest.y), rest.customdata) == ([2], [1], None)
-    assert picked({"selection": {"points": [{"x": 2, "y": 1}]}}) is None
+    assert picked_pair({"selection": {"points": [{"x": 2, "y": 1}]}}) is None
 
 
 def test_labels_are_text_that_turns_nothing_and_long_ones_keep_both_ends() -> None:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from viz.figures.drift import Line, by_layer, by_step
+from viz.figures.drift import DriftLine, by_layer, by_step
 from viz.figures.theme import LIGHT
 
-LINE = Line("<b>task</b>", np.array([0.1, 0.3]), np.array([0.05, np.nan]), np.array([0.2, np.nan]))
+LINE = DriftLine("<b>task</b>", np.array([0.1, 0.3]), np.array([0.05, np.nan]), np.array([0.2, np.nan]))
 
 
 def test_a_layer_has_a_mark_for_each_training_with_its_interval() -> None:

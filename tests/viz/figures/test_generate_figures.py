@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.figures.sampling import before_after, cumulated
+from viz.figures.sampling import before_after, cumulative
 from viz.figures.theme import DARK, LIGHT, Theme
 
 OWN, DRAWN = [0.5, 0.3, 0.1], [0.7, 0.3, 0.0]
@@ -22,7 +22,7 @@ def test_before_and_after_have_the_numbers_and_text_that_is_no_markup(theme: The
 
 
 def test_sums_run_and_the_cut_is_where_the_rule_has_it() -> None:
-    figure = cumulated(OWN, DRAWN, 2, LIGHT, "Sums")
+    figure = cumulative(OWN, DRAWN, 2, LIGHT, "Sums")
     own, drawn = figure.data[:2]
     np.testing.assert_allclose(own.y, [0.5, 0.8, 0.9])
     np.testing.assert_allclose(drawn.y, [0.7, 1.0, 1.0])
@@ -32,4 +32,4 @@ def test_sums_run_and_the_cut_is_where_the_rule_has_it() -> None:
 
 
 def test_a_cut_beyond_the_figure_is_not_drawn() -> None:
-    assert not cumulated(OWN, DRAWN, 4, LIGHT, "Sums").layout.shapes
+    assert not cumulative(OWN, DRAWN, 4, LIGHT, "Sums").layout.shapes

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viz.figures.head_map import head_map, picked
-from viz.figures.palette import diverging, sequential
+from viz.figures.head_map import head_map, picked_head
+from viz.figures.palette import diverging_scale, sequential_scale
 from viz.figures.theme import DARK, LIGHT, Figure
 
 VALUES = np.array([[0.5, -1.5, 1.0], [2.0, np.nan, 0.75]])  # (layer, head)
@@ -53,12 +53,12 @@ def test_every_head_with_a_number_can_be_picked_where_it_stands(base: int) -> No
         assert (y - base, x - base) == (layer, head)
         assert value == VALUES[layer, head]
         event = {"selection": {"points": [{"x": x, "y": y, "customdata": [layer, head, value]}]}}
-        assert picked(event) == (layer, head)
+        assert picked_head(event) == (layer, head)
 
 
 @pytest.mark.parametrize("event", [None, {}, {"selection": {"points": []}}])
 def test_no_click_is_no_head(event: dict[str, Any] | None) -> None:
-    assert picked(event) is None
+    assert picked_head(event) is None
 
 
 def test_the_chosen_head_is_outlined() -> None:
@@ -75,9 +75,9 @@ def test_titles_are_text() -> None:
 
 
 def test_what_is_most_stands_out_in_both_themes() -> None:
-    assert sequential(LIGHT) == [
-        [at, colour] for (at, _), (_, colour) in zip(sequential(DARK), sequential(DARK)[::-1], strict=True)
+    assert sequential_scale(LIGHT) == [
+        [at, colour] for (at, _), (_, colour) in zip(sequential_scale(DARK), sequential_scale(DARK)[::-1], strict=True)
     ]
     for theme, ground in ((LIGHT, "#f8f8f8"), (DARK, "#1e1e1e")):
-        assert diverging(theme)[4] == [0.5, ground]
-        assert len(diverging(theme)) == 9
+        assert diverging_scale(theme)[4] == [0.5, ground]
+        assert len(diverging_scale(theme)) == 9

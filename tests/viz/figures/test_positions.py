@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from attention.positions import by_distance, sinusoidal, t5_buckets
-from inference.questions.order import OrderTest, Pass
-from inference.questions.positions import Bias, Positions, Rotary, Table
+from inference.tasks.order_test import OrderPass, OrderTest
+from inference.tasks.positions import Bias, Positions, PositionTable, RotaryAngles
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.positions.order import what_came_of_it
-from ui.pages.positions.order_maps import looked_at, table
+from ui.pages.positions.order_maps import differences_csv, view_of_map
+from ui.pages.positions.position_scheme import draw_position_scheme
 from ui.pages.positions.vectors import dimensions_of
-from ui.pages.positions.what_it_holds import what_it_holds
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures.positions import curves, products, similarity
-from viz.figures.positions_scores import Turning, buckets, by_head, rotary
+from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
 from viz.figures.theme import DARK, LIGHT
 
 VECTORS = sinusoidal(9, 6)
@@ -53,7 +53,7 @@ def test_similarity_shows_opposite_neighbours_too() -> None:
 
 
 def test_each_set_of_angles_has_a_score_and_a_bound() -> None:
-    one, two = (Turning(name, np.ones(4), np.zeros(4)) for name in ("full", "<i>"))
+    one, two = (RotarySet(name, np.ones(4), np.zeros(4)) for name in ("full", "<i>"))
     figure = rotary([one, two], LIGHT, "t")
     assert [trace.name for trace in figure.data] == [
         "score of an equal key (full)",
@@ -98,10 +98,10 @@ def result(
     """An order test of two layers of three heads, the largest differences at layer 1, head 2."""
     records = (record(), record())
 
-    def read(largest: float) -> Pass:
+    def read(largest: float) -> OrderPass:
         differences = np.full((2, 3), largest / 10, np.float32)
         differences[1, 2] = largest
-        return Pass(records, records, differences)
+        return OrderPass(records, records, differences)
 
     return OrderTest("encoder", (0, 2, 1, 3, 4), read(having), read(lacking), ("Something was done.",), masks, unmasked)
 
@@ -139,16 +139,16 @@ def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> Non
     test = replace(result(), order=order)
     weights = numbers(6, 6)
     trace = sentence_trace()
-    whole = looked_at(Choice(), trace, test, weights)
+    whole = view_of_map(ViewState(), trace, test, weights)
     assert [cell.text for cell in whole.queries] == ["[CLS]", "chess", "play", "ing", ".", "[SEP]"]
     np.testing.assert_array_equal(whole.weights(0, 0), weights)
-    words = looked_at(Choice(words=True, special=False), trace, test, weights)
+    words = view_of_map(ViewState(words=True, special=False), trace, test, weights)
     assert [cell.text for cell in words.queries] == ["chess", "playing", "."]
     assert words.weights(0, 0)[0, 1] == pytest.approx(weights[1, 2] + weights[1, 3])
 
 
 def test_the_table_has_a_line_for_each_head() -> None:
-    lines = table(result()).splitlines()
+    lines = differences_csv(result()).splitlines()
     assert lines[0] == "\ufefflayer,head,with positions,without positions"
     assert len(lines) == 7
     assert [float(cell) for cell in lines[-1].split(",")] == pytest.approx([1, 2, 0.5, 4e-7])
@@ -159,13 +159,16 @@ def holding(**fields: Any) -> Positions:
     return Positions(**{"model": "tiny", "architecture": "Tiny", "kind": "encoder", **empty, **fields})
 
 
-TURNED = Rotary("rotary", "", np.ones(3, np.float32), 10_000.0, "default", 8)
+TURNED = RotaryAngles("rotary", "", np.ones(3, np.float32), 10_000.0, "default", 8)
 SAID = {
     "learned": (
-        {"tables": (Table("wpe", VECTORS.astype(np.float32), "", None),)},
+        {"tables": (PositionTable("wpe", VECTORS.astype(np.float32), "", None),)},
         "adds a learned vector for each of 9",
     ),
-    "sines": ({"tables": (Table("pos", VECTORS.astype(np.float32), "halves", 0.0),)}, "a vector of sines and cosines"),
+    "sines": (
+        {"tables": (PositionTable("pos", VECTORS.astype(np.float32), "halves", 0.0),)},
+        "a vector of sines and cosines",
+    ),
     "rotary": ({"rotary": (TURNED,)}, "(rotary): base 10,000; 6 of 8 channels of a head."),
     "bias": (
         {"biases": (Bias("b", np.ones((32, 3), np.float32), 128, True),)},
@@ -183,6 +186,6 @@ SAID = {
 
 @pytest.mark.parametrize(("fields", "words"), SAID.values(), ids=SAID.keys())
 def test_what_a_model_holds_is_said(fields: dict[str, Any], words: str) -> None:
-    said = what_it_holds(holding(**fields))
+    said = draw_position_scheme(holding(**fields))
     assert words in said
     assert ("looks back only" in said) == (fields.get("kind") == "decoder")

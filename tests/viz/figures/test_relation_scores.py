@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from viz.figures.relation_scores import Score, relation_scores
+from viz.figures.relation_scores import RelationScore, relation_scores
 from viz.figures.theme import DARK, LIGHT, Theme
 
 SCORES = [
-    Score("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
-    Score("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "always 2 words back", None),
+    RelationScore("det", 921, "2-8", 80.6, 78.0, 83.0, 58.9, "always the next word", 9.1),
+    RelationScore("<b>odd</b>", 12, "1-3", 27.2, 9.7, 55.0, 31.8, "always 2 words back", None),
 ]
 
 

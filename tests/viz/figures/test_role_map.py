@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention.roles import ROLES
-from viz.figures.palette import at, luminance, sequential
+from viz.figures.palette import color_at, luminance, sequential_scale
 from viz.figures.role_map import SIGNS, role_map
 from viz.figures.theme import DARK, LIGHT, Theme
 
@@ -40,7 +40,7 @@ def test_signs_can_be_read_on_every_share(theme: Theme) -> None:
     inks = role_map(shares[None], [["first"] * 101], [[""] * 101], theme, "t").data[-1].textfont.color
     assert set(inks) == {"#000000", "#ffffff"}
     for share, ink in zip(shares.tolist(), inks, strict=True):
-        high, low = sorted((luminance(at(sequential(theme), share)), luminance(ink)), reverse=True)
+        high, low = sorted((luminance(color_at(sequential_scale(theme), share)), luminance(ink)), reverse=True)
         assert (high + 0.05) / (low + 0.05) >= 4.5, share
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.head_map import picked
+from viz.figures.head_map import picked_head
 from viz.figures.similarity_map import similarity_map
 from viz.figures.theme import LIGHT, Figure
 
@@ -36,6 +36,6 @@ def test_names_stand_where_there_is_room_and_notes_are_text() -> None:
 def test_a_click_names_its_head_and_the_selected_one_is_ringed() -> None:
     shown = figure(selected=(1, 0), base=1)
     point = {"customdata": list(shown.data[1].customdata[1])}
-    assert picked({"selection": {"points": [point]}}) == (1, 0)
+    assert picked_head({"selection": {"points": [point]}}) == (1, 0)
     ring = shown.data[-1]
     assert (ring.x[0], ring.y[0]) == (1.001, 0.2)

@@ -6,35 +6,35 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.agreement import apart, mean_maps, rollout, with_residual
-from attention.cells import Cell
+from attention.agreement import mean_maps, mean_row_distance, rollout, with_residual
+from attention.display_tokens import DisplayToken
 from attention.measures import is_punctuation
 from attention.trace import Trace
 from attention.view import View
-from ui.explaining.drawn import draw_ways, largest, table, who_agrees
-from ui.explaining.ways import EFFECT, Question, Ways, ask
-from ui.input.picking import control
-from ui.pages.agreement.options import Agreement
-from ui.run.reading import request_of
-from ui.run.refusals import say
-from ui.show.lists import together
-from ui.show.numbers import small
+from i18n import _
+from ui.attribution.comparison import describe_agreement, draw_methods, places_of_largest, words_csv
+from ui.attribution.methods import EFFECT, AttributionRequest, AttributionSet, compute_attributions
+from ui.input.bound_widget import bound_widget
+from ui.pages.agreement.options import AgreementOptions
+from ui.run.notices import show_notice
+from ui.run.traces import request_of
+from ui.show.download import download_button
+from ui.show.format_list import join_sentences
+from ui.show.numbers import format_small
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
 from ui.state.examples import example_of
 from ui.state.selection import select
-from ui.state.session import choose
-from viz.components.matrices.matrices import picked
-from viz.components.strip.strip import Chip
-from viz.components.strip.strip import mount as mount_strip
-from viz.components.strip.strip import picked as picked_chip
-from wording import _
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.matrices.matrices import picked_cell
+from viz.components.token_strip.token_strip import TokenChip
+from viz.components.token_strip.token_strip import mount as mount_strip
+from viz.components.token_strip.token_strip import picked_chip as picked_chip
 
 STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
-def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
+def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
     """The word asked about, as a cell of the view: the reader's, the example's, or that of the strongest
     link; in a model that looks back only, the last one."""
     if view.causal and choice.focus is None:  # what comes later cannot matter, so the last word has the most to tell
@@ -43,7 +43,7 @@ def focus_of(choice: Choice, view: View) -> tuple[int, list[str]]:
     return int(selection["focus"]), [note for note in notes if "“focus”" in note]
 
 
-def words_of(view: View, focus: int, options: Agreement) -> list[int]:
+def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
     """Return the cells that may matter: words, without special tokens and punctuation; the focus only if wanted."""
     return [
         at
@@ -58,7 +58,7 @@ def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
     """The sentence as chips, shaded by the causal effect of each word where it is known; a click picks another word."""
     most = max(sizes.values(), default=0.0) or 1.0
     chips = [
-        Chip(
+        TokenChip(
             cell.text,
             shade=sizes[at] / most if at in sizes else None,
             mark="chosen" if at == focus else "",
@@ -72,20 +72,20 @@ def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
 
 def _set(view: View, cell: int | None) -> None:
     if cell is not None and cell < len(view.keys):
-        choose(focus=view.keys[cell].pieces[0])
+        set_view_state(focus=view.keys[cell].pieces[0])
 
 
-def answers(choice: Choice, trace: Trace, view: View, focus: int, words: Sequence[int]) -> Ways:
+def answers(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionSet:
     """All ways asked about the focus word."""
     runs = tuple(view.keys[at].pieces for at in words)
-    return ask(Question(trace, request_of(choice), view.keys[focus].pieces, runs))
+    return compute_attributions(AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs))
 
 
-def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
+def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
     """The sentence of truth, then words by ways and ways by ways."""
     cells = [view.keys[at] for at in words]
-    say(_verdict(ways, cells, view.keys[focus]), role="status")
-    draw_ways(ways, cells, FIGURE, lambda: _picked(view, words))
+    show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
+    draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
     st.caption(
         _(
             "First: rows are ways of asking, columns words; more colour means a larger share of that row. Second: one "
@@ -93,38 +93,38 @@ def figure(ways: Ways, view: View, focus: int, words: Sequence[int]) -> None:
             "about it. Hover shows all digits."
         )
     )
-    save(
+    download_button(
         _("Save the table"),
-        table(ways, cells),
+        words_csv(ways, cells),
         "headlight-agreement.csv",
         _("Every word's size and share by every way as CSV, all digits"),
         provenance=page_provenance(),
     )
 
 
-def _picked(view: View, words: Sequence[int]) -> None:
-    place = picked(FIGURE)
+def _on_pick(view: View, words: Sequence[int]) -> None:
+    place = picked_cell(FIGURE)
     if place is not None and place[2] < len(words):
         _set(view, words[place[2]])
 
 
-def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
+def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: DisplayToken) -> str:
     """Which word matters most by leaving words out, and who agrees."""
     effect = ways.values(EFFECT)
     if effect is None:
         return _(
             "{ways} ways were asked about “{word}”; the causal effect is not among them.",
-            ways=len(ways.found),
+            ways=len(ways.attributions),
             word=focus.text,
         )
-    best = largest(effect)
+    best = places_of_largest(effect)
     changes = (
         _(
             "Without “{left_out}” the vector of “{word}” changes most of {n} words (1 − cosine = {size}).",
             left_out=cells[best[0]].text,
             word=focus.text,
             n=len(effect),
-            size=small(effect[best[0]]),
+            size=format_small(effect[best[0]]),
         )
         if len(best) == 1
         else _(
@@ -132,21 +132,21 @@ def _verdict(ways: Ways, cells: Sequence[Cell], focus: Cell) -> str:
             tied=len(best),
             word=focus.text,
             n=len(effect),
-            size=small(effect[best[0]]),
+            size=format_small(effect[best[0]]),
         )
     )
-    return together(changes, who_agrees(ways))
+    return join_sentences(changes, describe_agreement(ways))
 
 
 def collapse(trace: Trace) -> None:
     """How much rollout still tells words apart, in a sentence."""
     maps = mean_maps(trace)
-    say(
+    show_notice(
         _(
             "Rollout's rows differ by {rollout:.2f} from word to word (total variation, 0 alike, 1 disjoint); those of"
             " the last layer's attention by {last:.2f}. The lower it is, the less a row says about its own word.",
-            rollout=apart(rollout(with_residual(maps))),
-            last=apart(maps[-1]),
+            rollout=mean_row_distance(rollout(with_residual(maps))),
+            last=mean_row_distance(maps[-1]),
         ),
         role="status",
     )
@@ -154,8 +154,8 @@ def collapse(trace: Trace) -> None:
 
 def count_itself() -> None:
     """Whether the focus word is among the words that matter."""
-    control(
-        Agreement,
+    bound_widget(
+        AgreementOptions,
         "itself",
         st.toggle,
         _("Count the word itself"),

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from attention.trace import Trace
 from attention.view import View
-from inference.questions.labels import TextLabel, WordTags
-from ui.explaining.asked import Asked, pick_label, told
-from ui.explaining.label_words import draw_words
+from i18n import _
+from inference.tasks.labels import TextLabel, WordTags
+from ui.attribution.explained_label import ExplainedLabel, describe_prediction, pick_label
+from ui.attribution.label_words import draw_words
 from ui.pages.agreement.explanations import focus_of, pick_focus
-from ui.pages.agreement.options import Agreement
-from ui.run.answering import ask
-from ui.run.reading import request_of
-from ui.run.refusals import say
-from ui.state.choice import Choice
-from ui.state.options import own
-from wording import _
+from ui.pages.agreement.options import AgreementOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
+from ui.run.traces import request_of
+from ui.state.params import get_params
+from ui.state.view_state import ViewState
 
 
-def draw_label(choice: Choice, trace: Trace) -> None:
+def draw_label(choice: ViewState, trace: Trace) -> None:
     """The label in words, which one is explained, and what it rests on. Raises Refusal for a model without the head."""
-    request, options = request_of(choice), own(Agreement)
+    request, options = request_of(choice), get_params(AgreementOptions)
     kind = WordTags if options.explain == "tag" else TextLabel
-    said = ask(
+    said = ask_model(
         kind(request.model, request.revision, text=request.text, pair=request.pair, cut=request.cut),
         _("Asking the model"),
     )
@@ -32,7 +32,7 @@ def draw_label(choice: Choice, trace: Trace) -> None:
         pick_focus(view, focus, {})
         run = view.keys[focus].pieces
         index = next((at for at, place in enumerate(said.places) if place.run == run), 0)
-    asked = Asked(request, said, index, options.explain == "tag", options.label)
-    say(told(asked), role="status")
-    pick_label(Agreement, asked)
+    asked = ExplainedLabel(request, said, index, options.explain == "tag", options.label)
+    show_notice(describe_prediction(asked), role="status")
+    pick_label(AgreementOptions, asked)
     draw_words(asked, trace)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from wording import sentence
+from i18n import gettext_lazy
 
 EXPLAINED = {
-    "vector": sentence("A word's vector"),
-    "label": sentence("Label of the text"),
-    "tag": sentence("Tag of a word"),
+    "vector": gettext_lazy("A word's vector"),
+    "label": gettext_lazy("Label of the text"),
+    "tag": gettext_lazy("Tag of a word"),
 }
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementOptions:
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"explain": tuple(EXPLAINED)}

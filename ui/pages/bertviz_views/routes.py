@@ -10,16 +10,16 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attention.trace import Trace
-from ui.routes.leaving import of_reader
-from ui.routes.traces import FOREVER, served
-from ui.run.shelf import Look, shelf
+from i18n import _, translate
+from ui.routes.cancellation import reader_endpoint
+from ui.routes.traces import FOREVER, serve_trace
+from ui.run.services import ViewOptions, get_trace_store
 from viz.bertviz.budget import too_long
 from viz.bertviz.neuron import neuron_html
 from viz.bertviz.vendor import policy, vendor
 from viz.bertviz.views import head_html, model_html
 from viz.components.base_path import BASE
 from viz.components.explore.answers import BadRequest, head_of
-from wording import _, told
 
 PREFIX = f"{BASE}/headlight/bertviz"
 VENDOR = f"{BASE}/headlight/vendor"
@@ -28,19 +28,19 @@ KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, 
 
 def document(request: Request) -> Response:
     """One view of one trace; refused in a sentence beyond the length that BertViz can draw."""
-    return served(request, lambda trace, look: _document(trace, look, request))
+    return serve_trace(request, lambda trace, look: _document(trace, look, request))
 
 
-def _document(trace: Trace, look: Look, request: Request) -> Response:
+def _document(trace: Trace, look: ViewOptions, request: Request) -> Response:
     kind = request.path_params["kind"]
     if kind not in KINDS:
         raise BadRequest(
             _("There is no BertViz view “{kind}”; there are {kinds}.", kind=kind[:20], kinds=", ".join(KINDS))
         )
-    view = shelf().view(trace, look)
+    view = get_trace_store().view(trace, look)
     sentence = too_long(kind, view)
     if sentence is not None:
-        raise BadRequest(told(sentence))
+        raise BadRequest(translate(sentence))
     layer, head = head_of(request.query_params, view)
     asked = request.query_params
     options: dict[str, Any] = {
@@ -74,4 +74,4 @@ def script(request: Request) -> Response:
 
 def routes() -> list[Route]:
     """The routes, for the app."""
-    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", of_reader(document)), Route(f"{VENDOR}/{{name}}", script)]
+    return [Route(f"{PREFIX}/{{trace}}/{{kind}}", reader_endpoint(document)), Route(f"{VENDOR}/{{name}}", script)]

@@ -9,20 +9,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention.complexity import Sizes, fit
-from inference.questions.anatomy import Build, Stack
-from inference.questions.cost import Cost, Measured
+from attention.complexity import CostSizes, fit
+from i18n import _
+from inference.tasks.anatomy import Build, Stack
+from inference.tasks.pass_cost import CostRequest, MeasuredCost
 from ui.pages.block.names import SIDES, amount
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
-from ui.show.lists import together
+from ui.show.download import download_button
+from ui.show.format_list import join_sentences
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from viz.figures.cost import memory, seconds, shares
-from wording import _
+from viz.figures.cost import memory, operation_shares, seconds
 
 SHORTEST, MOST = 16, 32768  # tokens
 LONGEST_PASS = 1.0  # seconds that a pass of the next length may be expected to take
@@ -40,16 +40,16 @@ def lengths(limit: int) -> list[int]:
     return sorted({*(n for n in steps if n < most), most})
 
 
-def expected(done: Sequence[Measured], tokens: int) -> float:
+def expected_seconds(done: Sequence[MeasuredCost], tokens: int) -> float:
     """Seconds that a pass of the next length may take, at worst: as if all of it grew with n²."""
     return done[-1].busy * (tokens / done[-1].tokens) ** 2 if done else 0.0
 
 
-def sizes_of(stack: Stack) -> Sizes:
+def sizes_of(stack: Stack) -> CostSizes:
     """One layer's sizes for the formulas."""
     heads, forward = stack.attention, stack.feed_forward
     width = forward.inputs if forward else heads.heads * heads.width
-    return Sizes(
+    return CostSizes(
         width=width,
         heads=heads.heads,
         kv_heads=heads.kv_heads,
@@ -74,7 +74,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
     share = sizes.pairs(np.array([float(tokens)]))[0]
     rest = (sizes.projections(np.array([float(tokens)])) + sizes.feed_forward(np.array([float(tokens)])))[0]
     layer = _("a layer") if len(build.stacks) == 1 else _("a layer of the {side}", side=SIDES[stack.part])
-    say(
+    show_notice(
         _(
             "By formula, for this text of {tokens} {share:.1%} of {layer}'s operations "
             "are spent on pairs of tokens. At n = {forward:,.0f} the pairs cost as much as the "
@@ -88,7 +88,7 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
         "status",
     )
     longest = int(max(100_000, 3 * sizes.pairs_meet_rest))
-    draw_chart(shares(sizes, longest, tokens, theme()), "cost_shares")
+    draw_chart(operation_shares(sizes, longest, tokens, theme()), "cost_shares")
     st.caption(
         _(
             "Dotted: this text. Dashed: where the pairs cost as much as all the rest. One layer, two operations for "
@@ -112,13 +112,13 @@ def measure(build: Build, model: str, revision: str | None) -> None:
     if number is None:
         return
     wanted = lengths(build.limit)
-    done: list[Measured] = []
-    for at in stoppable(f"cost:{model}:{revision}:{number}", len(wanted), _("Measuring")):
-        if expected(done, wanted[at]) <= LONGEST_PASS:
-            asked = Cost(model=model, revision=revision, tokens=wanted[at], again=number)
-            done.append(backend().inspect(asked))
+    done: list[MeasuredCost] = []
+    for at in stoppable_steps(f"cost:{model}:{revision}:{number}", len(wanted), _("Measuring")):
+        if expected_seconds(done, wanted[at]) <= LONGEST_PASS:
+            asked = CostRequest(model=model, revision=revision, tokens=wanted[at], again=number)
+            done.append(get_backend().inspect(asked))
     if done:
-        _measured(build, done)
+        _draw_measurements(build, done)
 
 
 def _begin(model: str, revision: str | None) -> None:
@@ -126,7 +126,7 @@ def _begin(model: str, revision: str | None) -> None:
     st.session_state[AGAIN][model, revision] = secrets.randbits(31)
 
 
-def _measured(build: Build, done: Sequence[Measured]) -> None:
+def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
     """What was measured, as a sentence, two figures and a table."""
     n = np.array([float(one.tokens) for one in done])
     busy = np.array([one.busy for one in done])
@@ -169,7 +169,7 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             peak=last.peak_bytes / 1e6,
         )
     )
-    say(together(*text), "status")
+    show_notice(join_sentences(*text), "status")
     left, right = st.columns(2)
     draw_chart(seconds(n, busy, fitted, theme()), "cost_seconds", place=left)
     peak = np.array([float(one.peak_bytes) for one in done])
@@ -193,7 +193,7 @@ def _measured(build: Build, done: Sequence[Measured]) -> None:
             "bytes of all maps": [int(map_bytes(build, one.tokens)) for one in done],
         }
     )
-    save(
+    download_button(
         _("Save as CSV"),
         frame_csv(table),
         "cost.csv",

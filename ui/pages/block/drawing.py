@@ -8,39 +8,39 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inference.questions.anatomy import Build, Part, Stack
-from ui.pages.block import texts
+from i18n import _, translate
+from inference.tasks.anatomy import Build, ParameterGroup, Stack
+from ui.pages.block import explanations
 from ui.pages.block.names import BRIEF, PARTS, PLACEMENTS, SHORT, SIDES, amount
-from ui.pages.block.options import FOLDS, Options
+from ui.pages.block.options import FOLDS, BlockOptions
 from ui.pages.block.plan import activation, towers
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own
+from ui.state.params import set_params
 from viz.components.block import block
 from viz.figures.activation import activation as activation_figure
 from viz.figures.bars import bars
-from wording import _, told
 
 KEY = "block"
 
 
-def folded(options: Options) -> Iterator[tuple[str, DeltaGenerator]]:
+def open_sections(options: BlockOptions) -> Iterator[tuple[str, DeltaGenerator]]:
     """The folded sections by name, each with its place, those that are unfolded only; what is opened stays open."""
     for name, title in FOLDS.items():
         key = f"fold_{name}"
-        st.session_state[key] = name in options.unfolded
-        place = st.expander(told(title), key=key, on_change=_folded)
+        st.session_state[key] = name in options.open_sections
+        place = st.expander(translate(title), key=key, on_change=_on_fold)
         if place.open:
             yield name, place
 
 
-def _folded() -> None:
-    choose_own(Options, fold=",".join(name for name in FOLDS if st.session_state.get(f"fold_{name}")))
+def _on_fold() -> None:
+    set_params(BlockOptions, fold=",".join(name for name in FOLDS if st.session_state.get(f"fold_{name}")))
 
 
 def sentence(build: Build) -> str:
@@ -58,8 +58,8 @@ def _of_stack(stack: Stack) -> str:
     sizes, forward = stack.attention, stack.feed_forward
     values = {
         "layers": amount(stack.layers, "layer"),
-        "same": _same(stack),
-        "seen": _seen(stack),
+        "same": _describe_shared(stack),
+        "seen": _describe_mask(stack),
         "heads": amount(sizes.heads, "head"),
         "width": sizes.width,
         "shared": _(" sharing {sets} of keys and values", sets=amount(sizes.kv_heads, "set"))
@@ -92,14 +92,14 @@ def _of_stack(stack: Stack) -> str:
     return text
 
 
-def _same(stack: Stack) -> str:
+def _describe_shared(stack: Stack) -> str:
     """What layers share."""
     if stack.own == stack.layers:
         return ""
     return _(" (the same {own} over and over)", own=stack.own) if stack.own > 1 else _(" (the same one over and over)")
 
 
-def _seen(stack: Stack) -> str:
+def _describe_mask(stack: Stack) -> str:
     """Which tokens a token sees."""
     seen = _("each token sees itself and those before it") if stack.causal else _("each token sees all others")
     if stack.window:
@@ -111,12 +111,12 @@ def _seen(stack: Stack) -> str:
     return seen
 
 
-def drawing(build: Build, lengths: dict[str, int], options: Options, file: str) -> None:
+def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
     """The model drawn, and the part explained that was picked."""
     title = _("The parts of {architecture}", architecture=build.architecture)
-    said = texts.told(build, lengths)
+    said = explanations.explain_parts(build, lengths)
     data = block.payload(towers(build, lengths), title, file, said, options.piece, list(sizes(build, lengths)))
-    block.mount(data, KEY, _picked)
+    block.mount(data, KEY, _on_pick)
     st.caption(
         _(
             "Text flows from top to bottom. A box is a part of the model; click it to read what it does here. ⊕ adds; "
@@ -125,7 +125,7 @@ def drawing(build: Build, lengths: dict[str, int], options: Options, file: str) 
         )
     )
     for stack in build.stacks:
-        say(together(*_found(stack)), "status")
+        show_notice(join_sentences(*_describe_source(stack)), "status")
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
@@ -153,10 +153,10 @@ def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tupl
     if len(set(numbers.values())) == 1:
         yield letter, f"{next(iter(numbers.values())):,}", meaning
     else:
-        yield from ((letter, f"{number:,}", f"{meaning}, {told(SIDES[part])}") for part, number in numbers.items())
+        yield from ((letter, f"{number:,}", f"{meaning}, {translate(SIDES[part])}") for part, number in numbers.items())
 
 
-def _found(stack: Stack) -> list[str]:
+def _describe_source(stack: Stack) -> list[str]:
     """How the drawing was found, and what it leaves out."""
     said = []
     if stack.flow.followed:
@@ -187,24 +187,24 @@ def _found(stack: Stack) -> list[str]:
     return said
 
 
-def _picked() -> None:
-    part = block.picked(KEY)
+def _on_pick() -> None:
+    part = block.picked_part(KEY)
     if part is not None:
-        choose_own(Options, piece=part)
+        set_params(BlockOptions, piece=part)
 
 
 def parameters(build: Build) -> None:
     """Bars and a table; their sum is the library's own count."""
     largest = max(build.parts, key=lambda part: part.count)
-    say(
+    show_notice(
         _(
             "Of {total:,} parameters, {n:,} ({share:.0%}) are {part}. The parts below sum to {counted:,}, as the "
             "library counts.",
             total=build.total,
             n=largest.count,
             share=largest.count / build.total,
-            part=_named(largest),
-            counted=build.counted,
+            part=_part_phrase(largest),
+            counted=build.parameter_count,
         ),
         "status",
     )
@@ -224,27 +224,31 @@ def parameters(build: Build) -> None:
     if build.tied:
         first, again = build.tied[0]
         more = _(", and so on for {n} names", n=len(build.tied)) if len(build.tied) > 1 else ""
-        say(_("Used more than once: {first} is also {again}{more}.", first=first, again=again, more=more), "status")
+        show_notice(
+            _("Used more than once: {first} is also {again}{more}.", first=first, again=again, more=more), "status"
+        )
     rows = frame_csv(table)
-    save(_("Save as CSV"), rows, "parameters.csv", _("The table, one line a part"), provenance=model_provenance())
+    download_button(
+        _("Save as CSV"), rows, "parameters.csv", _("The table, one line a part"), provenance=model_provenance()
+    )
 
 
-def _named(part: Part) -> str:
+def _part_phrase(part: ParameterGroup) -> str:
     """A part in a sentence."""
     name = PARTS.get(part.name, part.name)
-    return _("the {side}'s {part}", side=SIDES[part.where], part=name) if part.where else told(name)
+    return _("the {side}'s {part}", side=SIDES[part.where], part=name) if part.where else translate(name)
 
 
-def _label(part: Part) -> str:
+def _label(part: ParameterGroup) -> str:
     """A part beside a bar."""
-    name = told(SHORT.get(part.name) or PARTS.get(part.name, part.name))
-    return f"{told(BRIEF[part.where])} {name}" if part.where else name
+    name = translate(SHORT.get(part.name) or PARTS.get(part.name, part.name))
+    return f"{translate(BRIEF[part.where])} {name}" if part.where else name
 
 
-def _table(parts: Sequence[Part]) -> pd.DataFrame:
+def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            _("part"): [_listed(part) for part in parts],
+            _("part"): [_part_label(part) for part in parts],
             _("parameters"): [part.count for part in parts],
             _("layers"): [str(part.layers or "") for part in parts],
             _("tensors (of the first layer)"): [
@@ -254,17 +258,19 @@ def _table(parts: Sequence[Part]) -> pd.DataFrame:
     )
 
 
-def _listed(part: Part) -> str:
+def _part_label(part: ParameterGroup) -> str:
     """A part in the table."""
-    name = told(PARTS.get(part.name, part.name))
-    return f"{told(SIDES[part.where])} {name}" if part.where else name
+    name = translate(PARTS.get(part.name, part.name))
+    return f"{translate(SIDES[part.where])} {name}" if part.where else name
 
 
 def activations(build: Build) -> None:
     """The function between the feed-forward part's matrices, as the model computes it."""
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
-        say(_("This model computes its activation inside a larger step, so that it cannot be asked alone."), "status")
+        show_notice(
+            _("This model computes its activation inside a larger step, so that it cannot be asked alone."), "status"
+        )
         return
     found = forward.activation
     stated = _(" (its configuration says “{stated}”)", stated=found.stated) if found.stated else ""
@@ -272,7 +278,7 @@ def activations(build: Build) -> None:
     at = int(abs(found.inputs + 1).argmin())
     relu = found.name == "ReLU"
     beside = _(", as the original Transformer does") if relu else _(", where ReLU gives 0")
-    say(
+    show_notice(
         _(
             "This model computes {name}{stated}: of {input:.2f} it makes {output:.3f}{beside}.",
             name=name,

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference.questions.anatomy import Build
+from i18n import _, gettext_lazy, translate
+from inference.tasks.anatomy import Build
 from ui.pages.block.names import SIDES, TITLES
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from viz.components.block import block
 from viz.components.block.layout import WIDTH
-from viz.components.block.shapes import ENTERS, Box, Step, Tower
-from wording import _, sentence, told
+from viz.components.block.shapes import ENTERS, LayerBox, LayerTower, PartBox
 
 SIZE = 5  # tokens in a picture of a mask
 ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
 BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
-NAMES = {**TITLES, "encoder-decoder": sentence("Encoder and decoder")}
-PLAIN = {**SIDES, "encoder-decoder": sentence("encoder-decoder")}
+NAMES = {**TITLES, "encoder-decoder": gettext_lazy("Encoder and decoder")}
+PLAIN = {**SIDES, "encoder-decoder": gettext_lazy("encoder-decoder")}
 IS = {
-    "encoder": sentence("an encoder"),
-    "decoder": sentence("a decoder"),
-    "encoder-decoder": sentence("an encoder–decoder"),
+    "encoder": gettext_lazy("an encoder"),
+    "decoder": gettext_lazy("a decoder"),
+    "encoder-decoder": gettext_lazy("an encoder–decoder"),
 }
 DIFFERS = {
-    "encoder": sentence(
+    "encoder": gettext_lazy(
         "Every token sees every other, before and after it: good for understanding a text that is there."
     ),
-    "decoder": sentence(
+    "decoder": gettext_lazy(
         "A token sees itself and those before it, so that each next token can be predicted and written."
     ),
     "encoder-decoder": (
-        sentence(
+        gettext_lazy(
             "The encoder sees its whole text; the decoder sees what it has written so far, and through cross-attention "
             "everything that the encoder made."
         )
@@ -40,7 +40,7 @@ DIFFERS = {
 
 def kinds(build: Build) -> None:
     """The model's own kind first, then the other two."""
-    say(
+    show_notice(
         _(
             "{architecture} is {kind}; the other two differ in which tokens a token may see, and in whether one text "
             "looks at another.",
@@ -56,9 +56,9 @@ def kinds(build: Build) -> None:
         (st.container(), "encoder-decoder"),
     ):
         with place:
-            st.markdown(f"**{told(NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
+            st.markdown(f"**{translate(NAMES[kind])}**" + (_(" (this model)") if kind == build.kind else ""))
             block.mount(block.payload(schematic(kind), _("Schematic: {kind}", kind=PLAIN[kind]), kind), f"kind_{kind}")
-            st.caption(told(DIFFERS[kind]))
+            st.caption(translate(DIFFERS[kind]))
     st.caption(
         _(
             "Squares: rows are tokens that look, columns tokens that are looked at, filled where a weight may be more "
@@ -68,19 +68,19 @@ def kinds(build: Build) -> None:
     )
 
 
-def schematic(kind: str) -> list[Tower]:
+def schematic(kind: str) -> list[LayerTower]:
     """One kind of model with its masks and without sizes."""
     if kind == "encoder-decoder":
         return [_tower("encoder", cross=False), _tower("decoder", cross=True)]
     return [_tower(kind, cross=False)]
 
 
-def _tower(part: str, cross: bool) -> Tower:
+def _tower(part: str, cross: bool) -> LayerTower:
     looks = BACK if part == "decoder" else ALL
     title = _("Masked self-attention") if part == "decoder" else _("Self-attention")
-    steps = [Step(Box(f"{part} looks", "attention", title, cells=looks), (ENTERS,))]
+    steps = [LayerBox(PartBox(f"{part} looks", "attention", title, cells=looks), (ENTERS,))]
     if cross:
-        steps.append(Step(Box("crosses", "cross-attention", _("Cross-attention"), cells=ALL), (0,)))
-    steps.append(Step(Box(f"{part} forwards", "feed-forward", _("Feed-forward")), (len(steps) - 1,)))
+        steps.append(LayerBox(PartBox("crosses", "cross-attention", _("Cross-attention"), cells=ALL), (0,)))
+    steps.append(LayerBox(PartBox(f"{part} forwards", "feed-forward", _("Feed-forward")), (len(steps) - 1,)))
     reads = _("its text so far") if part == "decoder" else _("the text")
-    return Tower(told(TITLES[part]), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")
+    return LayerTower(translate(TITLES[part]), reads, (), (), "N ×", tuple(steps), len(steps) - 1, (), "")

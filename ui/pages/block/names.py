@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from inference.questions.anatomy import (
+from i18n import gettext_lazy, ngettext
+from inference.tasks.anatomy import (
     FORWARD,
     HEAD,
     INNER,
@@ -23,54 +24,53 @@ from inference.questions.anatomy import (
     TOKENS,
     crossing,
 )
-from wording import ngettext, sentence
 
-SIDES = {"encoder": sentence("encoder"), "decoder": sentence("decoder")}
-TITLES = {"encoder": sentence("Encoder"), "decoder": sentence("Decoder")}
-BRIEF = {"encoder": sentence("enc."), "decoder": sentence("dec.")}
+SIDES = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder")}
+TITLES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder")}
+BRIEF = {"encoder": gettext_lazy("enc."), "decoder": gettext_lazy("dec.")}
 PARTS: dict[str, str] = {
-    TOKENS: sentence("token embeddings"),
-    POSITIONS: sentence("position embeddings"),
-    SEGMENTS: sentence("segment embeddings"),
-    PROJECTION: sentence("projection of the embeddings"),
-    RELATIVE: sentence("relative positions"),
-    INTO: sentence("attention: queries, keys, values"),
-    OUT: sentence("attention: output"),
-    INNER: sentence("attention: norms of queries and keys"),
-    REST: sentence("attention: other"),
-    crossing(INTO): sentence("cross-attention: queries, keys, values"),
-    crossing(OUT): sentence("cross-attention: output"),
-    crossing(INNER): sentence("cross-attention: norms of queries and keys"),
-    crossing(REST): sentence("cross-attention: other"),
-    FORWARD: sentence("feed-forward"),
-    NORMS: sentence("norms"),
-    SCALES: sentence("scales"),
-    OUTER_NORMS: sentence("norms outside of the layers"),
-    POOLER: sentence("pooler"),
-    HEAD: sentence("head"),
-    OTHER: sentence("other"),
+    TOKENS: gettext_lazy("token embeddings"),
+    POSITIONS: gettext_lazy("position embeddings"),
+    SEGMENTS: gettext_lazy("segment embeddings"),
+    PROJECTION: gettext_lazy("projection of the embeddings"),
+    RELATIVE: gettext_lazy("relative positions"),
+    INTO: gettext_lazy("attention: queries, keys, values"),
+    OUT: gettext_lazy("attention: output"),
+    INNER: gettext_lazy("attention: norms of queries and keys"),
+    REST: gettext_lazy("attention: other"),
+    crossing(INTO): gettext_lazy("cross-attention: queries, keys, values"),
+    crossing(OUT): gettext_lazy("cross-attention: output"),
+    crossing(INNER): gettext_lazy("cross-attention: norms of queries and keys"),
+    crossing(REST): gettext_lazy("cross-attention: other"),
+    FORWARD: gettext_lazy("feed-forward"),
+    NORMS: gettext_lazy("norms"),
+    SCALES: gettext_lazy("scales"),
+    OUTER_NORMS: gettext_lazy("norms outside of the layers"),
+    POOLER: gettext_lazy("pooler"),
+    HEAD: gettext_lazy("head"),
+    OTHER: gettext_lazy("other"),
 }
 SHORT: dict[str, str] = {  # on bars
-    TOKENS: sentence("tokens"),
-    POSITIONS: sentence("positions"),
-    SEGMENTS: sentence("segments"),
-    PROJECTION: sentence("projection"),
-    RELATIVE: sentence("rel. positions"),
+    TOKENS: gettext_lazy("tokens"),
+    POSITIONS: gettext_lazy("positions"),
+    SEGMENTS: gettext_lazy("segments"),
+    PROJECTION: gettext_lazy("projection"),
+    RELATIVE: gettext_lazy("rel. positions"),
     INTO: "W_Q, W_K, W_V",
     OUT: "W_O",
-    INNER: sentence("q and k norms"),
-    REST: sentence("attention, rest"),
+    INNER: gettext_lazy("q and k norms"),
+    REST: gettext_lazy("attention, rest"),
     crossing(INTO): "× W_Q, W_K, W_V",
     crossing(OUT): "× W_O",
-    OUTER_NORMS: sentence("outer norms"),
+    OUTER_NORMS: gettext_lazy("outer norms"),
 }
 PLACEMENTS = {
-    "post": sentence("adds each part's result and then normalises (post-norm)"),
-    "pre": sentence("normalises before each part (pre-norm)"),
-    "both": sentence("normalises before each part and what it gives"),
-    "branch": sentence("normalises what each part gives before adding it"),
-    "mixed": sentence("normalises in several places"),
-    "none": sentence("does not normalise"),
+    "post": gettext_lazy("adds each part's result and then normalises (post-norm)"),
+    "pre": gettext_lazy("normalises before each part (pre-norm)"),
+    "both": gettext_lazy("normalises before each part and what it gives"),
+    "branch": gettext_lazy("normalises what each part gives before adding it"),
+    "mixed": gettext_lazy("normalises in several places"),
+    "none": gettext_lazy("does not normalise"),
 }
 COUNTED: dict[str, Callable[[int], str]] = {
     "token": lambda n: ngettext("{n:,} token", "{n:,} tokens", n, n=n),

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
-from wording import sentence
+from i18n import gettext_lazy
 
 FOLDS = {
-    "parameters": sentence("Where are the parameters?"),
-    "kinds": sentence("Encoder, decoder, or both?"),
-    "activation": sentence("Which activation?"),
-    "cost": sentence("What does n² cost?"),
+    "parameters": gettext_lazy("Where are the parameters?"),
+    "kinds": gettext_lazy("Encoder, decoder, or both?"),
+    "activation": gettext_lazy("Which activation?"),
+    "cost": gettext_lazy("What does n² cost?"),
 }
 
 
 @dataclass(frozen=True)
-class Options:
+class BlockOptions:
     """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded.
 
-    >>> Options(fold="kinds,cost").unfolded
+    >>> BlockOptions(fold="kinds,cost").unfolded
     ('kinds', 'cost')
     """
 
@@ -32,6 +32,6 @@ class Options:
     fold: str = ""  # names of FOLDS in their order, with commas between them
 
     @property
-    def unfolded(self) -> tuple[str, ...]:
+    def open_sections(self) -> tuple[str, ...]:
         """The sections that are open, in their order on the page."""
         return tuple(name for name in FOLDS if name in self.fold.split(","))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from inference.questions.anatomy import (
+from i18n import _, gettext_lazy, translate
+from inference.tasks.anatomy import (
     HEAD,
     OUTER_NORMS,
     POOLER,
@@ -14,37 +15,36 @@ from inference.questions.anatomy import (
     TOKENS,
     Build,
     FeedForward,
-    Part,
+    ParameterGroup,
     Stack,
 )
 from ui.pages.block.names import TITLES, amount
-from viz.components.block.shapes import Box, Step, Tower
-from wording import _, sentence, told
+from viz.components.block.shapes import LayerBox, LayerTower, PartBox
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
-TABLES = {TOKENS: sentence("Tokens"), POSITIONS: sentence("Positions"), SEGMENTS: sentence("Segments")}
+TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}
 # What a class of the library is for, by the end of its name.
 HEADS = {
-    "ForMaskedLM": sentence("Masked-word head"),
-    "ForPreTraining": sentence("Pre-training heads"),
-    "ForNextSentencePrediction": sentence("Next-sentence head"),
-    "ForCausalLM": sentence("Next-word head"),
-    "LMHeadModel": sentence("Next-word head"),
-    "ForConditionalGeneration": sentence("Next-word head"),
-    "ForSequenceClassification": sentence("Head for whole texts"),
-    "ForTokenClassification": sentence("Head for single tokens"),
-    "ForQuestionAnswering": sentence("Head for answers"),
+    "ForMaskedLM": gettext_lazy("Masked-word head"),
+    "ForPreTraining": gettext_lazy("Pre-training heads"),
+    "ForNextSentencePrediction": gettext_lazy("Next-sentence head"),
+    "ForCausalLM": gettext_lazy("Next-word head"),
+    "LMHeadModel": gettext_lazy("Next-word head"),
+    "ForConditionalGeneration": gettext_lazy("Next-word head"),
+    "ForSequenceClassification": gettext_lazy("Head for whole texts"),
+    "ForTokenClassification": gettext_lazy("Head for single tokens"),
+    "ForQuestionAnswering": gettext_lazy("Head for answers"),
 }
 
 
-def towers(build: Build, lengths: dict[str, int]) -> list[Tower]:
+def towers(build: Build, lengths: dict[str, int]) -> list[LayerTower]:
     """The encoder, the decoder, or both, for texts of these lengths by part."""
     return [_tower(build, stack, lengths) for stack in build.stacks]
 
 
 def head_title(class_name: str) -> str:
     """A head's name on the drawing."""
-    return next((told(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
+    return next((translate(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
 
 
 def activation(forward: FeedForward) -> str:
@@ -56,7 +56,7 @@ def activation(forward: FeedForward) -> str:
     return name
 
 
-def find(build: Build, where: str, name: str) -> Part | None:
+def find(build: Build, where: str, name: str) -> ParameterGroup | None:
     """A part of one side of the model, or of both where these share it."""
     named = [part for part in build.parts if part.name == name]
     return next((part for part in named if part.where == where), next((p for p in named if not p.where), None))
@@ -68,12 +68,12 @@ def table_width(build: Build) -> int:
     return part.tensors[0].shape[1] if part else build.width
 
 
-def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> Tower:
+def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> LayerTower:
     tokens = lengths[stack.part]
-    return Tower(
-        name=told(TITLES[stack.part]),
+    return LayerTower(
+        name=translate(TITLES[stack.part]),
         reads=amount(tokens, "token"),
-        summed=tuple(_table(build, stack, name) for name in stack.before.parts if name in _summed(build)),
+        summed=tuple(_table(build, stack, name) for name in stack.before.parts if name in _summed_tables(build)),
         before=tuple(
             _rim(build, stack, name, "before") for name in stack.before.parts if name in (OUTER_NORMS, PROJECTION)
         ),
@@ -88,60 +88,60 @@ def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> Tower:
     )
 
 
-def _summed(build: Build) -> tuple[str, ...]:
+def _summed_tables(build: Build) -> tuple[str, ...]:
     """Which tables are added up; a rotary model may keep a table of angles, which is not."""
     placed = "learned" in build.positions or "sinusoidal" in build.positions
     return ADDED if placed else (TOKENS, SEGMENTS)
 
 
-def _table(build: Build, stack: Stack, name: str) -> Box:
+def _table(build: Build, stack: Stack, name: str) -> PartBox:
     part = find(build, stack.part if len(build.stacks) > 1 else "", name)
     note = " × ".join(f"{size:,}" for size in part.tensors[0].shape) if part else _("by formula")
-    return Box(f"{stack.part}.{name}", "embedding", told(TABLES[name]), (note,))
+    return PartBox(f"{stack.part}.{name}", "embedding", translate(TABLES[name]), (note,))
 
 
-def _rim(build: Build, stack: Stack, name: str, where: str) -> Box:
+def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
     if name == PROJECTION:
         part = find(build, stack.part if len(build.stacks) > 1 else "", name)
         rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
-        return Box(f"{stack.part}.{name}", "embedding", _("Projection"), (f"{columns:,} → {rows:,}",))
+        return PartBox(f"{stack.part}.{name}", "embedding", _("Projection"), (f"{columns:,} → {rows:,}",))
     rim = stack.before if where == "before" else stack.after
-    return Box(f"{stack.part}.norm {where}", "norm", rim.norm or _("Norm"))
+    return PartBox(f"{stack.part}.norm {where}", "norm", rim.norm or _("Norm"))
 
 
-def _rows(build: Build, stack: Stack) -> Iterator[tuple[Box, ...]]:
+def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
     """The last norm, then all that reads its vectors side by side."""
     if OUTER_NORMS in stack.after.parts:
         yield (_rim(build, stack, OUTER_NORMS, "after"),)
-    heads = [Box(f"{stack.part}.{POOLER}", "head", _("Pooler"))] if POOLER in stack.after.parts else []
+    heads = [PartBox(f"{stack.part}.{POOLER}", "head", _("Pooler"))] if POOLER in stack.after.parts else []
     if HEAD in stack.after.parts:
         title = head_title(build.architecture)
-        heads.append(Box(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
+        heads.append(PartBox(f"{stack.part}.{HEAD}", "head", title, (f"{build.width:,} → {build.vocabulary:,}",)))
     if stack is build.stacks[-1]:
         for at, top in enumerate(build.tops):
             note = amount(top.count, "parameter") if top.count else _("the token table again")
-            heads.append(Box(f"top {at}", "head", head_title(top.class_name), (note,)))
+            heads.append(PartBox(f"top {at}", "head", head_title(top.class_name), (note,)))
     if heads:
         yield tuple(heads[:3])
 
 
-def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[Step]:
+def _steps(build: Build, stack: Stack, lengths: dict[str, int]) -> Iterator[LayerBox]:
     for at, step in enumerate(stack.flow.steps):
         name = f"{stack.part}.{at}"
         if step.kind == "add":
-            box = Box(name, "add", _("Add"))
+            box = PartBox(name, "add", _("Add"))
         elif step.kind == "norm":
-            box = Box(name, "norm", stack.norm or _("Norm"))
+            box = PartBox(name, "norm", stack.norm or _("Norm"))
         elif step.kind == "attention":
             title = _("Masked self-attention") if stack.causal else _("Self-attention")
-            box = Box(name, "attention", title, tuple(_attention(build, stack, lengths[stack.part])))
+            box = PartBox(name, "attention", title, tuple(_attention(build, stack, lengths[stack.part])))
         elif step.kind == "cross-attention":
-            box = Box(name, "cross-attention", _("Cross-attention"), tuple(_cross(stack, lengths)))
+            box = PartBox(name, "cross-attention", _("Cross-attention"), tuple(_cross_notes(stack, lengths)))
         elif step.kind == "feed-forward" and stack.feed_forward is not None:
-            box = Box(name, "feed-forward", _("Feed-forward"), tuple(_forward(stack.feed_forward)))
+            box = PartBox(name, "feed-forward", _("Feed-forward"), tuple(_forward(stack.feed_forward)))
         else:
-            box = Box(name, "other", step.kind.capitalize())
-        yield Step(box, step.sources)
+            box = PartBox(name, "other", step.kind.capitalize())
+        yield LayerBox(box, step.sources)
 
 
 def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _attention(build: Build, stack: Stack, tokens: int) -> Iterator[str]:
     yield from (note for kind, note in kinds if kind in build.positions)
 
 
-def _cross(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
+def _cross_notes(stack: Stack, lengths: dict[str, int]) -> Iterator[str]:
     if stack.cross is not None:
         yield _("{heads}, d_k = {width}", heads=amount(stack.cross.heads, "head"), width=stack.cross.width)
         yield _(

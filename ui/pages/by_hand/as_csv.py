@@ -27,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from attention.by_hand import Numbers, Worked
-from attention.by_hand_layer import Whole
 from attention.spreadsheet import plain_cell, safe_cell
-from inference import Refusal
-from ui.input.typed_numbers import read_number, shortest
-from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, plain
-from wording import sentence
+from attention.toy_example import Numbers, ToyAttention
+from attention.toy_layer import ToyExample
+from i18n import gettext_lazy
+from inference import UserError
+from ui.input.typed_numbers import format_shortest, read_number
+from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, attention_example
 
 INPUTS = {title: name for name, title in TITLES.items()}
 NEEDED = ("x", "w_q", "w_k", "w_v")
@@ -46,7 +46,7 @@ LARGEST_FILE = 100_000  # bytes
 Line = Sequence[str | float]
 
 
-def write(example: Example, found: Whole | None = None, names: Sequence[str] = MATRICES) -> str:
+def write(example: Example, found: ToyExample | None = None, names: Sequence[str] = MATRICES) -> str:
     """The example as a file, of it the matrices named; with every result where ``found`` is given.
 
     Shorter rows end with empty cells, so that the file is a rectangular table.
@@ -73,8 +73,8 @@ def read(content: bytes) -> Example:
     [[1.0], [2.0]]
     """
     if len(content) > LARGEST_FILE:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has {size:,} bytes; an example has at most {most:,}. Pick another file.",
                 size=len(content),
                 most=LARGEST_FILE,
@@ -85,7 +85,9 @@ def read(content: bytes) -> Example:
         separator = max(",;\t", key=text.partition("\n")[0].count)
         lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True))
     except (UnicodeDecodeError, csv.Error):
-        raise Refusal(sentence("The file is no CSV in UTF-8; save it as “CSV UTF-8” and open it again.")) from None
+        raise UserError(
+            gettext_lazy("The file is no CSV in UTF-8; save it as “CSV UTF-8” and open it again.")
+        ) from None
     rows: dict[str, list[list[float]]] = {title: [] for title in INPUTS}
     names: dict[str, list[str]] = {title: [] for title in INPUTS}
     for number, line in enumerate(lines, 1):
@@ -93,10 +95,10 @@ def read(content: bytes) -> Example:
         if INPUTS.get(title) in NAMES:
             names[title].append(_name(line, number))
         if title in INPUTS:
-            rows[title].append([_number(cell, number) for cell in _filled(line[2:])])
+            rows[title].append([_number(cell, number) for cell in _drop_empty_cells(line[2:])])
         elif title not in ("", "MATRIX") and not RESULTS.fullmatch(line[0].strip()):
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "Line {number} is of a matrix called {name!r}; a line begins with {names}.",
                     number=number,
                     name=line[0][:40],
@@ -107,8 +109,9 @@ def read(content: bytes) -> Example:
 
 
 def pack(example: Example) -> str:
-    """The example as one word for an address, without what is as in ``plain``; ``unpack`` is its inverse."""
-    alone = plain(example.tokens, *(getattr(example, name) for name in NEEDED))
+    """The example as one word for an address, without what is as in ``attention_example``; ``unpack`` is its
+    inverse."""
+    alone = attention_example(example.tokens, *(getattr(example, name) for name in NEEDED))
     same = {name for name in MATRICES if np.array_equal(getattr(alone, name), getattr(example, name))}
     usual = same - set(NEEDED) - ({"e"} if alone.words != example.words else set())
     text = write(example, names=[name for name in MATRICES if name not in usual])
@@ -121,19 +124,22 @@ def unpack(word: str) -> Example:
         data = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         return read(zlib.decompressobj().decompress(data, LARGEST_FILE + 1))
     except (binascii.Error, zlib.error, ValueError):  # a Refusal of the content is a ValueError
-        raise Refusal(
-            sentence("The link's numbers are damaged; the preset's are shown. Ask for the link again.")
+        raise UserError(
+            gettext_lazy("The link's numbers are damaged; the preset's are shown. Ask for the link again.")
         ) from None
 
 
 def _lines(name: str, rows: Iterable[str], matrix: Numbers) -> list[Line]:
-    return [[name, safe_cell(row), *map(shortest, numbers)] for row, numbers in zip(rows, matrix.tolist(), strict=True)]
+    return [
+        [name, safe_cell(row), *map(format_shortest, numbers)]
+        for row, numbers in zip(rows, matrix.tolist(), strict=True)
+    ]
 
 
-def _results(found: Whole) -> Iterable[tuple[str, Numbers]]:
+def _results(found: ToyExample) -> Iterable[tuple[str, Numbers]]:
     if found.positions is not None:
         yield from (("P", found.positions), ("X + P", found.x))
-    yield from _attended(found.worked)
+    yield from _attention_matrices(found.worked)
     yield "result·W_O", found.joined
     if found.layer is not None:
         layer = found.layer
@@ -144,7 +150,7 @@ def _results(found: Whole) -> Iterable[tuple[str, Numbers]]:
     yield "next word", found.chances
 
 
-def _attended(worked: Worked) -> Iterable[tuple[str, Numbers]]:
+def _attention_matrices(worked: ToyAttention) -> Iterable[tuple[str, Numbers]]:
     yield from (("Q", worked.queries), ("K", worked.keys), ("V", worked.values))
     by_head = {
         "Q·Kᵀ": worked.products,
@@ -160,7 +166,7 @@ def _attended(worked: Worked) -> Iterable[tuple[str, Numbers]]:
     yield "result", worked.result
 
 
-def _filled(cells: Sequence[str]) -> Sequence[str]:
+def _drop_empty_cells(cells: Sequence[str]) -> Sequence[str]:
     """Without the empty cells that a spreadsheet adds at the end of shorter lines."""
     end = max((place + 1 for place, cell in enumerate(cells) if cell.strip()), default=0)
     return cells[:end]
@@ -169,8 +175,8 @@ def _filled(cells: Sequence[str]) -> Sequence[str]:
 def _name(line: Sequence[str], number: int) -> str:
     name = plain_cell(line[1].strip()) if len(line) > 1 else ""
     if not name or len(name) > LONGEST_NAME:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Line {number} of {matrix} needs a name of 1 to {most} letters in its second cell.",
                 number=number,
                 matrix=line[0].strip().upper(),
@@ -183,18 +189,20 @@ def _name(line: Sequence[str], number: int) -> str:
 def _number(cell: str, line: int) -> float:
     try:
         if not cell.strip():
-            raise Refusal(sentence("An empty cell is no number; write 0."))
+            raise UserError(gettext_lazy("An empty cell is no number; write 0."))
         return read_number(cell)
-    except Refusal as refusal:
-        raise Refusal(sentence("Line {line}: {problem}", line=line, problem=refusal.message)) from None
+    except UserError as refusal:
+        raise UserError(gettext_lazy("Line {line}: {problem}", line=line, problem=refusal.message)) from None
 
 
-def _missing(title: str) -> str:
-    return sentence("{matrix} is missing; the file needs X, W_Q, W_K and W_V, each a table of numbers.", matrix=title)
+def _missing_message(title: str) -> str:
+    return gettext_lazy(
+        "{matrix} is missing; the file needs X, W_Q, W_K and W_V, each a table of numbers.", matrix=title
+    )
 
 
-def _uneven(title: str) -> str:
-    return sentence(
+def _uneven_message(title: str) -> str:
+    return gettext_lazy(
         "{matrix} has lines of different lengths, or empty ones; the file needs X, W_Q, W_K and W_V, each a table of "
         "numbers.",
         matrix=title,
@@ -207,7 +215,7 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     for title, lines in rows.items():
         widths = {len(line) for line in lines}
         if len(widths) > 1 or 0 in widths or (not lines and INPUTS[title] in NEEDED):
-            raise Refusal(_uneven(title) if lines else _missing(title))
+            raise UserError(_uneven_message(title) if lines else _missing_message(title))
         if lines:
             found[INPUTS[title]] = np.array(lines)
     count, columns = found["x"].shape
@@ -216,8 +224,8 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     if not (
         TOKENS[0] <= min(count, many) and max(count, many) <= TOKENS[1] and max(columns, width, hidden) <= WIDTH[1]
     ):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "X is {count} × {columns}, W_Q has {width} columns, W_1 {hidden} and E {many} rows; there may be "
                 "{fewest} to {most} tokens and words, and at most {widest} columns.",
                 count=count,
@@ -240,8 +248,8 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
     for name, shape in shapes.items():
         if name in found and found[name].shape != shape:
             have = " × ".join(map(str, found[name].shape))
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "{matrix} is {size}; X and W_Q ask for {rows} × {columns}.",
                     matrix=TITLES[name],
                     size=have,
@@ -250,10 +258,10 @@ def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) ->
                 )
             )
     if "w_1" in found and "w_2" not in found and hidden != columns:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "W_2 is missing; of W_1's {hidden} columns it makes {columns} again.", hidden=hidden, columns=columns
             )
         )
-    alone = plain(names["X"], *(found[name] for name in NEEDED))
+    alone = attention_example(names["X"], *(found[name] for name in NEEDED))
     return replace(alone, **found, words=tuple(names["E"]) or alone.words)

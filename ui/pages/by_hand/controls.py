@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.by_hand_layer import Whole
-from inference import Refusal
-from ui.input.typed_numbers import shortest
+from attention.toy_layer import ToyExample
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from ui.input.typed_numbers import format_shortest
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
 from ui.pages.by_hand.example import (
     LONGEST_NAME,
@@ -19,74 +20,87 @@ from ui.pages.by_hand.example import (
     TOKENS,
     WIDTH,
     Example,
+    apply_table_edits,
     divisors,
-    edited,
     example_of,
     preset_of,
     resize,
 )
-from ui.pages.by_hand.options import PRESETS, ByHand
+from ui.pages.by_hand.options import PRESETS, ByHandOptions
 from ui.pages.by_hand.options import TITLES as PRESET_TITLES
-from ui.run.refusals import say
-from ui.show.saving import save
-from ui.state.options import choose_own, own
-from wording import _, sentence, told
+from ui.run.notices import show_notice
+from ui.show.download import download_button
+from ui.state.params import get_params, set_params
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"
 PROBLEM, FILE = "by_hand_problem", "by_hand_file"
 PRESET, HEADS, SHOWN = "by_hand_preset", "by_hand_heads", "by_hand_shown"
 SWITCHES = {
     "causal": (
-        sentence("Causal mask"),
-        sentence("On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder"),
+        gettext_lazy("Causal mask"),
+        gettext_lazy("On: a token sees itself and what stands before it, as in a decoder. Off: all, as in an encoder"),
     ),
-    "scaled": (sentence("Over √d_k"), sentence("Off: the dot products are taken as they are, as if d_k were 1")),
-    "positions": (sentence("Positions"), sentence("On: sines and cosines of each token's place are added to X")),
+    "scaled": (
+        gettext_lazy("Over √d_k"),
+        gettext_lazy("Off: the dot products are taken as they are, as if d_k were 1"),
+    ),
+    "positions": (
+        gettext_lazy("Positions"),
+        gettext_lazy("On: sines and cosines of each token's place are added to X"),
+    ),
     "onward": (
-        sentence("Rest of the layer"),
-        sentence("Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
+        gettext_lazy("Rest of the layer"),
+        gettext_lazy("Residual sums, LayerNorm and feed-forward; off: the words meet what W_O gives"),
     ),
 }
 SIZES = {
-    "by_hand_tokens": (sentence("Tokens"), TOKENS, sentence("Rows of X. A new token is a row of zeros.")),
+    "by_hand_tokens": (gettext_lazy("Tokens"), TOKENS, gettext_lazy("Rows of X. A new token is a row of zeros.")),
     "by_hand_columns": (
-        sentence("Columns of X"),
+        gettext_lazy("Columns of X"),
         WIDTH,
-        sentence("Length of each input vector, and rows of W_Q, W_K and W_V."),
+        gettext_lazy("Length of each input vector, and rows of W_Q, W_K and W_V."),
     ),
     "by_hand_width": (
-        sentence("Columns of W (h · d_k)"),
+        gettext_lazy("Columns of W (h · d_k)"),
         WIDTH,
-        sentence("Columns of W_Q, W_K and W_V, which the heads share."),
+        gettext_lazy("Columns of W_Q, W_K and W_V, which the heads share."),
     ),
-    "by_hand_hidden": (sentence("Columns of W_1 (d_ff)"), WIDTH, sentence("Numbers inside the feed-forward part.")),
-    "by_hand_words": (sentence("Words"), TOKENS, sentence("Rows of E: the vocabulary from which the next word comes.")),
+    "by_hand_hidden": (
+        gettext_lazy("Columns of W_1 (d_ff)"),
+        WIDTH,
+        gettext_lazy("Numbers inside the feed-forward part."),
+    ),
+    "by_hand_words": (
+        gettext_lazy("Words"),
+        TOKENS,
+        gettext_lazy("Rows of E: the vocabulary from which the next word comes."),
+    ),
 }
-NAMED = {"x": sentence("token"), "e": sentence("word")}  # what a row with a name of its own is
+NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # what a row with a name of its own is
 FIRST = ("x", "w_q", "w_k", "w_v")  # the others are folded
-WRITING = sentence("Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing.")
-CSV = sentence(
+WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing.")
+CSV = gettext_lazy(
     "One CSV file with all the matrices, a line per row: the matrix's name, the row's name, the numbers. "
     "Q, K, V and all that follows stand below the inputs."
 )
-OPEN = sentence(
+OPEN = gettext_lazy(
     "A CSV file like the one that is saved here. Each line: X, W_Q, W_K, W_V, W_O, W_1, W_2 or E, then the row's name, "
     "then its numbers. What follows W_V may be left out."
 )
 
 
-def chosen() -> tuple[ByHand, Example, list[str]]:
+def get_example() -> tuple[ByHandOptions, Example, list[str]]:
     """The address's options and its example, and a sentence where its numbers could not be read."""
-    options = own(ByHand)
+    options = get_params(ByHandOptions)
     if not options.numbers:
-        return options, example_of(options.named), []
+        return options, example_of(options.preset_name), []
     try:
         return options, unpack(options.numbers), []
-    except Refusal as refusal:
-        return options, example_of(options.named), [refusal.message]
+    except UserError as refusal:
+        return options, example_of(options.preset_name), [refusal.message]
 
 
-def pick(options: ByHand, example: Example) -> None:
+def pick(options: ByHandOptions, example: Example) -> None:
     """Which example, how many heads share it, and what is done with it."""
     state = st.session_state
     state[PRESET], state[HEADS] = options.preset, options.heads
@@ -95,7 +109,7 @@ def pick(options: ByHand, example: Example) -> None:
             _("Example"),
             [preset["name"] for preset in PRESETS],
             key=PRESET,
-            format_func=lambda name: told(PRESET_TITLES[name]),
+            format_func=lambda name: translate(PRESET_TITLES[name]),
             on_change=lambda: begin_with(state[PRESET]),
             help=_("Numbers to begin with; each of them can be changed"),
             width=300,
@@ -104,14 +118,14 @@ def pick(options: ByHand, example: Example) -> None:
             _("Heads (h)"),
             divisors(example.width),
             key=HEADS,
-            on_change=lambda: choose(heads=state[HEADS], shown=0),
+            on_change=lambda: set_example_params(heads=state[HEADS], shown=0),
             help=_("Heads share the columns of W_Q, W_K and W_V: h heads of d_k columns each"),
             width=110,
         )
         for field, (label, help_text) in SWITCHES.items():
             key = f"by_hand_{field}"
             state[key] = getattr(options, field)
-            st.checkbox(told(label), key=key, on_change=_switched, args=(field,), help=told(help_text))
+            st.checkbox(translate(label), key=key, on_change=_on_switch, args=(field,), help=translate(help_text))
         st.button(
             _("Start over"),
             on_click=begin_with,
@@ -123,14 +137,14 @@ def pick(options: ByHand, example: Example) -> None:
 
 def begin_with(preset: str) -> None:
     """In a callback: a preset's own numbers and heads."""
-    choose(preset=preset, numbers="", heads=preset_of(preset)["heads"], shown=0)
+    set_example_params(preset=preset, numbers="", heads=preset_of(preset)["heads"], shown=0)
 
 
-def _switched(field: str) -> None:
-    choose(**{field: st.session_state[f"by_hand_{field}"]})
+def _on_switch(field: str) -> None:
+    set_example_params(**{field: st.session_state[f"by_hand_{field}"]})
 
 
-def pick_head(options: ByHand) -> None:
+def pick_head(options: ByHandOptions) -> None:
     """Which head's scores are shown, where there are several."""
     if options.heads == 1:
         return
@@ -141,12 +155,12 @@ def pick_head(options: ByHand) -> None:
         key=SHOWN,
         format_func=lambda head: str(head + 1),
         horizontal=True,
-        on_change=lambda: choose(shown=st.session_state[SHOWN]),
+        on_change=lambda: set_example_params(shown=st.session_state[SHOWN]),
         help=_("Each head compares its own columns of Q and K and has weights of its own"),
     )
 
 
-def tables(options: ByHand, example: Example) -> None:
+def tables(options: ByHandOptions, example: Example) -> None:
     """The matrices to type into, those after attention folded; and what was typed that cannot be read.
 
     A table keeps its first numbers while it is typed into, so that the cursor stays; numbers that come from elsewhere
@@ -157,11 +171,11 @@ def tables(options: ByHand, example: Example) -> None:
     address = (options.preset, options.numbers)
     if state.get(MADE) != address:
         state[BASE], state[MADE], state[ROUND] = example, address, state.get(ROUND, 0) + 1
-    for problem in edited(state[BASE], _edits())[1]:
-        say(problem)
+    for problem in apply_table_edits(state[BASE], _edits())[1]:
+        show_notice(problem)
     for name in FIRST:
         _table(name)
-    st.caption(told(WRITING))
+    st.caption(translate(WRITING))
     with st.expander(_("W_O, feed-forward and vocabulary")):
         for name in MATRICES[len(FIRST) :]:
             _table(name)
@@ -170,14 +184,16 @@ def tables(options: ByHand, example: Example) -> None:
 def _table(name: str) -> None:
     base = st.session_state[BASE]
     matrix = getattr(base, name)
-    columns = {str(at + 1): [shortest(number) for number in column] for at, column in enumerate(matrix.T.tolist())}
+    columns = {
+        str(at + 1): [format_shortest(number) for number in column] for at, column in enumerate(matrix.T.tolist())
+    }
     frame = pd.DataFrame(columns)
     if name in NAMES:
         frame.insert(0, "name", getattr(base, NAMES[name]))
     frame.index += 1
     rows, wide = matrix.shape
     st.caption(_("{matrix}, {rows} × {columns}", matrix=TITLES[name], rows=rows, columns=wide))
-    config = _columns(frame, told(NAMED.get(name, "")))
+    config = _columns(frame, translate(NAMED.get(name, "")))
     st.data_editor(frame, key=_key(name), on_change=_type, hide_index=name in NAMES, column_config=config)
 
 
@@ -186,27 +202,27 @@ def sizes(example: Example) -> None:
     found = (*example.x.shape, example.width, example.w_1.shape[1], len(example.words))
     for (key, (label, (least, most), help_text)), size in zip(SIZES.items(), found, strict=True):
         st.session_state[key] = size
-        st.number_input(told(label), least, most, key=key, on_change=_resize, help=told(help_text))
+        st.number_input(translate(label), least, most, key=key, on_change=_resize, help=translate(help_text))
 
 
-def files(example: Example, found: Whole) -> None:
+def files(example: Example, found: ToyExample) -> None:
     """The example as a file, both ways."""
     content = write(example, found).encode("utf-8-sig")
-    save(_("Save as CSV"), content, "headlight-by-hand.csv", told(CSV))
-    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=told(OPEN))
+    download_button(_("Save as CSV"), content, "headlight-by-hand.csv", translate(CSV))
+    st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=translate(OPEN))
     for problem in st.session_state.pop(PROBLEM, []):
-        say(problem)
+        show_notice(problem)
 
 
-def choose(**changes: Any) -> None:
+def set_example_params(**changes: Any) -> None:
     """A pair and a cell belong to their numbers; with others the largest weight is worked out again.
 
     The preset is in the address from the first choice on: without one it means what it once did.
     """
-    options = own(ByHand)
-    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
+    options = get_params(ByHandOptions)
+    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
     fresh = {"row": None, "column": None, "cell": ""}
-    choose_own(ByHand, **{**fresh, "preset": options.named, "heads": heads, **changes})
+    set_params(ByHandOptions, **{**fresh, "preset": options.preset_name, "heads": heads, **changes})
 
 
 def _key(name: str) -> str:
@@ -221,10 +237,10 @@ def _columns(frame: pd.DataFrame, named: str) -> dict[str, Any]:
 
 def _keep(example: Example) -> None:
     """These numbers from now on; those of the preset need no room in the address."""
-    options = own(ByHand)
-    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
+    options = get_params(ByHandOptions)
+    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
     heads = heads if heads and example.width % heads == 0 else 1
-    choose(numbers="" if example == example_of(options.named) else pack(example), heads=heads)
+    set_example_params(numbers="" if example == example_of(options.preset_name) else pack(example), heads=heads)
 
 
 def _edits() -> dict[str, Any]:
@@ -234,13 +250,13 @@ def _edits() -> dict[str, Any]:
 
 
 def _type() -> None:
-    _keep(edited(st.session_state[BASE], _edits())[0])
-    options = own(ByHand)
+    _keep(apply_table_edits(st.session_state[BASE], _edits())[0])
+    options = get_params(ByHandOptions)
     st.session_state[MADE] = (options.preset, options.numbers)
 
 
 def _resize() -> None:
-    _keep(resize(chosen()[1], *(int(st.session_state[key]) for key in SIZES)))
+    _keep(resize(get_example()[1], *(int(st.session_state[key]) for key in SIZES)))
 
 
 def _open() -> None:
@@ -249,5 +265,5 @@ def _open() -> None:
         return
     try:
         _keep(read(uploaded.getvalue()))
-    except Refusal as refusal:
+    except UserError as refusal:
         st.session_state[PROBLEM] = [refusal.message]

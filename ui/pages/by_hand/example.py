@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from attention.by_hand import Numbers, Worked
-from attention.by_hand_layer import Matrices, Rules
-from inference import Refusal
+from attention.toy_example import Numbers, ToyAttention
+from attention.toy_layer import Matrices, ToyRules
+from i18n import _, gettext_lazy
+from inference import UserError
 from ui.input.typed_numbers import read_number
-from ui.pages.by_hand.options import PRESETS, ByHand
-from wording import _, sentence
+from ui.pages.by_hand.options import PRESETS, ByHandOptions
 
 TOKENS = (2, 8)  # fewest and most, of tokens and of words
 WIDTH = (1, 8)  # columns of X, of W_Q, W_K and W_V, and of W_1
@@ -44,10 +44,10 @@ class Example(Matrices):
         return int(self.w_q.shape[1])
 
 
-def plain(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers) -> Example:
+def attention_example(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers) -> Example:
     """An example of attention alone: what follows hands on what it gets, and the vocabulary are its own tokens.
 
-    >>> plain(["a", "b"], *[np.eye(2)] * 4).words
+    >>> attention_example(["a", "b"], *[np.eye(2)] * 4).words
     ('a', 'b')
     """
     columns, width = w_q.shape
@@ -96,11 +96,13 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
         "e": (many["words"], columns),
     }
     fitted = {name: _fit(getattr(example, name), shape) for name, shape in shapes.items()}
-    names = {field: _named(getattr(example, field), field, count) for field, count in many.items()}
+    names = {field: _row_names(getattr(example, field), field, count) for field, count in many.items()}
     return Example(**fitted, tokens=names["tokens"], words=names["words"])
 
 
-def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> tuple[Example, list[str]]:
+def apply_table_edits(
+    example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]
+) -> tuple[Example, list[str]]:
     """The example after what was typed into its tables, {matrix: {row: {column: text}}}, and what could not be read.
 
     A column is counted from "1"; "name" is what a row of X or E is called. An emptied cell is 0, an emptied name
@@ -115,13 +117,13 @@ def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]
                 typed = str(value if value is not None else "").strip()
                 if column == "name":
                     field = NAMES[matrix]
-                    names[field][row] = typed[:LONGEST_NAME] or _fresh(field, row + 1)
+                    names[field][row] = typed[:LONGEST_NAME] or _default_name(field, row + 1)
                     continue
                 try:
                     changed[matrix][row, int(column) - 1] = read_number(typed)
-                except Refusal as refusal:
+                except UserError as refusal:
                     problems.append(
-                        sentence(
+                        gettext_lazy(
                             "{matrix}, row {row}, column {column}: {problem}",
                             matrix=TITLES[matrix],
                             row=row + 1,
@@ -132,13 +134,13 @@ def edited(example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]
     return Example(**changed, tokens=tuple(names["tokens"]), words=tuple(names["words"])), problems
 
 
-def _fresh(field: str, number: int) -> str:
+def _default_name(field: str, number: int) -> str:
     """What a row is called until its reader names it."""
     return _("token {number}", number=number) if field == "tokens" else _("word {number}", number=number)
 
 
-def _named(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...]:
-    return (*names[:count], *(_fresh(field, place + 1) for place in range(len(names), count)))
+def _row_names(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...]:
+    return (*names[:count], *(_default_name(field, place + 1) for place in range(len(names), count)))
 
 
 def divisors(width: int) -> list[int]:
@@ -150,14 +152,14 @@ def divisors(width: int) -> list[int]:
     return [heads for heads in range(1, width + 1) if width % heads == 0]
 
 
-def settle(options: ByHand, example: Example) -> tuple[ByHand, list[str]]:
+def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions, list[str]]:
     """Options that fit the example, and a sentence for each that a link had otherwise; the preset by its name."""
     notes: list[str] = []
-    heads = preset_of(options.named)["heads"] if options == ByHand() else options.heads
-    options = replace(options, preset=options.named, heads=heads)
+    heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
+    options = replace(options, preset=options.preset_name, heads=heads)
     if options.heads not in divisors(example.width):
         notes.append(
-            sentence(
+            gettext_lazy(
                 "{heads} heads cannot share {width} columns alike; one head is shown.",
                 heads=options.heads,
                 width=example.width,
@@ -172,19 +174,19 @@ def settle(options: ByHand, example: Example) -> tuple[ByHand, list[str]]:
     return options, notes
 
 
-def rules_of(options: ByHand) -> Rules:
+def rules_of(options: ByHandOptions) -> ToyRules:
     """How the example is computed."""
-    return Rules(options.heads, options.causal, options.scaled, options.positions, options.onward)
+    return ToyRules(options.heads, options.causal, options.scaled, options.positions, options.onward)
 
 
-def pair(options: ByHand, worked: Worked) -> tuple[int, int]:
+def pair(options: ByHandOptions, worked: ToyAttention) -> tuple[int, int]:
     """The query and key that are worked out: the chosen ones, else those of the shown head's largest weight."""
     if options.row is not None and options.column is not None:
         return options.row, options.column
-    return strongest(worked, options.shown, options.causal)
+    return strongest_link(worked, options.shown, options.causal)
 
 
-def strongest(worked: Worked, head: int, causal: bool) -> tuple[int, int]:
+def strongest_link(worked: ToyAttention, head: int, causal: bool) -> tuple[int, int]:
     """The query and key of a head's largest weight; a causal first token, which sees itself only, does not count."""
     first = 1 if causal else 0
     weights = worked.weights[head, first:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attention.by_hand import Numbers
+from attention.toy_example import Numbers
 
 
 def figure(number: float) -> str:
@@ -23,20 +23,20 @@ def figure(number: float) -> str:
     return f"(−{text})" if number < 0 else text
 
 
-def finer(number: float) -> str:
+def format_four_digits(number: float) -> str:
     """Four digits, for what is divided by.
 
-    >>> finer(0.038912), finer(-1.5)
+    >>> format_four_digits(0.038912), format_four_digits(-1.5)
     ('0.03891', '(−1.5)')
     """
     text = f"{abs(number):.4g}"
     return f"(−{text})" if number < 0 else text
 
 
-def plus(numbers: Iterable[float]) -> str:
+def format_sum(numbers: Iterable[float]) -> str:
     """Numbers added.
 
-    >>> plus([1, -0.5])
+    >>> format_sum([1, -0.5])
     '1.00 + (−0.50)'
     """
     return " + ".join(map(figure, numbers))

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.by_hand import Numbers, Worked, softmax
-from attention.softmax_slope import by_width, slopes, steepness
+from attention.softmax_sensitivity import by_width, slopes, softmax_sensitivity
+from attention.toy_example import Numbers, ToyAttention, softmax
+from i18n import _
 from ui.pages.by_hand.example import Example
 from ui.pages.by_hand.figures import figure
-from ui.pages.by_hand.steps import Step
-from ui.run.refusals import say
+from ui.pages.by_hand.steps import MatrixStep
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.lists import commas
-from viz.components.matrices.matrices import Sheet
+from ui.show.format_list import format_comma_list
+from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.softmax_slope import softmax_slope
-from wording import _
 
 WIDTHS = tuple(2**power for power in range(11))
 DRAWN = 8  # keys of a random row
@@ -32,7 +32,7 @@ def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
     return widths, *by_width(widths, DRAWN)
 
 
-def row_scores(worked: Worked, head: int, row: int) -> dict[str, Numbers]:
+def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
     """One row's scores that are not hidden, (key,), by how they are scaled."""
     free = np.isfinite(worked.masked[head, row])
     dots = worked.products[head, row, free]
@@ -44,7 +44,7 @@ def row_scores(worked: Worked, head: int, row: int) -> dict[str, Numbers]:
     }
 
 
-def gradient(example: Example, worked: Worked, head: int, row: int) -> list[Step]:
+def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
     """How each weight of a row changes with each of its scores, a matrix for each scale."""
     free = np.isfinite(worked.masked[head, row])
     names = tuple(name for name, seen in zip(example.tokens, free, strict=True) if seen)
@@ -52,16 +52,20 @@ def gradient(example: Example, worked: Worked, head: int, row: int) -> list[Step
     steps = []
     for at, (title, scores) in enumerate(row_scores(worked, head, row).items()):
         weights = softmax(scores[None])[-1][0]
-        note = _("sum of a·(1 − a): {slope:.3f}", slope=steepness(weights))
-        sheet = Sheet(_("∂a / ∂s, {scores}", scores=title), slopes(weights), names, names, note, limit=limit)
-        steps.append(Step(f"slope{at}", sheet, _slope(weights)))
+        note = _("sum of a·(1 − a): {slope:.3f}", slope=softmax_sensitivity(weights))
+        sheet = MatrixSpec(_("∂a / ∂s, {scores}", scores=title), slopes(weights), names, names, note, limit=limit)
+        steps.append(MatrixStep(f"slope{at}", sheet, _slope(weights)))
     return steps
 
 
-def what_is_left(example: Example, worked: Worked, head: int, row: int) -> str:
+def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) -> str:
     """One sentence about the row's gradient under the three scales."""
-    steep = {title: float(steepness(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()}
-    each = commas([_("{slope:.3f} with {scores}", slope=slope, scores=title) for title, slope in steep.items()])
+    steep = {
+        title: float(softmax_sensitivity(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()
+    }
+    each = format_comma_list(
+        [_("{slope:.3f} with {scores}", slope=slope, scores=title) for title, slope in steep.items()]
+    )
     return _(
         "How much the weights of “{token}” move when its scores do, the sum of a·(1 − a): {each}.",
         token=example.tokens[row],
@@ -69,11 +73,11 @@ def what_is_left(example: Example, worked: Worked, head: int, row: int) -> str:
     )
 
 
-def draw_curve(worked: Worked) -> None:
+def draw_curve(worked: ToyAttention) -> None:
     """The same over d_k, for random rows."""
     widths, over, plain = curve(worked.channels)
     here = widths.index(worked.channels)
-    say(
+    show_notice(
         _(
             "For random rows it is {over:.2f} over √d_k and {plain:.2f} without at d_k = {width}; at "
             "d_k = {widest:,} it is {over_there:.2f} and {plain_there:.2f}.",

@@ -6,20 +6,20 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ui.places import ASSETS
-from wording import sentence
+from i18n import gettext_lazy
+from ui.paths import ASSETS
 
 PRESETS: tuple[dict[str, Any], ...] = tuple(json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8")))
 TITLES = {
-    "sentence": sentence("Four words, two heads"),
-    "tutorial": sentence("Four words, one-hot (a tutorial's)"),
-    "lookup": sentence("Three words, each fetches the next"),
+    "sentence": gettext_lazy("Four words, two heads"),
+    "tutorial": gettext_lazy("Four words, one-hot (a tutorial's)"),
+    "lookup": gettext_lazy("Three words, each fetches the next"),
 }
 UNNAMED = "tutorial"  # what a link without a preset means that says anything else: once it was the first one
 
 
 @dataclass(frozen=True)
-class ByHand:
+class ByHandOptions:
     """What the page's address holds beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": ("", *(preset["name"] for preset in PRESETS))}
@@ -37,10 +37,10 @@ class ByHand:
     cell: str = ""  # the cell whose sum is written out: a step's key, row and column, such as "q-0-1"
 
     @property
-    def named(self) -> str:
+    def preset_name(self) -> str:
         """The preset that is meant: nothing chosen is the first one.
 
-        >>> ByHand().named, ByHand(heads=2).named, ByHand(preset="lookup").named
+        >>> ByHandOptions().named, ByHandOptions(heads=2).named, ByHandOptions(preset="lookup").named
         ('sentence', 'tutorial', 'lookup')
         """
-        return self.preset or (PRESETS[0]["name"] if self == ByHand() else UNNAMED)
+        return self.preset or (PRESETS[0]["name"] if self == ByHandOptions() else UNNAMED)

@@ -6,20 +6,20 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from attention.by_hand import Numbers
+from attention.toy_example import Numbers
+from i18n import _
 from ui.pages.by_hand.figures import dot, figure
-from viz.components.matrices.matrices import Sheet
-from wording import _
+from viz.components.matrices.matrices import MatrixSpec
 
 _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class MatrixStep:
     """One matrix. ``how`` tells the sum of a cell, (row, column), without its result; "" for what is given."""
 
     key: str  # in the address
-    sheet: Sheet
+    sheet: MatrixSpec
     how: Callable[[int, int], str]
 
 
@@ -28,12 +28,12 @@ def product(left: Numbers, right: Numbers) -> Callable[[int, int], str]:
     return lambda row, column: dot(left[row], right[:, column])
 
 
-def given(_row: int, _column: int) -> str:
+def no_formula(_row: int, _column: int) -> str:
     """What is typed has no sum."""
     return ""
 
 
-def cell_of(name: str, steps: Sequence[Step]) -> tuple[int, int, int] | None:
+def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
     """The step, row and column that an address names, None where none of these steps has it."""
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
@@ -44,7 +44,7 @@ def cell_of(name: str, steps: Sequence[Step]) -> tuple[int, int, int] | None:
     return (at, row, column) if row < tall and column < wide else None
 
 
-def sum_of(step: Step, row: int, column: int) -> str:
+def sum_of(step: MatrixStep, row: int, column: int) -> str:
     """One cell written out: where it stands, its sum, and what that makes."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
@@ -58,7 +58,7 @@ def sum_of(step: Step, row: int, column: int) -> str:
     return _("{place}: {sum} = {value}.", place=place, sum=how, value=value)
 
 
-def opened(steps: Sequence[Step], place: tuple[int, int, int] | None) -> list[Sheet]:
+def open_cell(steps: Sequence[MatrixStep], place: tuple[int, int, int] | None) -> list[MatrixSpec]:
     """The matrices, the opened cell's row and column framed."""
     sheets = [step.sheet for step in steps]
     if place is not None:

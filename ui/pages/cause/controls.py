@@ -7,36 +7,36 @@ from functools import partial
 
 import streamlit as st
 
-from attention.cause import Set
-from attention.cells import Cell
-from attention.edits import Ablate, Cut, Edit, Hide, Uniform
+from attention.ablation import EditSet
+from attention.display_tokens import DisplayToken
+from attention.edits import Ablate, Edit, MaskEdge, MaskKey, Uniform
 from attention.view import View
-from ui.input.picking import control
-from ui.pages.cause.options import CLICKS, Cause
-from ui.removing.edits import Head, at_token, keep_only, swapped, toggled, told
-from ui.removing.listed import keep_edits, listed_and_typed
-from ui.state.choice import Choice
-from ui.state.options import choose_own, own
-from ui.state.session import choose
-from viz.components.strip.strip import Chip, Mark, mount
-from viz.components.strip.strip import picked as picked_chip
-from wording import _
+from i18n import _
+from ui.ablation.edit_list import draw_edit_fields, keep_edits
+from ui.ablation.edits import Head, at_token, describe_edit, keep_only, swap_heads, toggle_edits
+from ui.input.bound_widget import bound_widget
+from ui.pages.cause.options import CLICKS, CauseOptions
+from ui.state.params import get_params, set_params
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip.token_strip import Mark, TokenChip, mount
+from viz.components.token_strip.token_strip import picked_chip as picked_chip
 
 STRIP = "cause_strip"
-put = partial(keep_edits, Cause)  # in a callback: these edits, in the link too
+put = partial(keep_edits, CauseOptions)  # in a callback: these edits, in the link too
 
 
-def head_picked(options: Cause, edits: Set, place: Head) -> None:
+def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
     """A click on the map: the head is selected on all pages, and removed or made even where that is what clicks do."""
-    choose(layer=place[0], head=place[1])
+    set_view_state(layer=place[0], head=place[1])
     if options.clicking in ("ablate", "uniform"):
-        put(toggled(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
+        put(toggle_edits(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
 
 
-def pick_clicks(view: View, options: Cause, base: int) -> None:
+def pick_clicks(view: View, options: CauseOptions, base: int) -> None:
     """What a click does, and for hidden words in which layers."""
-    control(
-        Cause,
+    bound_widget(
+        CauseOptions,
         "clicking",
         st.segmented_control,
         _("What a click does"),
@@ -49,8 +49,8 @@ def pick_clicks(view: View, options: Cause, base: int) -> None:
         ),
     )
     if options.clicking == "hide":
-        control(
-            Cause,
+        bound_widget(
+            CauseOptions,
             "where",
             st.selectbox,
             _("Hidden in"),
@@ -60,15 +60,15 @@ def pick_clicks(view: View, options: Cause, base: int) -> None:
         )
 
 
-def pick_words(view: View, options: Cause, edits: Set, head: Head) -> None:
+def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
     """The sentence as chips; what is hidden or cut is marked."""
-    hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, Hide)}
-    cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, Cut)}
-    looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, Cut)}
+    hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskKey)}
+    cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskEdge)}
+    looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, MaskEdge)}
     if options.clicking == "cut" and options.looks is not None:
         looking.add(at_token(view, options.looks))
     chips = [
-        Chip(
+        TokenChip(
             cell.text,
             special=cell.special,
             mark=_mark(at, hidden, cut, looking),
@@ -88,27 +88,27 @@ def _mark(at: int, hidden: set[int], cut: set[int], looking: set[int]) -> Mark:
     return "removed" if at in hidden else "chosen" if at in looking else "target" if at in cut else ""
 
 
-def _word(view: View, options: Cause, edits: Set, head: Head) -> None:
+def _word(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
     at = picked_chip(STRIP)
     if at is None or at >= len(view.keys):
         return
     cell = view.keys[at]
     if options.clicking == "hide":
         layers = view.attending if options.where is None else [options.where]
-        put(toggled(edits, [Hide(layer, key) for layer in layers for key in range(*cell.pieces)]))
+        put(toggle_edits(edits, [MaskKey(layer, key) for layer in layers for key in range(*cell.pieces)]))
     elif options.looks is None:
-        choose_own(Cause, looks=cell.pieces[0])
+        set_params(CauseOptions, looks=cell.pieces[0])
     else:
         looks = view.queries[max(0, at_token(view, options.looks))]
-        choose_own(Cause, looks=None)
-        put(toggled(edits, _cuts(head, looks, cell)))
+        set_params(CauseOptions, looks=None)
+        put(toggle_edits(edits, _cuts(head, looks, cell)))
 
 
-def _cuts(head: Head, query: Cell, key: Cell) -> list[Edit]:
-    return [Cut(*head, one, other) for one in range(*query.pieces) for other in range(*key.pieces)]
+def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
+    return [MaskEdge(*head, one, other) for one in range(*query.pieces) for other in range(*key.pieces)]
 
 
-def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None:
+def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head, choice: ViewState) -> None:
     """Whole layers, the list of what is removed, and edits as typed: what is rarely needed, folded."""
     with st.expander(_("All that is removed")):
         row = st.container(horizontal=True)
@@ -117,17 +117,17 @@ def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None
         for label, after, hint in (
             (
                 _("Remove the layer"),
-                toggled(edits, mine),
+                toggle_edits(edits, mine),
                 _("All heads of layer {layer}, the selected head's", layer=layer + choice.count),
             ),
             (_("Keep only the layer"), keep_only(layer, places), _("All heads of all other layers are removed")),
-            (_("Swap removed and kept"), swapped(edits, places), _("Keep only the heads that are removed now")),
+            (_("Swap removed and kept"), swap_heads(edits, places), _("Keep only the heads that are removed now")),
             (_("Put all back"), (), _("Nothing is removed")),
         ):
             row.button(label, on_click=put, args=(after,), help=hint)
-        names = [told(edit, choice.count) for edit in edits]
-        listed_and_typed(
-            Cause,
+        names = [describe_edit(edit, choice.count) for edit in edits]
+        draw_edit_fields(
+            CauseOptions,
             edits,
             names,
             _(
@@ -139,5 +139,5 @@ def more(edits: Set, places: Sequence[Head], head: Head, choice: Choice) -> None
 
 def clear() -> None:
     """A button that puts everything back, where edits do not fit the text or the model."""
-    if own(Cause).edits:
+    if get_params(CauseOptions).edits:
         st.button(_("Put all back"), key="cause_clear", on_click=put, args=((),), help=_("Nothing is removed"))

@@ -7,48 +7,48 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.cause import Set
+from attention.ablation import EditSet
 from attention.edits import Ablate
-from attention.mask import Array
-from ui.input.picking import control
-from ui.pages.cause.case import Case
-from ui.pages.cause.options import Cause
-from ui.removing.chance import SEED
-from ui.removing.edits import Head
-from ui.run.refusals import say
-from ui.run.stoppable import stoppable
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy
+from ui.ablation.edits import Head
+from ui.ablation.random_sets import SEED
+from ui.input.bound_widget import bound_widget
+from ui.pages.cause.experiment import AblationExperiment
+from ui.pages.cause.options import CauseOptions
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.numbers import times
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own
+from ui.state.params import set_params
 from viz.figures.removal_curve import removal_curve
-from wording import _, sentence
 
 ORDERS = 5
 MOST_STEPS = 72
-NAMES = {"least": sentence("the least"), "most": sentence("the most")}
+NAMES = {"least": gettext_lazy("the least"), "most": gettext_lazy("the most")}
 LINE = {
-    "least": sentence(
+    "least": gettext_lazy(
         "Line with dots: at each step the head whose removal changes the answer the least. Dashed: the mean of {orders}"
         " random orders (seed {seed}), with their span. Hover names the head."
     ),
-    "most": sentence(
+    "most": gettext_lazy(
         "Line with dots: at each step the head whose removal changes the answer the most. Dashed: the mean of {orders}"
         " random orders (seed {seed}), with their span. Hover names the head."
     ),
 }
 
 
-def curve(case: Case) -> None:
+def curve(case: AblationExperiment) -> None:
     """The controls, and the curve once it is asked for."""
     st.subheader(_("And when more and more heads go?"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
-    control(
-        Cause,
+    bound_widget(
+        CauseOptions,
         "greedy",
         left.segmented_control,
         _("At each step remove the head that changes the answer"),
@@ -57,30 +57,30 @@ def curve(case: Case) -> None:
         required=True,
         help=_("At every step each head that is left is tried; the answer is compared with that of the whole model."),
     )
-    control(
-        Cause, "steps", middle.number_input, _("Heads to remove"), min_value=1, max_value=many, shown=steps,
+    bound_widget(
+        CauseOptions, "steps", middle.number_input, _("Heads to remove"), min_value=1, max_value=many, shown=steps,
         help=_("Each step asks about all heads that are left, so many steps take a while."),
     )  # fmt: skip
     if not case.options.curve:
         right.button(
             _("Draw the curve"),
-            on_click=lambda: choose_own(Cause, curve=True),
+            on_click=lambda: set_params(CauseOptions, curve=True),
             help=_("Begin; it can be stopped, and goes on where it was"),
         )
         return
-    order, numbers = _greedy(case, steps)
+    order, numbers = _greedy_order(case, steps)
     random = _random(case, steps)
     _draw(case, order, numbers, random)
 
 
-def _greedy(case: Case, steps: int) -> tuple[list[Head], list[float]]:
+def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], list[float]]:
     """The heads in the order they went, and the watched number after each, that of the whole model first."""
     gone: list[Head] = []
     numbers: list[float] = []
     mark = f"greedy:{case.options.greedy}:{steps}:{case.watch.question.key}"
-    for _step in stoppable(mark, steps, _("Removing heads one after the other")):
+    for _step in stoppable_steps(mark, steps, _("Removing heads one after the other")):
         left = [place for place in case.places if place not in gone]
-        sets: list[Set] = [(), *(_set([*gone, place]) for place in left)]
+        sets: list[EditSet] = [(), *(_set([*gone, place]) for place in left)]
         found = case.watch.numbers(case.watch.ask(sets))
         changes = np.abs(found[1:] - found[0])
         at = int(changes.argmin() if case.options.greedy == "least" else changes.argmax())
@@ -90,11 +90,11 @@ def _greedy(case: Case, steps: int) -> tuple[list[Head], list[float]]:
     return gone, numbers
 
 
-def _set(places: Sequence[Head]) -> Set:
+def _set(places: Sequence[Head]) -> EditSet:
     return tuple(Ablate(*place) for place in sorted(places))
 
 
-def _random(case: Case, steps: int) -> Array:
+def _random(case: AblationExperiment, steps: int) -> FloatArray:
     """The watched number while heads go in random orders, (order, step); empty where the reader has stopped."""
     generator = np.random.default_rng(SEED)
     orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
@@ -107,18 +107,18 @@ def _random(case: Case, steps: int) -> Array:
     return np.concatenate([np.full((ORDERS, 1), whole, np.float32), after], axis=1)
 
 
-def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: Array) -> None:
+def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[float], random: FloatArray) -> None:
     if not order:
         return
     values, names = np.array(numbers), [case.name(place) for place in order]
-    say(_verdict(case, values, random), role="status")
+    show_notice(_verdict(case, values, random), role="status")
     figure = removal_curve(values, names, random, theme(), _("The answer while heads are removed"), case.watch.unit)
     draw_chart(figure, "cause_curve")
     st.caption(_(LINE[case.options.greedy], orders=len(random), seed=SEED))
     rows = [(step, name, float(value)) for step, (name, value) in enumerate(zip(["", *names], values, strict=True))]
     columns = [f"random order {at + 1}" for at in range(len(random))]
     table = [(*row, *(float(one[row[0]]) for one in random)) for row in rows]
-    save(
+    download_button(
         _("Save the table"),
         csv_table(["heads removed", "last removed", case.watch.unit, *columns], table),
         "headlight-removal-curve.csv",
@@ -128,7 +128,7 @@ def _draw(case: Case, order: Sequence[Head], numbers: Sequence[float], random: A
     )
 
 
-def _verdict(case: Case, values: Array, random: Array) -> str:
+def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -> str:
     """How far the answer gets, and how far it gets at random."""
     steps = len(values) - 1
     half = steps // 2

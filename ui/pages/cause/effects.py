@@ -7,39 +7,39 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.cause import random_sets
+from attention.ablation import random_sets
 from attention.edits import Ablate, Uniform
-from inference.questions.effects import Effect
-from ui.pages.cause.case import Case
+from i18n import _, gettext_lazy
+from inference.tasks.edit_effects import Effect
+from ui.ablation.edits import describe_edits
+from ui.ablation.every_head import as_head_map, heads_csv
+from ui.ablation.random_sets import RANDOM_SETS, SEED
 from ui.pages.cause.controls import head_picked
-from ui.removing.chance import RANDOM_SETS, SEED
-from ui.removing.edits import in_words
-from ui.removing.every_head import laid_out, table
-from ui.run.refusals import say
+from ui.pages.cause.experiment import AblationExperiment
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.numbers import factor, small, times
+from ui.show.download import download_button
+from ui.show.numbers import factor, format_small, times
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
 from viz.figures.bars import bars
-from viz.figures.head_map import head_map, picked
+from viz.figures.head_map import head_map, picked_head
 from viz.figures.head_marks import mark_heads
 from viz.figures.random_sets import random_sets as random_figure
-from wording import _, sentence
 
 ALL = "cause_all"
-OF_SETS = sentence(
+OF_SETS = gettext_lazy(
     "Of {n} other sets like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
 )
-OF_HEADS = sentence(
+OF_HEADS = gettext_lazy(
     "Of {n} other heads, drawn at random, {less:.0f} % change the answer less (their median: {median})."
 )
-OF_EDITS = sentence(
+OF_EDITS = gettext_lazy(
     "Of {n} other edits like it, drawn at random, {less:.0f} % change the answer less (their median: {median})."
 )
 
 
-def one_at_a_time(case: Case) -> None:
+def one_at_a_time(case: AblationExperiment) -> None:
     """Every head's effect as a map on which heads are picked."""
     places = case.places
     found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Removing every head in turn"))
@@ -48,12 +48,12 @@ def one_at_a_time(case: Case) -> None:
     found = case.watch.effects(found)
     sizes = np.abs(found)
     most = places[int(sizes.argmax())]
-    say(
+    show_notice(
         _(
             "Alone, head {head} matters most: without it {change}. {few} of {all} heads have less than a tenth of that"
             " effect.",
             head=case.name(most),
-            change=_went(case, found[int(sizes.argmax())]),
+            change=_describe_change(case, found[int(sizes.argmax())]),
             few=int((sizes < sizes.max() / 10).sum()),
             all=len(found),
         ),
@@ -61,7 +61,7 @@ def one_at_a_time(case: Case) -> None:
     )
     vector = not case.watch.names
     figure = head_map(
-        laid_out(places, found),
+        as_head_map(places, found),
         theme(),
         _("What each head's removal changes"),
         case.watch.effect,
@@ -74,7 +74,7 @@ def one_at_a_time(case: Case) -> None:
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
         mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), case.base)
-    draw_chart(figure, ALL, on_click=partial(_clicked, case))
+    draw_chart(figure, ALL, on_click=partial(_on_click, case))
     scale = (
         _("More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left.")
         if vector
@@ -92,9 +92,9 @@ def one_at_a_time(case: Case) -> None:
             scale=scale,
         )
     )
-    rows = table(places, found, case.watch.effect, case.base)
+    rows = heads_csv(places, found, case.watch.effect, case.base)
     about = _("Every head's effect as CSV, all digits")
-    save(
+    download_button(
         _("Save the table"),
         rows,
         "headlight-every-head.csv",
@@ -104,16 +104,16 @@ def one_at_a_time(case: Case) -> None:
     )
 
 
-def _clicked(case: Case, key: str) -> None:
-    place = picked(st.session_state[key])
+def _on_click(case: AblationExperiment, key: str) -> None:
+    place = picked_head(st.session_state[key])
     if place is not None:
         head_picked(case.options, case.edits, place)
 
 
-def _went(case: Case, change: float) -> str:
+def _describe_change(case: AblationExperiment, change: float) -> str:
     """A change in words, with the watched number's meaning."""
     if not case.watch.names:
-        return _("the sentence vector moves by {change}", change=small(change))
+        return _("the sentence vector moves by {change}", change=format_small(change))
     first, second = case.watch.names
     if change < 0:
         return _(
@@ -130,16 +130,16 @@ def _went(case: Case, change: float) -> str:
     )
 
 
-def before_after(case: Case) -> None:
+def before_after(case: AblationExperiment) -> None:
     """The watched answer with nothing removed and with the edits, side by side."""
     effect = case.watch.ask([(), case.edits])
     before, after = case.watch.numbers(effect)
-    what = in_words(case.edits, case.view, case.base)
+    what = describe_edits(case.edits, case.view, case.base)
     if not case.edits:
-        say(_("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status")
+        show_notice(_("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status")
     elif case.watch.names:
         first, second = case.watch.names
-        say(
+        show_notice(
             _(
                 "With {edits}, {after}; before, {before}.",
                 edits=what,
@@ -149,12 +149,12 @@ def before_after(case: Case) -> None:
             role="status",
         )
     else:
-        say(
+        show_notice(
             _(
                 "With {edits}, the sentence vector moves by {size}, on a scale from 0 (not at all) to 1 (nothing of it"
                 " is left).",
                 edits=what,
-                size=small(1 - after),
+                size=format_small(1 - after),
             ),
             role="status",
         )
@@ -162,7 +162,7 @@ def before_after(case: Case) -> None:
         _bars(case, effect)
 
 
-def _bars(case: Case, effect: Effect) -> None:
+def _bars(case: AblationExperiment, effect: Effect) -> None:
     """The likeliest answers before and after, the two watched ones marked."""
     shown: list[list[tuple[str, float]]] = []
     for at in range(2):
@@ -180,7 +180,7 @@ def _bars(case: Case, effect: Effect) -> None:
     st.caption(_("Probabilities of the likeliest answers; the two that are watched stand out."))
     both = csv_table(["when", "answer", "probability"], rows)
     about = _("These numbers as CSV, all digits")
-    save(
+    download_button(
         _("Save the table"),
         both,
         "headlight-before-after.csv",
@@ -190,7 +190,7 @@ def _bars(case: Case, effect: Effect) -> None:
     )
 
 
-def chance(case: Case) -> None:
+def chance(case: AblationExperiment) -> None:
     """The same edits at random places, and where the chosen ones stand among them."""
     if not case.edits:
         return
@@ -198,7 +198,7 @@ def chance(case: Case) -> None:
     words = [at for at, special in enumerate(row.special) if not special]
     others = random_sets(case.edits, case.places, words, RANDOM_SETS, SEED)
     if len(others) < 2:
-        say(_("There are no other sets of this size to compare with."), role="status")
+        show_notice(_("There are no other sets of this size to compare with."), role="status")
         return
     found = case.watch.changes(others, case.tokens, _("Removing random sets of the same size"))
     before, after = case.watch.numbers(case.watch.ask([(), case.edits]))
@@ -207,7 +207,9 @@ def chance(case: Case) -> None:
         return
     less = float((np.abs(found) < abs(change)).mean())
     of = OF_SETS if len(case.edits) > 1 else OF_HEADS if isinstance(case.edits[0], Ablate) else OF_EDITS
-    say(_(of, n=len(found), less=100 * less, median=small(float(np.median(np.abs(found))))), role="status")
+    show_notice(
+        _(of, n=len(found), less=100 * less, median=format_small(float(np.median(np.abs(found))))), role="status"
+    )
     chosen = float(case.watch.effects(np.array([change]))[0])
     figure = random_figure(case.watch.effects(found), chosen, theme(), case.watch.effect)
     draw_chart(figure, "cause_random")

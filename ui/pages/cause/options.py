@@ -5,28 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.edits import anywhere
-from ui.state.options import Answered, nothing
-from wording import sentence
+from attention.edits import drop_token_edits
+from i18n import gettext_lazy
+from ui.state.params import AnsweringOptions, drop_place
 
 WATCHES = {
-    "vector": sentence("Sentence vector"),
-    "blank": sentence("Masked word"),
-    "follows": sentence("Next sentence"),
-    "next": sentence("Next token"),
-    "label": sentence("Label of the text"),
-    "tag": sentence("Tag of a word"),
+    "vector": gettext_lazy("Sentence vector"),
+    "blank": gettext_lazy("Masked word"),
+    "follows": gettext_lazy("Next sentence"),
+    "next": gettext_lazy("Next token"),
+    "label": gettext_lazy("Label of the text"),
+    "tag": gettext_lazy("Tag of a word"),
 }
 CLICKS = {
-    "ablate": sentence("Remove heads"),
-    "uniform": sentence("Make heads even"),
-    "cut": sentence("Cut a look"),
-    "hide": sentence("Hide a word"),
+    "ablate": gettext_lazy("Remove heads"),
+    "uniform": gettext_lazy("Make heads even"),
+    "cut": gettext_lazy("Cut a look"),
+    "hide": gettext_lazy("Hide a word"),
 }
 
 
 @dataclass(frozen=True)
-class Cause(Answered):
+class CauseOptions(AnsweringOptions):
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -34,7 +34,7 @@ class Cause(Answered):
         "clicking": tuple(CLICKS),
         "greedy": ("least", "most"),
     }
-    OF_TEXT: ClassVar = {"looks": nothing, "edits": anywhere, "word": nothing}
+    OF_TEXT: ClassVar = {"looks": drop_place, "edits": drop_token_edits, "word": drop_place}
 
     watch: str = "vector"
     first: str = ""  # the two words, or labels, whose odds are watched; "" is the likeliest

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from classroom.store import KEPT
-from ui.run.refusals import say
-from wording import _
+from i18n import _
+from ui.run.notices import show_notice
 
 
 def this_machine_only() -> None:
     """Say that students cannot come in, and how the app is started for them."""
-    say(
+    show_notice(
         _(
             "This app was started for this machine only, so students cannot reach it. Stop it and start it again with "
             "“make run FOR=class” or “headlight serve”."

@@ -6,33 +6,33 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.cause import Set
+from attention.ablation import EditSet
 from attention.edits import Ablate
 from attention.view import View
+from i18n import _
+from ui.ablation.edit_list import keep_edits, typing_notes
+from ui.ablation.edits import describe_edit, edits_of
+from ui.input.bound_widget import bound_widget
 from ui.input.models import pick_model
-from ui.input.picking import control
-from ui.pages.compare.options import DIFFERS, HEADS, Compare
-from ui.pages.compare.ready import PAIRS, alike, other_of
-from ui.removing.edits import edits_of, told
-from ui.removing.listed import keep_edits, typed_notes
-from ui.run import teaching
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import FRESH, choose
-from wording import _
+from ui.pages.compare.options import DIFFERS, HEADS, CompareOptions
+from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
+from ui.run import fine_tuning
+from ui.state.params import set_params
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState
 
 PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
 MINE = -1  # no ready pair
 
 
-def settle_difference(choice: Choice, options: Compare) -> Compare:
+def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
     """The options with what was left open: a second text where there is one to go with the first, else heads removed.
 
     A second text that stood on the page stays when the first one is edited, and is then the reader's own.
     """
     shown = st.session_state.get(OTHER, "")
-    if not options.other and not other_of(choice.text) and shown and alike(choice.text, shown):
-        choose_own(Compare, other=shown)
+    if not options.other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
+        set_params(CompareOptions, other=shown)
         options = replace(options, other=shown)
     other = options.other or other_of(choice.text)
     return replace(options, differs=options.differs or ("text" if other else "edit"), other=other)
@@ -40,8 +40,8 @@ def settle_difference(choice: Choice, options: Compare) -> Compare:
 
 def pick_difference(differs: str) -> None:
     """What the second reading has of its own."""
-    control(
-        Compare,
+    bound_widget(
+        CompareOptions,
         "differs",
         st.segmented_control,
         _("Put beside it"),
@@ -56,7 +56,7 @@ def pick_difference(differs: str) -> None:
     )
 
 
-def pick_other(choice: Choice, options: Compare) -> str:
+def pick_other(choice: ViewState, options: CompareOptions) -> str:
     """The second text, typed or picked with a first one that fits; "" where there is none yet."""
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = options.other
@@ -66,7 +66,7 @@ def pick_other(choice: Choice, options: Compare) -> str:
         _("Ready pair"),
         range(MINE, len(PAIRS)),
         key=PAIR,
-        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].called(),
+        format_func=lambda at: _("Two texts of your own") if at == MINE else PAIRS[at].title(),
         on_change=_pair_picked,
         help=_("Pairs of texts that differ in one thing. Both texts change."),
     )
@@ -74,7 +74,7 @@ def pick_other(choice: Choice, options: Compare) -> str:
         _("The second text"),
         key=OTHER,
         height=80,
-        on_change=lambda: choose_own(Compare, differs="text", other=st.session_state[OTHER]),
+        on_change=lambda: set_params(CompareOptions, differs="text", other=st.session_state[OTHER]),
         help=_(
             "Words that both texts have in the same order stand beside each other, and a word beside the one that"
             " takes its place."
@@ -87,18 +87,18 @@ def _pair_picked() -> None:
     at = st.session_state[PAIR]
     if at != MINE:
         text, other = PAIRS[at].text, PAIRS[at].other
-        choose(**FRESH, text=text, pair="")
-        choose_own(Compare, differs="", other="" if other_of(text) == other else other)
+        set_view_state(**FRESH, text=text, pair="")
+        set_params(CompareOptions, differs="", other="" if other_of(text) == other else other)
 
 
-def pick_beside(choice: Choice, options: Compare) -> tuple[str, str]:
+def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, str]:
     """The second model and its revision."""
     model = options.beside or _first_other(choice)
     pick_model(
         "compare",
         model,
         options.beside_revision,
-        lambda name, revision: choose_own(Compare, beside=name, beside_revision=revision),
+        lambda name, revision: set_params(CompareOptions, beside=name, beside_revision=revision),
         label=_("The second model"),
     )
     return model, options.beside_revision
@@ -106,8 +106,8 @@ def pick_beside(choice: Choice, options: Compare) -> tuple[str, str]:
 
 def pick_heads(same: bool) -> bool:
     """Whether each head stands beside the one most like it; nothing to pick where the models have no ``same`` heads."""
-    picked: str = control(
-        Compare,
+    picked: str = bound_widget(
+        CompareOptions,
         "heads",
         st.segmented_control,
         _("Beside each head"),
@@ -124,21 +124,21 @@ def pick_heads(same: bool) -> bool:
     return picked == "best"
 
 
-def _first_other(choice: Choice) -> str:
+def _first_other(choice: ViewState) -> str:
     """A model on this machine beside the chosen one, of its kind where there is one."""
-    cards = {card.id: card for card in teaching.cards(choice.model)}
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     kind = cards[choice.model].kind if choice.model in cards else "encoder"
     others = [card for card in cards.values() if card.downloaded and card.id != choice.model]
     return next((card.id for card in others if card.kind == kind), others[0].id if others else choice.model)
 
 
-def pick_removed(options: Compare, view: View, base: int) -> Set:
+def pick_edits(options: CompareOptions, view: View, base: int) -> EditSet:
     """The edits of the second reading: heads in a list, and whatever else a link holds.
 
     Without any, the first head is removed, since all later layers can change.
     """
     edits, notes = edits_of(options.edits, (view.attending[0], 0))
-    typed_notes(notes)
+    typing_notes(notes)
     heads = [Ablate(layer, head, _part(view)) for layer in view.attending for head in range(view.heads)]
     offered = list(dict.fromkeys((*edits, *heads)))
     st.session_state[REMOVED] = list(edits)
@@ -146,8 +146,8 @@ def pick_removed(options: Compare, view: View, base: int) -> Set:
         _("Removed in the second reading"),
         offered,
         key=REMOVED,
-        format_func=lambda edit: told(edit, base),
-        on_change=lambda: keep_edits(Compare, tuple(st.session_state[REMOVED])),
+        format_func=lambda edit: describe_edit(edit, base),
+        on_change=lambda: keep_edits(CompareOptions, tuple(st.session_state[REMOVED])),
         placeholder=_("Nothing picked"),
         help=_("A removed head adds nothing to what later layers read; its own map stays what it was."),
     )

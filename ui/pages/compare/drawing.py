@@ -8,50 +8,50 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.cells import Cell
-from attention.mask import Array
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy, translate
+from i18n.lists import join_sentences
 from ui.input.head_picking import keep_head
-from ui.pages.compare.files import about, comparison_provenance, heads_csv, links_csv, page_html
-from ui.pages.compare.measured import Compared
-from ui.run.refusals import say
+from ui.pages.compare.comparison import Comparison
+from ui.pages.compare.files import caption_fields, comparison_provenance, heads_csv, links_csv, page_html
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.download import download_button
 from ui.show.matrices import draw_matrices
-from ui.show.saving import save
-from ui.state.session import choose
-from viz.components.matrices.matrices import picked as picked_cell
-from viz.components.strip.strip import Chip, mount, picked
+from ui.state.session import set_view_state
+from viz.components.matrices.matrices import picked_cell as picked_cell
+from viz.components.token_strip.token_strip import TokenChip, mount, picked_chip
 from viz.figures.head_map import head_map
 from viz.figures.two_readings import two_readings
-from viz.sheets.side_by_side import side_by_side
-from wording import _, sentence, told
-from wording.joined import together
+from viz.matrix_specs.side_by_side import side_by_side
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # of a row, drawn
 MOST_SHOWN = 48  # rows and columns of a map, drawn
-ALONE = sentence("only here")
+ALONE = gettext_lazy("only here")
 
 
-def strips(found: Compared) -> None:
+def draw_token_strips(found: Comparison) -> None:
     """Both texts, shaded by what the word in focus gives; a click on a word asks about it."""
     sides, rows = found.sides, found.rows()
     names = sides.names(found.base)
-    mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _ask(found, 0, FIRST))
-    mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _ask(found, 1, SECOND))
+    mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _on_word_click(found, 0, FIRST))
+    mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _on_word_click(found, 1, SECOND))
     view = sides.beside.left
     shaded = _(
         "Shaded: how much the framed word looks at each other one in head {head}, on one scale from 0 to 1.",
         head=_head(found),
     )
     click = _("Click another word to ask about it.")
-    st.caption(told(together(shaded, click)) if view.queries == view.keys else click)
+    st.caption(translate(join_sentences(shaded, click)) if view.queries == view.keys else click)
 
 
 def _heading(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _chips(found: Compared, side: int, row: Array) -> list[Chip]:
+def _chips(found: Comparison, side: int, row: FloatArray) -> list[TokenChip]:
     beside = found.sides.beside
     view = (beside.left, beside.right)[side]
     itself = view.queries == view.keys
@@ -65,7 +65,7 @@ def _chips(found: Compared, side: int, row: Array) -> list[Chip]:
         aimed = itself and target is not None and target[0] <= at < target[1]
         weight = float(row[at]) if itself and np.isfinite(row[at]) else None
         chips.append(
-            Chip(
+            TokenChip(
                 cell.text,
                 shade=weight,
                 mark="chosen" if chosen else "target" if aimed else "",
@@ -78,10 +78,10 @@ def _chips(found: Compared, side: int, row: Array) -> list[Chip]:
     return chips
 
 
-def _label(found: Compared, side: int, cell: Cell, pair: int | None) -> str:
+def _label(found: Comparison, side: int, cell: DisplayToken, pair: int | None) -> str:
     """What stands under a word: that it stands here alone, or the one whose place it takes."""
     if pair is None:
-        return told(ALONE)
+        return translate(ALONE)
     if found.sides.two_models:
         return ""
     beside = found.sides.beside
@@ -90,9 +90,9 @@ def _label(found: Compared, side: int, cell: Cell, pair: int | None) -> str:
     return "" if other.casefold() == cell.text.casefold() or run[1] - run[0] > 3 else f"↔ {other}"
 
 
-def _ask(found: Compared, side: int, key: str) -> None:
+def _on_word_click(found: Comparison, side: int, key: str) -> None:
     """In the callback of a strip: the word that was clicked is in focus, told by its tokens in the first reading."""
-    cell, beside = picked(key), found.sides.beside
+    cell, beside = picked_chip(key), found.sides.beside
     if cell is None:
         return
     if side:
@@ -101,10 +101,10 @@ def _ask(found: Compared, side: int, key: str) -> None:
             return
         cell = beside.queries.pairs[pair][0][0]
     if cell < len(beside.left.queries):
-        choose(focus=beside.left.queries[cell].pieces[0], layer=found.head[0], head=found.head[1])
+        set_view_state(focus=beside.left.queries[cell].pieces[0], layer=found.head[0], head=found.head[1])
 
 
-def figures(found: Compared) -> None:
+def figures(found: Comparison) -> None:
     """Every head's change on the left, one word's row on the right."""
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
@@ -134,11 +134,11 @@ def figures(found: Compared) -> None:
             "difference. A word that only one reading has, has one mark.",
             head=_head(found),
         )
-        + (_(" The {n} words that it gives most are drawn.", n=MOST_WORDS) if _words(found) > MOST_WORDS else "")
+        + (_(" The {n} words that it gives most are drawn.", n=MOST_WORDS) if _word_count(found) > MOST_WORDS else "")
     )
 
 
-def _head(found: Compared) -> str:
+def _head(found: Comparison) -> str:
     """The chosen head, and the one beside it where that is another."""
     head = found.name(found.head)
     return (
@@ -146,12 +146,12 @@ def _head(found: Compared) -> str:
     )
 
 
-def _words(found: Compared) -> int:
+def _word_count(found: Comparison) -> int:
     sides = found.sides
-    return len(sides.beside.keys.pairs) + sum(map(len, sides.alone))
+    return len(sides.beside.keys.pairs) + sum(map(len, sides.unmatched_keys))
 
 
-def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
+def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
     """The row in focus word by word: names, the weight in the first and in the second reading, and the target's place.
 
     In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS,
@@ -164,9 +164,9 @@ def row_of(found: Compared) -> tuple[list[str], Array, Array, int | None]:
         weights = float(first[slice(*one)].sum()), float(second[slice(*other)].sum())
         lines.append(((one[0], len(second)), sides.label(pair, key=True), *weights, pair == found.column))
     starts = [other[0] for _one, other in beside.keys.pairs]
-    for cell in sides.alone[0]:
+    for cell in sides.unmatched_keys[0]:
         lines.append(((cell, len(second)), beside.left.keys[cell].text, float(first[cell]), none, cell == found.target))
-    for cell in sides.alone[1]:
+    for cell in sides.unmatched_keys[1]:
         following = bisect_right(starts, cell)
         before = beside.keys.pairs[following][0][0] if following < len(starts) else len(first)
         lines.append(((before, cell), beside.right.keys[cell].text, none, float(second[cell]), False))
@@ -187,7 +187,7 @@ def window(length: int, around: int | None) -> range:
     return range(start, min(length, start + MOST_SHOWN))
 
 
-def maps(found: Compared, sentences: Sequence[str]) -> None:
+def maps(found: Comparison, sentences: Sequence[str]) -> None:
     """The head's maps in both readings on one scale, and their difference; a click asks about that pair of words."""
     sides, beside = found.sides, found.sides.beside
     rows = window(len(beside.queries.pairs), found.row)
@@ -208,9 +208,9 @@ def maps(found: Compared, sentences: Sequence[str]) -> None:
         (names[0], names[1]),
         (marked[0], marked[1]),
     )
-    draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=about(found))
+    draw_matrices(sheets, MAPS, on_pick=lambda: _pair(found, rows, columns), numbers=False, about=caption_fields(found))
     if len(rows) < len(beside.queries.pairs) or len(columns) < len(beside.keys.pairs):
-        say(
+        show_notice(
             _(
                 "The maps show {rows} by {columns} words around those in focus, of {all_rows:,} by {all_columns:,}.",
                 rows=len(rows),
@@ -221,24 +221,24 @@ def maps(found: Compared, sentences: Sequence[str]) -> None:
             role="status",
         )
     place = st.container(horizontal=True)
-    save(_("Save these maps"), links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
+    download_button(_("Save these maps"), links_csv(found, rows, columns, one, other), "headlight-side-by-side.csv",
          _("Every pair of words shown, with its weight in both readings as CSV, all digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
-    save(_("Save every head's change"), heads_csv(found), "headlight-side-by-side-heads.csv",
+    download_button(_("Save every head's change"), heads_csv(found), "headlight-side-by-side-heads.csv",
          _("Each head and the one beside it, with the divergence in bits as CSV, all digits"), place=place,
          provenance=comparison_provenance(found))  # fmt: skip
-    save(_("Save as a page"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
+    download_button(_("Save as a page"), page_html(found, sentences, sheets), "headlight-side-by-side.html",
          _("One HTML file with the sentences, the maps and all numbers, that opens without the app"),
          kind="text/html", place=place)  # fmt: skip
 
 
-def _pair(found: Compared, rows: range, columns: range) -> None:
+def _pair(found: Comparison, rows: range, columns: range) -> None:
     place, beside = picked_cell(MAPS), found.sides.beside
     if place is None or place[1] >= len(rows) or place[2] >= len(columns):
         return
     query = beside.queries.pairs[rows[place[1]]][0][0]
     key = beside.keys.pairs[columns[place[2]]][0][0]
-    choose(
+    set_view_state(
         focus=beside.left.queries[query].pieces[0],
         to=beside.left.keys[key].pieces[0],
         layer=found.head[0],

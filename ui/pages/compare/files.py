@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from attention.edits import pack
-from attention.mask import Array
-from ui.pages.compare.measured import Compared
+from attention.mask import FloatArray
+from i18n import _
+from ui.pages.compare.comparison import Comparison
 from ui.show.csv_table import csv_table
-from viz.components.matrices.matrices import Sheet
+from viz.components.matrices.matrices import MatrixSpec
 from viz.components.standalone.matrices_page import matrices_html
-from viz.export import caption, said
-from wording import _
+from viz.export import caption, format_value
 
 
-def heads_csv(found: Compared) -> str:
+def heads_csv(found: Comparison) -> str:
     """Every head's change: its partner, the divergence, and what it gives words that only one reading has."""
     names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
              "second, not compared"]  # fmt: skip
@@ -30,7 +30,7 @@ def heads_csv(found: Compared) -> str:
     return csv_table(names, rows)
 
 
-def links_csv(found: Compared, rows: range, columns: range, first: Array, second: Array) -> str:
+def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray, second: FloatArray) -> str:
     """The chosen head's weights, (query pair, key pair) of ``rows`` and ``columns``, a line for each link."""
     label = found.sides.label
     lines = (
@@ -41,16 +41,24 @@ def links_csv(found: Compared, rows: range, columns: range, first: Array, second
     return csv_table(["from", "to", "first", "second", "second - first"], lines)
 
 
-def page_html(found: Compared, sentences: Sequence[str], sheets: Sequence[Sheet]) -> str:
+def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[MatrixSpec]) -> str:
     """The maps and every head's change as a page that opens without the app."""
     bits, base = found.changes.bits, found.base
     layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
-    grid = Sheet(_("Every head's change"), bits, layers, heads, _("Layers down, heads across: divergence in bits."),
-                 "sequential", marked_rows=(found.head[0],), marked_columns=(found.head[1],))  # fmt: skip
-    return matrices_html(_("Headlight · side by side"), sentences, [*sheets, grid], about(found))
+    grid = MatrixSpec(
+        _("Every head's change"),
+        bits,
+        layers,
+        heads,
+        _("Layers down, heads across: divergence in bits."),
+        "sequential",
+        marked_rows=(found.head[0],),
+        marked_columns=(found.head[1],),
+    )
+    return matrices_html(_("Headlight · side by side"), sentences, [*sheets, grid], caption_fields(found))
 
 
-def about(found: Compared) -> list[tuple[str, str]]:
+def caption_fields(found: Comparison) -> list[tuple[str, str]]:
     """Names and values of a caption, each reading's own where they differ."""
     told: list[tuple[str, str]] = []
     for name, one, other in _captions(found):
@@ -58,20 +66,22 @@ def about(found: Compared) -> list[tuple[str, str]]:
     return [(name, value) for name, value in told if value]
 
 
-def comparison_provenance(found: Compared) -> dict[str, Any]:
+def comparison_provenance(found: Comparison) -> dict[str, Any]:
     """Return both readings' captions and the edits of the second, for the tables' provenance."""
-    one, other = _both(found)
+    one, other = _both_captions(found)
     return {"first": one, "second": other, "removed": pack(found.sides.edits)}
 
 
-def _captions(found: Compared) -> list[list[str]]:
+def _captions(found: Comparison) -> list[list[str]]:
     """Return each caption's name and its value in both readings."""
-    one, other = _both(found)
-    about = [[name.replace("_", " "), said(one.get(name)), said(other.get(name))] for name in one | other]
+    one, other = _both_captions(found)
+    about = [
+        [name.replace("_", " "), format_value(one.get(name)), format_value(other.get(name))] for name in one | other
+    ]
     return [*about, ["removed", "", pack(found.sides.edits)]]
 
 
-def _both(found: Compared) -> tuple[dict[str, Any], dict[str, Any]]:
+def _both_captions(found: Comparison) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the captions of both readings, which suffice to compute the numbers again."""
     beside = found.sides.beside
     one, other = (

@@ -5,30 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.edits import anywhere
-from ui.state.options import Answered, nothing
-from wording import sentence
+from attention.edits import drop_token_edits
+from i18n import gettext_lazy
+from ui.state.params import AnsweringOptions, drop_place
 
-DIFFERS = {"text": sentence("Another text"), "model": sentence("Another model"), "edit": sentence("Heads removed")}
-SHOWS = {
-    "pair": sentence("Two readings"),
-    "carry": sentence("What carries the difference"),
-    "set": sentence("Across a set of pairs"),
+DIFFERS = {
+    "text": gettext_lazy("Another text"),
+    "model": gettext_lazy("Another model"),
+    "edit": gettext_lazy("Heads removed"),
 }
-WATCHES = {"blank": sentence("Masked word"), "next": sentence("Next token"), "vector": sentence("Sentence vector")}
-BRINGS = {"ready": sentence("Ready pairs"), "file": sentence("A file of your own")}
-HEADS = {"same": sentence("The same head"), "best": sentence("The head most like it")}
+SHOWS = {
+    "pair": gettext_lazy("Two readings"),
+    "carry": gettext_lazy("What carries the difference"),
+    "set": gettext_lazy("Across a set of pairs"),
+}
+WATCHES = {
+    "blank": gettext_lazy("Masked word"),
+    "next": gettext_lazy("Next token"),
+    "vector": gettext_lazy("Sentence vector"),
+}
+BRINGS = {"ready": gettext_lazy("Ready pairs"), "file": gettext_lazy("A file of your own")}
+HEADS = {"same": gettext_lazy("The same head"), "best": gettext_lazy("The head most like it")}
 
 
 @dataclass(frozen=True)
-class Compare(Answered):
+class CompareOptions(AnsweringOptions):
     """What this page lets its reader choose; the first reading is the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS), "bring": tuple(BRINGS), "differs": ("", *DIFFERS), "heads": tuple(HEADS),
         "watch": ("", *WATCHES),
     }  # fmt: skip
-    OF_TEXT: ClassVar = {"edits": anywhere, "lent": nothing}
+    OF_TEXT: ClassVar = {"edits": drop_token_edits, "lent": drop_place}
 
     show: str = "pair"
     bring: str = "ready"  # which set

@@ -7,32 +7,32 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from attention.aligned_texts import Aligned, align
-from attention.cause import Set
-from attention.side_by_side import Beside, same_heads
+from attention.ablation import EditSet
+from attention.head_comparison import AlignedViews, same_heads
+from attention.text_alignment import Aligned, align
 from attention.trace import Trace
 from attention.view import View
-from inference import Refusal, TraceRequest
+from i18n import _, gettext_lazy, translate
+from i18n.lists import format_and_list
+from inference import TraceRequest, UserError
+from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard
-from inference.files import taught
-from inference.memory import ByteLru
-from ui.input.unknown_words import readable
-from ui.pages.compare.controls import pick_beside, pick_heads, pick_other, pick_removed
-from ui.pages.compare.options import Compare
-from ui.removing.edits import in_words
-from ui.run import teaching
+from inference.files import fine_tuned
+from ui.ablation.edits import describe_edits
+from ui.input.unknown_words import require_readable
+from ui.pages.compare.controls import pick_edits, pick_heads, pick_other, pick_second_model
+from ui.pages.compare.options import CompareOptions
+from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show
-from ui.run.reading import request_of
-from ui.run.refusals import say
-from ui.run.shelf import Look, backend, shelf
-from ui.state.choice import Choice
-from ui.state.options import own
-from ui.state.session import current
-from wording import _, sentence, told
-from wording.joined import all_of
+from ui.run.notices import show_notice
+from ui.run.services import ViewOptions, get_backend, get_trace_store
+from ui.run.traces import request_of
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from ui.state.view_state import ViewState
 
 KEPT = 2**25  # bytes of pairs of cells
-PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
+PARTS = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder"), "cross": gettext_lazy("cross")}
 A_PAIR = 200  # bytes, roughly
 
 
@@ -40,12 +40,12 @@ A_PAIR = 200  # bytes, roughly
 class Sides:
     """Both readings with their cells aligned, and how each is called."""
 
-    beside: Beside
-    look: Look
-    options: Compare
+    beside: AlignedViews
+    look: ViewOptions
+    options: CompareOptions
     models: tuple[str, str]  # titles, for people
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
-    edits: Set = ()
+    edits: EditSet = ()
     best: bool = False  # whether each head stands beside the one most like it
 
     @property
@@ -68,21 +68,21 @@ class Sides:
         if self.two_models:
             return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
         if self.options.differs == "edit":
-            edits = in_words(self.edits, self.beside.left, base)
+            edits = describe_edits(self.edits, self.beside.left, base)
             return _("before"), _("with {edits}", edits=edits) if edits else _("with nothing removed")
-        if self.changed is None:
+        if self.changed_word is None:
             return _("in the first text"), _("in the second")
-        return _("with “{word}”", word=self.changed[0]), _("with “{word}”", word=self.changed[1])
+        return _("with “{word}”", word=self.changed_word[0]), _("with “{word}”", word=self.changed_word[1])
 
     @cached_property
-    def changed(self) -> tuple[str, str] | None:
+    def changed_word(self) -> tuple[str, str] | None:
         """The one word that another takes the place of; None where the texts differ in more."""
         words = [tuple(self._text(side, pair[side], key=True) for side in (0, 1)) for pair in self.beside.keys.pairs]
         other = [(one, two) for one, two in words if one.casefold() != two.casefold()]
-        return other[0] if len(other) == 1 and not any(self.alone) else None
+        return other[0] if len(other) == 1 and not any(self.unmatched_keys) else None
 
     @cached_property
-    def alone(self) -> tuple[list[int], list[int]]:
+    def unmatched_keys(self) -> tuple[list[int], list[int]]:
         """The keys of the first and of the second reading that have no partner."""
         first, second = (
             sorted(
@@ -98,98 +98,100 @@ class Sides:
         return "".join(cell.text for cell in cells)
 
 
-def sides_of(choice: Choice, trace: Trace, look: Look, options: Compare) -> Sides | None:
+def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
     """The second reading beside the first, with its controls; None where there is none, which is then said."""
-    left = shelf().view(trace, look)
+    left = get_trace_store().view(trace, look)
     asked = request_of(choice)
     models = (_title(choice.model, choice.revision),) * 2
-    edits: Set = ()
+    edits: EditSet = ()
     reader, place = choice, st.container()
     if options.differs == "text":
         other = pick_other(choice, options)
         if not other:
-            say(_("Type a second text, or pick a ready pair."), role="status")
+            show_notice(_("Type a second text, or pick a ready pair."), role="status")
             return None
         _says_too_long()
         asked = replace(asked, text=other, target=None)
     elif options.differs == "model":
         column, place = st.columns(2)
         with column:
-            model, revision = pick_beside(choice, options)
+            model, revision = pick_second_model(choice, options)
         reader = replace(choice, model=model, revision=revision)
         asked = request_of(reader)
         models = (models[0], _title(model, revision))
     else:
-        edits = pick_removed(options, left, choice.count)
+        edits = pick_edits(options, left, choice.count)
         # A translation is forced, so that both readings are of the same text.
         asked = replace(asked, edits=edits, target=choice.target or trace.target_text)
     second = _read(asked, reader)
     if second is None or not _fits(trace, second, look, models):
         return None
-    right = shelf().view(second, look)
+    right = get_trace_store().view(second, look)
     if not left.keys or not right.keys or not left.queries or not right.queries:
-        say(
+        show_notice(
             _("All tokens of a text are special tokens, and these are hidden; show them in the sidebar."), role="status"
         )
         return None
-    beside = _aligned(left, right, look)
+    beside = _align_cached(left, right, look)
     with place:
         best = options.differs == "model" and pick_heads(same_heads(left, right) is not None)
     readers = (choice.model, choice.revision), (reader.model, reader.revision)
     return Sides(beside, look, options, models, readers, edits, best)
 
 
-def _read(asked: TraceRequest, reader: Choice) -> Trace | None:
+def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
     """The second reading; None where it was refused, which is then said."""
     try:
         with st.spinner(_("Reading beside it"), show_time=True):
-            return readable(backend().trace(asked))
-    except Refusal as refusal:
-        if refusal.way_out == "download" or reader.model == current().model:
+            return require_readable(get_backend().trace(asked))
+    except UserError as refusal:
+        if refusal.way_out == "download" or reader.model == get_view_state().model:
             offer_or_show(refusal, reader)
         else:  # its ways out change the first reading
-            say(refusal.message)
+            show_notice(refusal.message)
         return None
 
 
 @cache
-def _kept() -> ByteLru[tuple[Aligned, Aligned]]:
+def _alignment_cache() -> ByteLru[tuple[Aligned, Aligned]]:
     return ByteLru(KEPT)
 
 
-def _aligned(left: View, right: View, look: Look) -> Beside:
+def _align_cached(left: View, right: View, look: ViewOptions) -> AlignedViews:
     """Both views with their cells aligned; of texts that were aligned lately, as they were."""
     key = (left.trace.id, right.trace.id, look)
-    found = _kept().get_or_make(
+    found = _alignment_cache().get_or_make(
         key, lambda: align(left, right), lambda made: A_PAIR * sum(len(one.pairs) for one in made)
     )
-    return Beside(left, right, *found)
+    return AlignedViews(left, right, *found)
 
 
-def _fits(left: Trace, right: Trace, look: Look, models: tuple[str, str]) -> bool:
+def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str]) -> bool:
     """Whether the second reading has the part that is looked at; what it has is said otherwise."""
     part = look.part or left.part
     if part in right.parts:
         return True
-    say(
+    show_notice(
         _(
             "{first} is looked at in its {part}, and {second} has {parts} only. An encoder stands beside an encoder, a "
             "decoder beside a decoder: pick another model, or another of its attentions.",
             first=models[0],
-            part=told(PARTS[part]),
+            part=translate(PARTS[part]),
             second=models[1],
-            parts=all_of([PARTS[name] for name in right.parts]),
+            parts=format_and_list([PARTS[name] for name in right.parts]),
         )
     )
     return False
 
 
 def _says_too_long() -> None:
-    if own(Compare).other and "other" not in st.query_params:
-        say(_("The second text is too long for a link: a copied link shows the first text only."), role="status")
+    if get_params(CompareOptions).other and "other" not in st.query_params:
+        show_notice(
+            _("The second text is too long for a link: a copied link shows the first text only."), role="status"
+        )
 
 
 def _title(model: str, revision: str) -> str:
-    cards: dict[str, ModelCard] = {card.id: card for card in teaching.cards(model)}
+    cards: dict[str, ModelCard] = {card.id: card for card in fine_tuning.cards(model)}
     title = cards[model].title.removesuffix(" (embedded)") if model in cards else model
-    return f"{title} ({revision})" if revision and not taught.is_taught(model) else title
+    return f"{title} ({revision})" if revision and not fine_tuned.is_taught(model) else title

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.measures import by_offset, received
-from attention.survey import Survey
+from attention.head_summary import HeadSummary
+from attention.measures import attention_received, by_offset
 from attention.view import View
+from i18n import _
 from ui.input.head_picking import head_name
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures.by_layer import MapSize
 from viz.figures.distance import distance_by_layer, offset_profile
 from viz.figures.entropy import entropy_by_layer
 from viz.figures.received import received_by_token
-from wording import _
 
 KEY = "measures"
 REACH = 12  # tokens to each side in the distance profile
 WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own figures
 
 
-def unfolded() -> bool:
+def is_unfolded() -> bool:
     """Whether they are drawn in this run."""
     return bool(st.session_state.get(KEY, False))
 
 
-def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) -> None:
+def draw_measures(view: View, survey: HeadSummary, layer: int, head: int, choice: ViewState) -> None:
     """Draw them when they are unfolded; nothing is computed before."""
     folded = st.expander(_("Measures: how does this head compare?"), key=KEY, on_change="rerun")
     if not folded.open:
@@ -44,7 +44,7 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
             figure = distance_by_layer(survey.distance, size, colours, selected=chosen, base=base)
             draw_chart(figure, "distance", place=right)
         if max(size.queries, size.keys) > WHOLE_MAP:
-            say(
+            show_notice(
                 _("Figures of one head are drawn up to {most} tokens; this text has more.", most=WHOLE_MAP),
                 role="status",
             )
@@ -54,5 +54,5 @@ def measures(view: View, survey: Survey, layer: int, head: int, choice: Choice) 
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
             draw_chart(offset_profile(shares, colours, name), "profile", place=left)
         tokens = [cell.label for cell in view.keys]
-        figure = received_by_token(received(weights), survey.received, tokens, colours, name, base=base)
+        figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name, base=base)
         draw_chart(figure, "received", place=right)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.pages.find.asked import Asked
-from ui.pages.find.options import Find
-from ui.pages.find.probes import LIBRARY, Probe, probe_of, read, write
-from ui.run.refusals import say
-from ui.show.saving import save
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import FRESH, choose
-from wording import _, said_by, told
+from i18n import _, error_message, translate
+from ui.pages.find.head_answers import HeadAnswers
+from ui.pages.find.options import FindOptions
+from ui.pages.find.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
+from ui.run.notices import show_notice
+from ui.show.download import download_button
+from ui.state.params import set_params
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
 NAME = "probe_name"
@@ -25,7 +25,7 @@ def probes() -> tuple[Probe, ...]:
     return (*mine, *LIBRARY)
 
 
-def pick_probe(choice: Choice) -> Probe | None:
+def pick_probe(choice: ViewState) -> Probe | None:
     """The select box of ready questions; the probe whose text is shown, if it is one."""
     known = probes()
     now = probe_of(choice.text, known)
@@ -34,31 +34,31 @@ def pick_probe(choice: Choice) -> Probe | None:
         _("Ready question"),
         range(MINE, len(known)),
         key=PICK,
-        format_func=lambda at: _("Your own text") if at == MINE else _named(known[at]),
-        on_change=_picked,
+        format_func=lambda at: _("Your own text") if at == MINE else _probe_title(known[at]),
+        on_change=_on_pick,
         help=_(
             "Sentences written for this page: a word, two candidates, the same text with one thing changed, and"
             " changes that should not matter."
         ),
     )
     if now is not None and now.note:
-        say(now.note, role="status")
+        show_notice(now.note, role="status")
     return now
 
 
-def _named(probe: Probe) -> str:
+def _probe_title(probe: Probe) -> str:
     """What the list calls it: what a reader typed as typed."""
-    return _("{family}: {name}", family=told(probe.family), name=told(probe.name))
+    return _("{family}: {name}", family=translate(probe.family), name=translate(probe.name))
 
 
-def _picked() -> None:
+def _on_pick() -> None:
     at = st.session_state[PICK]
     if at != MINE:
-        choose(**FRESH, text=probes()[at].text, pair="")
-        choose_own(Find, against=None, other="", neutral="", clicking="source")
+        set_view_state(**FRESH, text=probes()[at].text, pair="")
+        set_params(FindOptions, against=None, other="", neutral="", clicking="source")
 
 
-def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
+def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
     """Save the question as it stands, and open saved ones."""
     with st.expander(_("Your own questions")):
         name = st.text_input(_("Name of this question"), key=NAME, max_chars=80, help=_("What the list calls it"))
@@ -67,9 +67,9 @@ def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
         )
         now = Probe(name or source, asked.view.trace.text, source, (first, second), other, neutral)
         mine = [probe for probe in st.session_state.get(OWN, ()) if probe.text != now.text]
-        save(
+        download_button(
             _("Save these probes"),
-            write([*mine, now]),
+            dump_probes([*mine, now]),
             "headlight-probes.json",
             _("One file with this question and those that you opened, to be opened here again"),
             kind="application/json",
@@ -83,7 +83,7 @@ def keep(asked: Asked, other: str, neutral: tuple[str, ...]) -> None:
             help=_("A file saved here before"),
         )
         if problem := st.session_state.pop(PROBLEM, ""):
-            say(problem)
+            show_notice(problem)
 
 
 def _open() -> None:
@@ -91,6 +91,6 @@ def _open() -> None:
     if uploaded is None:
         return
     try:
-        st.session_state[OWN] = read(uploaded.getvalue())
+        st.session_state[OWN] = parse_probes(uploaded.getvalue())
     except ValueError as error:
-        st.session_state[PROBLEM] = said_by(error)
+        st.session_state[PROBLEM] = error_message(error)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.options import nothing
+from ui.state.params import drop_place
 
 ROLES = ("source", "first", "second")
 
 
 @dataclass(frozen=True)
-class Find:
+class FindOptions:
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
-    OF_TEXT: ClassVar = {"against": nothing}
+    OF_TEXT: ClassVar = {"against": drop_place}
 
     against: int | None = None  # the second candidate, in tokens of the text
     inward: bool = False  # candidates look at the source

@@ -7,14 +7,14 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ui.places import ASSETS
-from wording import sentence
+from i18n import gettext_lazy
+from ui.paths import ASSETS
 
 MOST_BYTES = 1_000_000  # of a file of probes
 MOST_PROBES = 500
 LONGEST = 2_000  # characters of a text in it
 HALF = re.compile("[\ud800-\udfff]")
-OWN = sentence("My own")  # the family of a reader's probes
+OWN = gettext_lazy("My own")  # the family of a reader's probes
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Probe:
     note: str = ""
 
 
-def read(data: bytes) -> tuple[Probe, ...]:
-    """The probes of a file as ``write`` makes it; raises ValueError in one sentence.
+def parse_probes(data: bytes) -> tuple[Probe, ...]:
+    """The probes of a file as ``dump_probes`` makes it; raises ValueError in one sentence.
 
-    >>> read(write([Probe("cat", "The cat sat.", "sat", ("cat", "the"))]))[0].source
+    >>> parse_probes(dump_probes([Probe("cat", "The cat sat.", "sat", ("cat", "the"))]))[0].source
     'sat'
     """
     if len(data) > MOST_BYTES:
         raise ValueError(
-            sentence(
+            gettext_lazy(
                 "The file has {bytes:,} bytes; a file of probes has at most {most:,}.", bytes=len(data), most=MOST_BYTES
             )
         )
@@ -48,19 +48,19 @@ def read(data: bytes) -> tuple[Probe, ...]:
         entries = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            sentence("The file is not JSON. Open one that was saved here with “Save these probes”.")
+            gettext_lazy("The file is not JSON. Open one that was saved here with “Save these probes”.")
         ) from error
     if not isinstance(entries, list) or len(entries) > MOST_PROBES:
         raise ValueError(
-            sentence(
+            gettext_lazy(
                 "The file should hold a list of at most {most} probes. Save one here to see the form.", most=MOST_PROBES
             )
         )
     return tuple(_probe(entry, at) for at, entry in enumerate(entries, 1))
 
 
-def write(probes: list[Probe]) -> bytes:
-    """Probes as a file that ``read`` takes."""
+def dump_probes(probes: list[Probe]) -> bytes:
+    """Probes as a file that ``parse_probes`` takes."""
     return json.dumps([asdict(probe) for probe in probes], ensure_ascii=False, indent=1).encode()
 
 
@@ -72,7 +72,7 @@ def _probe(entry: Any, at: int) -> Probe:
     words = [*candidates, *neutral] if lists else [None]
     if not lists or len(candidates) != 2 or not all(map(_fits, (*texts.values(), *words))):
         raise ValueError(
-            sentence(
+            gettext_lazy(
                 "Probe {number} of the file should have name, text, source, two candidates and, if wanted, other and"
                 " neutral, all texts of at most {most:,} characters. Correct it and open the file again.",
                 number=at,
@@ -81,7 +81,7 @@ def _probe(entry: Any, at: int) -> Probe:
         )
     if not (texts["name"] and texts["text"] and texts["source"]):
         raise ValueError(
-            sentence("Probe {number} of the file lacks its name, its text or its source word. Add it.", number=at)
+            gettext_lazy("Probe {number} of the file lacks its name, its text or its source word. Add it.", number=at)
         )
     family = texts.pop("family") or OWN
     return Probe(**texts, family=family, candidates=(candidates[0], candidates[1]), neutral=tuple(neutral))
@@ -93,8 +93,8 @@ def _fits(text: Any) -> bool:
 
 
 LIBRARY: tuple[Probe, ...] = tuple(
-    replace(probe, family=sentence(probe.family), name=sentence(probe.name), note=sentence(probe.note))
-    for probe in read((ASSETS / "probes.json").read_bytes())
+    replace(probe, family=gettext_lazy(probe.family), name=gettext_lazy(probe.name), note=gettext_lazy(probe.note))
+    for probe in parse_probes((ASSETS / "probes.json").read_bytes())
 )
 
 

@@ -7,32 +7,36 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.find import LEAST, flips, follows
+from attention.head_search import LEAST, flips, follows
 from attention.view import View
-from ui.pages.find.asked import Asked
-from ui.pages.find.in_words import said, strongest, turning
-from ui.pages.find.options import ROLES, Find
-from ui.run.refusals import say
+from i18n import _, gettext_lazy, translate
+from ui.pages.find.descriptions import describe_flips, describe_preference, describe_strongest
+from ui.pages.find.head_answers import HeadAnswers
+from ui.pages.find.options import ROLES, FindOptions
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.choice import Choice
-from ui.state.options import choose_own, own
-from ui.state.session import choose
-from viz.components.strip.strip import Chip, Mark, mount
-from viz.components.strip.strip import picked as picked_chip
-from viz.figures.head_map import head_map, picked
-from wording import _, sentence, told
+from ui.state.params import get_params, set_params
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip.token_strip import Mark, TokenChip, mount
+from viz.components.token_strip.token_strip import picked_chip as picked_chip
+from viz.figures.head_map import head_map, picked_head
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
-STRENGTHS: dict[str, str] = {"excess": sentence("beyond what others get"), "weight": sentence("weight alone")}
+STRENGTHS: dict[str, str] = {"excess": gettext_lazy("beyond what others get"), "weight": gettext_lazy("weight alone")}
 ROLE_NAMES: dict[str, str] = {
-    "source": sentence("Source word"),
-    "first": sentence("First candidate"),
-    "second": sentence("Second candidate"),
+    "source": gettext_lazy("Source word"),
+    "first": gettext_lazy("First candidate"),
+    "second": gettext_lazy("Second candidate"),
 }
-LABELS: dict[str, str] = {"source": sentence("source"), "first": sentence("first"), "second": sentence("second")}
+LABELS: dict[str, str] = {
+    "source": gettext_lazy("source"),
+    "first": gettext_lazy("first"),
+    "second": gettext_lazy("second"),
+}
 
 
-def pick_words(asked: Asked, options: Find) -> None:
+def pick_words(asked: HeadAnswers, options: FindOptions) -> None:
     """The sentence as chips, and what a click on one sets."""
     left, right = st.columns([3, 2])
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
@@ -40,23 +44,23 @@ def pick_words(asked: Asked, options: Find) -> None:
         _("A click sets the"),
         ROLES,
         key=CLICKING,
-        format_func=lambda role: told(ROLE_NAMES[role]),
-        on_change=lambda: choose_own(Find, clicking=st.session_state[CLICKING] or options.clicking),
+        format_func=lambda role: translate(ROLE_NAMES[role]),
+        on_change=lambda: set_params(FindOptions, clicking=st.session_state[CLICKING] or options.clicking),
         help=_("Choose what you want to set, then click a word of the sentence."),
     )
     right.toggle(
         _("Ask the other way round"),
         key=INWARD,
-        on_change=lambda: choose_own(Find, inward=st.session_state[INWARD]),
+        on_change=lambda: set_params(FindOptions, inward=st.session_state[INWARD]),
         help=_(
             "Off: how much the source word looks at each candidate. On: how much each candidate looks at the source."
         ),
     )
     words = asked.words
-    labels = {getattr(words, role): told(label) for role, label in LABELS.items()}
+    labels = {getattr(words, role): translate(label) for role, label in LABELS.items()}
     marks: dict[int, Mark] = {words.source: "chosen", words.first: "target", words.second: "target"}
     chips = [
-        Chip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
+        TokenChip(cell.text, mark=marks.get(at, ""), special=cell.special, label=labels.get(at, ""))
         for at, cell in enumerate(asked.view.keys)
     ]
     mount(chips, STRIP, title=_("Click a word"), on_pick=lambda: _set(asked.view, options.clicking))
@@ -69,22 +73,22 @@ def _set(view: View, role: str) -> None:
     token = view.keys[cell].pieces[0]
     following = ROLES[(ROLES.index(role) + 1) % len(ROLES)]
     if role == "second":
-        choose_own(Find, against=token, clicking=following)
+        set_params(FindOptions, against=token, clicking=following)
     else:
-        choose(**{"source": {"focus": token}, "first": {"to": token}}[role])
-        choose_own(Find, clicking=following)
+        set_view_state(**{"source": {"focus": token}, "first": {"to": token}}[role])
+        set_params(FindOptions, clicking=following)
 
 
-def pick_strength(choice: Choice) -> None:
+def pick_strength(choice: ViewState) -> None:
     """What makes a link strong: the same on every page."""
     st.session_state[STRENGTH] = choice.by
     st.segmented_control(
         _("Strong is"),
         list(STRENGTHS),
         key=STRENGTH,
-        format_func=lambda by: told(STRENGTHS[by]),
+        format_func=lambda by: translate(STRENGTHS[by]),
         required=True,
-        on_change=lambda: choose(by=st.session_state[STRENGTH]),
+        on_change=lambda: set_view_state(by=st.session_state[STRENGTH]),
         help=_(
             "Beyond what others get: the weight less what the text's other words give the same word in that head, or "
             "less what the head gives that place in other texts, whichever is more. Weight alone: as the model has it."
@@ -92,24 +96,24 @@ def pick_strength(choice: Choice) -> None:
     )
 
 
-def answer(asked: Asked, choice: Choice) -> None:
+def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """One sentence, then a map for each candidate and one of their difference."""
-    base, prefers = choice.count, asked.prefers
+    base, prefers = choice.count, asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
-    say(said(asked, base), role="status")
+    show_notice(describe_preference(asked, base), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
-    unit = _("weight beyond others") if asked.compared else _("weight")
+    unit = _("weight beyond others") if asked.is_adjusted else _("weight")
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
         figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, base=base, limit=limit)
-        draw_chart(figure, f"find_map_{at}", place=column, on_click=_pick)
+        draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick)
     figure = head_map(
         prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen, base=base,
-        meaning=(_more(asked, second), _more(asked, first)),
+        meaning=(_more_label(asked, second), _more_label(asked, first)),
     )  # fmt: skip
-    draw_chart(figure, "find_difference", place=columns[2], on_click=_pick)
+    draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
     st.caption(
         _(
             "Each cell is one head. The first two maps share a scale; the third is their difference. A word of several"
@@ -119,43 +123,43 @@ def answer(asked: Asked, choice: Choice) -> None:
     )
 
 
-def _title(asked: Asked, name: str) -> str:
+def _title(asked: HeadAnswers, name: str) -> str:
     """What the map of one candidate shows."""
-    if asked.compared:
+    if asked.is_adjusted:
         return _("Beyond others from {word}", word=name) if asked.inward else _("Beyond others to {word}", word=name)
     return _("Weight from {word}", word=name) if asked.inward else _("Weight to {word}", word=name)
 
 
-def _more(asked: Asked, name: str) -> str:
+def _more_label(asked: HeadAnswers, name: str) -> str:
     return _("more from {word}", word=name) if asked.inward else _("more to {word}", word=name)
 
 
-def _pick(key: str) -> None:
-    head = picked(st.session_state[key])
+def _on_pick(key: str) -> None:
+    head = picked_head(st.session_state[key])
     if head is not None:
-        choose(layer=head[0], head=head[1])
+        set_view_state(layer=head[0], head=head[1])
 
 
-def compare(asked: Asked, other: Asked, harmless: Sequence[Asked | None], choice: Choice) -> None:
+def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None], choice: ViewState) -> None:
     """What changes with the other text: in words, as a map, and beside what changes that should not matter do."""
-    base, before, after = choice.count, asked.prefers, other.prefers
+    base, before, after = choice.count, asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
-    say(strongest(asked, other, base), role="status")
-    say(turning(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
+    show_notice(describe_strongest(asked, other, base), role="status")
+    show_notice(describe_flips(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
     left, right = st.columns(2)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     figure = head_map(
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
         diverging=True, base=base, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)),
     )  # fmt: skip
-    draw_chart(figure, "find_change", place=left, on_click=_pick)
+    draw_chart(figure, "find_change", place=left, on_click=_on_pick)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("direction"),
         diverging=True, base=base, limit=1.0,
         kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")},
     )  # fmt: skip
-    draw_chart(figure, "find_flips", place=right, on_click=_pick)
+    draw_chart(figure, "find_flips", place=right, on_click=_on_pick)
     st.caption(
         _(
             "The change of each head's preference, and the heads whose preference turns from one word to the other, by"
@@ -169,6 +173,6 @@ def _flip(before: str, after: str) -> str:
     return _("from {before} to {after}", before=before, after=after)
 
 
-def options() -> Find:
+def options() -> FindOptions:
     """This page's options."""
-    return own(Find)
+    return get_params(FindOptions)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attention.view import View
+from i18n import ngettext
 from ui.pages.find.probes import Probe
-from ui.show.lists import commas
-from ui.state.choice import Choice
+from ui.show.format_list import format_comma_list
 from ui.state.selection import select
-from wording import ngettext
+from ui.state.view_state import ViewState
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,16 @@ class Words:
     second: int
 
 
-def words_of(choice: Choice, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
+def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
     """The reader's words where chosen, else the probe's, else what the numbers suggest; notes on what is not there.
 
     ``against`` is the second candidate in tokens of the trace, as ``choice.focus`` and ``choice.to`` are.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
-    source, first, second = selection["focus"], selection["target"], _at(view, against)
+    source, first, second = selection["focus"], selection["target"], _cell_of_token(view, against)
     missing = (
-        [] if probe is None else [word for word in (probe.source, *probe.candidates) if _named(view, word) is None]
+        [] if probe is None else [word for word in (probe.source, *probe.candidates) if _find_word(view, word) is None]
     )
     if missing:
         notes.append(
@@ -40,12 +40,12 @@ def words_of(choice: Choice, against: int | None, view: View, probe: Probe | Non
                 "The model reads this text without the words {words}; pick words below, or a model of the text's"
                 " language.",
                 len(missing),
-                words=commas([_quoted(word) for word in missing]),
+                words=format_comma_list([_quote(word) for word in missing]),
             )
         )
-    if second is None and probe is not None and first == _named(view, probe.candidates[0]):
-        second = _named(view, probe.candidates[1])
-    ordered = _most_looked_at(view, source)
+    if second is None and probe is not None and first == _find_word(view, probe.candidates[0]):
+        second = _find_word(view, probe.candidates[1])
+    ordered = _most_attended(view, source)
     taken = [source]
     if first is None or first == source:
         first = next(cell for cell in ordered if cell not in taken)
@@ -55,29 +55,29 @@ def words_of(choice: Choice, against: int | None, view: View, probe: Probe | Non
     return Words(source, first, second), notes
 
 
-def enough(view: View) -> bool:
+def has_enough_words(view: View) -> bool:
     """Whether the text has three words to ask about."""
     return sum(not cell.special for cell in view.keys) >= 3
 
 
-def _most_looked_at(view: View, source: int) -> list[int]:
+def _most_attended(view: View, source: int) -> list[int]:
     """Words by the largest weight that any head gives them from the source."""
     largest = view.rows(source).max(axis=(0, 1))
     words = [at for at, cell in enumerate(view.keys) if not cell.special]
     return sorted(words, key=lambda at: -float(largest[at]))
 
 
-def _at(view: View, token: int | None) -> int | None:
+def _cell_of_token(view: View, token: int | None) -> int | None:
     if token is None:
         return None
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 
-def _named(view: View, word: str) -> int | None:
+def _find_word(view: View, word: str) -> int | None:
     return next(
         (at for at, cell in enumerate(view.keys) if not cell.special and cell.text.lower() == word.lower()), None
     )
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     return f"“{word}”"

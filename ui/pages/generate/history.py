@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from inference.questions.decoding import Candidate, NextToken, Step
+from i18n import _
+from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
 from ui.pages.generate.prompt import HISTORY, go_to, mark_of, read_path, write_path
 from viz.components.tree import tree as tree_view
-from viz.components.tree.tree import Kind, Node
-from wording import _
+from viz.components.tree.tree import Kind, TreeNode
 
 TREE = "generate_tree"
 MOST = 2000  # tokens kept for one prompt
@@ -20,42 +20,42 @@ Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Been:
+class WrittenToken:
     """One written token: how it reads, and how likely the model alone had found it; None where that was not asked."""
 
     piece: str
     probability: float | None
 
 
-def history_of(request: NextToken) -> dict[Path, Been]:
+def history_of(request: NextToken) -> dict[Path, WrittenToken]:
     """What was written after this prompt in this session, by path."""
-    kept: dict[str, dict[Path, Been]] = st.session_state.setdefault(HISTORY, {})
+    kept: dict[str, dict[Path, WrittenToken]] = st.session_state.setdefault(HISTORY, {})
     mine = kept.setdefault(mark_of(request), {})
     while len(kept) > PROMPTS:
         del kept[next(name for name in kept if kept[name] is not mine)]
     return mine
 
 
-def write(request: NextToken, candidate: Candidate) -> None:
+def write(request: NextToken, candidate: NextCandidate) -> None:
     """Write a token: it is kept in the history, and the address goes there."""
     note(request, candidate)
     go_to(request, (*request.written, candidate.token))
 
 
-def note(request: NextToken, candidate: Candidate) -> None:
+def note(request: NextToken, candidate: NextCandidate) -> None:
     """Keep a token that is written next."""
     history = history_of(request)
     if len(history) < MOST:
-        history[*request.written, candidate.token] = Been(candidate.piece, candidate.probability)
+        history[*request.written, candidate.token] = WrittenToken(candidate.piece, candidate.probability)
 
 
-def remember(request: NextToken, step: Step) -> None:
+def remember(request: NextToken, step: DecodingStep) -> None:
     """Keep the path that a step stands on; a link may have led there, and then its probabilities are not known."""
     history, path = history_of(request), request.written
     pieces = step.row.pieces[len(step.row) - len(path) :]
     for end, piece in enumerate(pieces, start=1):
         if path[:end] not in history and len(history) < MOST:
-            history[path[:end]] = Been(piece, None)
+            history[path[:end]] = WrittenToken(piece, None)
 
 
 def _kind(path: Path, current: Path) -> Kind:
@@ -63,16 +63,17 @@ def _kind(path: Path, current: Path) -> Kind:
     return "kept" if current[: len(path)] == path else "other"
 
 
-def nodes_of(history: dict[Path, Been], current: Path) -> list[Node]:
+def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]:
     """The tree's nodes, the prompt first, parents before their children; the way to ``current`` is kept, others tried.
 
-    >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): Been("a", 0.5), (5, 7): Been("b", None)}, (5,))]
+    >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): WrittenToken("a", 0.5), (5,
+    ...     7): WrittenToken("b", None)}, (5,))]
     [('', None, 'kept'), ('5', '', 'kept'), ('5.7', '5', 'other')]
     """
-    nodes = [Node("", None, _("the prompt"), kind="kept")]
+    nodes = [TreeNode("", None, _("the prompt"), kind="kept")]
     for path in sorted(history, key=len):
         been, kind = history[path], _kind(path, current)
-        nodes.append(Node(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
+        nodes.append(TreeNode(write_path(path), write_path(path[:-1]), been.piece, been.probability, kind))
     return nodes
 
 
@@ -87,7 +88,7 @@ def tree(request: NextToken) -> None:
             TREE,
             title=_("Tokens written so far: {tokens:,}. Click one to go back to it", tokens=len(history)),
             current=write_path(request.written),
-            on_pick=lambda: _there(request),
+            on_pick=lambda: _go_to_node(request),
             unit=_("probability"),
             names={"kept": _("on the way that is shown"), "other": _("another way")},
         )
@@ -100,7 +101,7 @@ def tree(request: NextToken) -> None:
         )
 
 
-def _there(request: NextToken) -> None:
-    path = read_path(tree_view.picked(TREE) or "")
+def _go_to_node(request: NextToken) -> None:
+    path = read_path(tree_view.picked_node(TREE) or "")
     if path is not None and (not path or path in history_of(request)):
         go_to(request, path)

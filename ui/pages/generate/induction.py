@@ -8,45 +8,45 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
-from attention.surprise import bits
-from inference.questions.decoding import NextToken, Step
-from inference.questions.induction import InductionHeads, InductionScores
+from attention.mask import FloatArray
+from attention.surprisal import bits
+from i18n import _, gettext_lazy, ngettext, translate
+from inference.tasks.decoding import DecodingStep, NextToken
+from inference.tasks.induction import InductionHeads, InductionScores
+from ui.input.bound_widget import bound_widget
 from ui.input.head_picking import head_name, head_of, rank_of
-from ui.input.picking import control
-from ui.pages.generate.looks import keep_on_text
-from ui.pages.generate.options import Options
+from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import PROMPTS, new_prompt
-from ui.run.answering import ask
-from ui.run.refusals import say
+from ui.pages.generate.step_attention import keep_on_text
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import choose
+from ui.state.params import set_params
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
 from viz.figures import head_map
-from wording import _, ngettext, sentence, told
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in a copy
 HALF = 0.5  # share of attention from which a head is counted
 LISTED = 10
-REPEATS = sentence("A name that comes again")
+REPEATS = gettext_lazy("A name that comes again")
 
 
-def induction(choice: Choice, request: NextToken, step: Step, options: Options) -> None:
+def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
     """The test's result as two maps, a table and a text to try it on. Raises Refusal."""
     longest = (len(step.row) + step.room - 1) // 2  # two copies, and a start token where there is one
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
-    found = ask(question, _("Reading repeated random tokens"))
+    found = ask_model(question, _("Reading repeated random tokens"))
     layer, head = head_of(choice, found.matching)
-    say(summary(found, choice.count), role="status")
+    show_notice(summary(found, choice.count), role="status")
     name = head_name(layer, head, choice.count).capitalize()
-    say(
+    show_notice(
         _(
             "{head} gives {matching:.2f}, and {control:.2f} where nothing comes again; {rank}.",
             head=name,
@@ -101,7 +101,7 @@ def summary(found: InductionScores, base: int) -> str:
 
 
 def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], base: int) -> None:
-    given: list[tuple[str, str, Array]] = [
+    given: list[tuple[str, str, FloatArray]] = [
         (MAP, _("Repeated"), found.matching),
         (CONTROL, _("Nothing repeated"), found.control),
     ]
@@ -115,8 +115,8 @@ def _buttons(found: InductionScores) -> None:
 
     def try_it() -> None:
         new_prompt(PROMPTS[REPEATS])
-        choose(layer=int(layer), head=int(head))
-        choose_own(Options, show="next", over="head")
+        set_view_state(layer=int(layer), head=int(head))
+        set_params(GenerateOptions, show="next", over="head")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
@@ -124,21 +124,28 @@ def _buttons(found: InductionScores) -> None:
             on_click=try_it,
             help=_("A name comes a second time and breaks off; where does this head look, and what comes next?"),
         )
-        control(
-            Options, "sample", st.number_input, _("Sample"), min_value=0, max_value=9_999_999, step=1, width=110,
+        bound_widget(
+            GenerateOptions,
+            "sample",
+            st.number_input,
+            _("Sample"),
+            min_value=0,
+            max_value=9_999_999,
+            step=1,
+            width=110,
             help=_("Decides which random tokens are read; what a head is should not depend on it"),
-        )  # fmt: skip
+        )
 
 
 def _table(found: InductionScores, base: int) -> None:
     order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
     names = (
-        sentence("layer"),
-        sentence("head"),
-        sentence("score"),
-        sentence("nothing repeated"),
-        sentence("token before"),
-        sentence("first token"),
+        gettext_lazy("layer"),
+        gettext_lazy("head"),
+        gettext_lazy("score"),
+        gettext_lazy("nothing repeated"),
+        gettext_lazy("token before"),
+        gettext_lazy("first token"),
     )
     values = (found.matching, found.control, found.previous, found.first)
     rows = [
@@ -146,7 +153,7 @@ def _table(found: InductionScores, base: int) -> None:
         for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
     ]
     draw_table(
-        {told(name): [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
+        {translate(name): [row[at] for row in rows[:LISTED]] for at, name in enumerate(names)},
         key="induction_table",
     )
     st.caption(
@@ -156,7 +163,7 @@ def _table(found: InductionScores, base: int) -> None:
             heads=min(LISTED, len(rows)),
         )
     )
-    save(
+    download_button(
         _("Save as CSV"),
         csv_table(names, rows),
         "headlight-induction.csv",

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from inference.questions.decoding import NextToken, Step
-from inference.questions.lens import NextLens
-from ui.pages.generate.looks import looked_at, when_of
-from ui.pages.generate.options import Options
-from ui.run.answering import ask
-from ui.run.refusals import say
+from i18n import _
+from inference.tasks.decoding import DecodingStep, NextToken
+from inference.tasks.logit_lens import NextLens
+from ui.pages.generate.options import GenerateOptions
+from ui.pages.generate.step_attention import selected_step, when_of
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.lens import TOP, draw
-from wording import _
 
 FOLLOWED = 3  # curves
 
 
-def lens(request: NextToken, step: Step, options: Options, base: int) -> None:
+def lens(request: NextToken, step: DecodingStep, options: GenerateOptions, base: int) -> None:
     """The layers of the step that is looked at; what came after it is followed first, then what was likeliest."""
-    asked, mine, place = looked_at(request, step, options)
+    asked, mine, place = selected_step(request, step, options)
     came = step.row.ids[place : place + 1]
     likeliest = [found.token for found in mine.candidates if found.token not in came]
     question = NextLens(
@@ -29,8 +29,8 @@ def lens(request: NextToken, step: Step, options: Options, base: int) -> None:
         tokens=(*came, *likeliest)[:FOLLOWED],
         top=TOP,
     )
-    found = ask(question, _("Reading the newest token's state after each layer"))
-    say(
+    found = ask_model(question, _("Reading the newest token's state after each layer"))
+    show_notice(
         _(
             "{when}, the newest token was “{piece}”; this is what its state says, layer by layer.",
             when=when_of(step, place),

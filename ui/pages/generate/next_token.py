@@ -7,30 +7,30 @@ from typing import Any
 
 import streamlit as st
 
-from inference.questions.decoding import Candidate, NextToken, Step
-from ui.input.picking import control
+from i18n import _, gettext_lazy, translate
+from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
+from ui.input.bound_widget import bound_widget
 from ui.pages.generate.history import write
-from ui.pages.generate.options import Options
-from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, within
-from ui.run.answering import ask
-from ui.run.refusals import say
+from ui.pages.generate.options import GenerateOptions
+from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, clamp
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from viz.figures.sampling import before_after, cumulated
-from wording import _, sentence, told
+from ui.state.params import get_params, set_params
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
+from viz.figures.sampling import before_after, cumulative
 
 CHIPS = "generate_candidates"
 BYTE = "<0x"  # how a piece of bytes that are no whole character is shown
 
 
-def summary(step: Step, expected: int | None, word: str) -> str:
+def summary(step: DecodingStep, expected: int | None, word: str) -> str:
     """One true sentence about what comes next; an example goes on with ``word``, whose first token is ``expected``."""
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
@@ -70,13 +70,13 @@ def summary(step: Step, expected: int | None, word: str) -> str:
     )
 
 
-def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt) -> None:
+def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
     """The candidates as chips, as bars and as a table, with the rule's controls beside them."""
     if step.ended or not step.candidates:
-        say(_("The text has ended here: the newest token closes it. Go back, or another way."), role="status")
+        show_notice(_("The text has ended here: the newest token closes it. Go back, or another way."), role="status")
         return
-    say(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
-    most = within(options.top, 1, MOST_TOP)
+    show_notice(summary(step, expected_of(request, step, prompt), prompt.left_out), role="status")
+    most = clamp(options.top, 1, MOST_TOP)
     first = step.candidates[:most]
     _chips(request, step, first)
     _rule(options)
@@ -87,7 +87,7 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     figure = before_after(pieces, alone, drawn, theme(), _("Before and after the rule"), marked=marked)
     draw_chart(figure, "generate_bars", place=left)
     sums = [found.probability for found in step.candidates], [found.drawn for found in step.candidates]
-    curve = cumulated(*sums, step.possible, theme(), _("How fast the likeliest add up"))
+    curve = cumulative(*sums, step.possible, theme(), _("How fast the likeliest add up"))
     draw_chart(curve, "generate_sums", place=right)
     st.caption(
         _(
@@ -102,17 +102,17 @@ def next_token(request: NextToken, step: Step, options: Options, prompt: Prompt)
     _table(request, step, most)
 
 
-def expected_of(request: NextToken, step: Step, prompt: Prompt) -> int | None:
+def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
     """The token with which the word begins that was left out of an example; None after the prompt's end."""
     if not prompt.left_out or request.written:
         return None
-    ids = ask(replace(request, text=prompt.whole), _("Reading the whole example")).row.ids
+    ids = ask_model(replace(request, text=prompt.whole), _("Reading the whole example")).row.ids
     return ids[len(step.row)] if ids[: len(step.row)] == step.row.ids and len(ids) > len(step.row) else None
 
 
-def _chips(request: NextToken, step: Step, first: tuple[Candidate, ...]) -> None:
+def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, ...]) -> None:
     chips = [
-        Chip(
+        TokenChip(
             found.piece,
             found.probability,
             "target" if found.token == step.chosen.token else "",
@@ -124,17 +124,17 @@ def _chips(request: NextToken, step: Step, first: tuple[Candidate, ...]) -> None
     ]
 
     def keep() -> None:
-        at = strip.picked(CHIPS)
+        at = token_strip.picked_chip(CHIPS)
         if at is not None and at < len(first):
             write(request, first[at])
 
     if step.room:
-        strip.mount(chips, CHIPS, title=_("Click a token to write it"), on_pick=keep)
+        token_strip.mount(chips, CHIPS, title=_("Click a token to write it"), on_pick=keep)
     else:
-        strip.mount(chips, CHIPS, title=_("The text is as long as the model reads, so nothing more is written"))
+        token_strip.mount(chips, CHIPS, title=_("The text is as long as the model reads, so nothing more is written"))
 
 
-def _under_the_rule(found: Candidate) -> str:
+def _under_the_rule(found: NextCandidate) -> str:
     """What a candidate's chip tells."""
     values = {"probability": found.probability, "drawn": found.drawn}
     if found.ends:
@@ -142,15 +142,15 @@ def _under_the_rule(found: Candidate) -> str:
     return _("{probability:.4f}, under the rule {drawn:.4f}", **values)
 
 
-def _rule(options: Options) -> None:
+def _rule(options: GenerateOptions) -> None:
     """Temperature, top-k, top-p and the seed."""
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
         _("Logits are divided by it: below 1 the likely become likelier, above 1 the unlikely gain."),
     )  # fmt: skip
-    control(
-        Options, "top_k", columns[1].slider, "Top-k", shown=within(options.top_k, 0, KNOWN), min_value=0,
+    bound_widget(
+        GenerateOptions, "top_k", columns[1].slider, "Top-k", shown=clamp(options.top_k, 0, KNOWN), min_value=0,
         max_value=KNOWN, help=_("Only the k likeliest tokens can be drawn; 0: all of them."),
     )  # fmt: skip
     _hundredths(
@@ -158,13 +158,13 @@ def _rule(options: Options) -> None:
         _("Only the fewest tokens whose probabilities together reach this can be drawn; 1: all of them."),
     )  # fmt: skip
     with columns[3].container(horizontal=True, vertical_alignment="bottom"):
-        control(
-            Options, "seed", st.number_input, _("Seed"), min_value=0, max_value=9_999_999, step=1, width=110,
+        bound_widget(
+            GenerateOptions, "seed", st.number_input, _("Seed"), min_value=0, max_value=9_999_999, step=1, width=110,
             help=_("Decides the draw together with the number of written tokens: the same seed writes the same text."),
         )  # fmt: skip
         st.button(
             _("Another draw"),
-            on_click=lambda: choose_own(Options, seed=(options.seed + 1) % 10_000_000),
+            on_click=lambda: set_params(GenerateOptions, seed=(options.seed + 1) % 10_000_000),
             help=_("The next seed"),
         )
 
@@ -172,7 +172,7 @@ def _rule(options: Options) -> None:
 def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
     """A slider for an option that is kept in hundredths."""
     key = f"options_{name}"
-    st.session_state[key] = within(getattr(own(Options), name), *ends) / 100
+    st.session_state[key] = clamp(getattr(get_params(GenerateOptions), name), *ends) / 100
     place.slider(
         label,
         min_value=ends[0] / 100,
@@ -180,34 +180,34 @@ def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: 
         step=step / 100,
         key=key,
         help=about,
-        on_change=lambda: choose_own(Options, **{name: round(100 * st.session_state[key])}),
+        on_change=lambda: set_params(GenerateOptions, **{name: round(100 * st.session_state[key])}),
     )
 
 
-def _table(request: NextToken, step: Step, most: int) -> None:
+def _table(request: NextToken, step: DecodingStep, most: int) -> None:
     names = (
-        sentence("rank"),
-        sentence("token"),
-        sentence("piece"),
-        sentence("text"),
-        sentence("probability"),
-        sentence("under the rule"),
-        sentence("ends"),
+        gettext_lazy("rank"),
+        gettext_lazy("token"),
+        gettext_lazy("piece"),
+        gettext_lazy("text"),
+        gettext_lazy("probability"),
+        gettext_lazy("under the rule"),
+        gettext_lazy("ends"),
     )
     rows = [
         (rank, found.token, found.piece, found.text, found.probability, found.drawn, found.ends)
         for rank, found in enumerate(step.candidates, start=1)
     ]
     with st.expander(_("The same as a table")):
-        control(
-            Options, "top", st.number_input, _("Tokens in the figures"), shown=most,
+        bound_widget(
+            GenerateOptions, "top", st.number_input, _("Tokens in the figures"), shown=most,
             min_value=1, max_value=MOST_TOP, width=170, help=_("How many of the likeliest are drawn above"),
         )  # fmt: skip
         draw_table(
-            {told(name): [row[at] for row in rows] for at, name in enumerate(names)},
+            {translate(name): [row[at] for row in rows] for at, name in enumerate(names)},
             key="generate_table",
         )
-        save(
+        download_button(
             _("Save as CSV"),
             csv_table(names, rows),
             "headlight-next-token.csv",

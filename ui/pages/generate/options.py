@@ -5,27 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.options import Answered, nothing
-from wording import sentence
+from i18n import gettext_lazy
+from ui.state.params import AnsweringOptions, drop_place
 
 SHOWS = {
-    "next": sentence("Next token"),
-    "looks": sentence("Where it looks"),
-    "heads": sentence("All heads"),
-    "layers": sentence("Layer by layer"),
-    "sink": sentence("The first token"),
-    "induction": sentence("Induction heads"),
+    "next": gettext_lazy("Next token"),
+    "looks": gettext_lazy("Where it looks"),
+    "heads": gettext_lazy("All heads"),
+    "layers": gettext_lazy("Layer by layer"),
+    "sink": gettext_lazy("The first token"),
+    "induction": gettext_lazy("Induction heads"),
 }
-PICKS = {"likeliest": sentence("The likeliest"), "drawn": sentence("Drawn")}
-OVERS = {"head": sentence("One head"), "layer": sentence("Mean of its layer"), "all": sentence("Mean of all")}
+PICKS = {"likeliest": gettext_lazy("The likeliest"), "drawn": gettext_lazy("Drawn")}
+OVERS = {
+    "head": gettext_lazy("One head"),
+    "layer": gettext_lazy("Mean of its layer"),
+    "all": gettext_lazy("Mean of all"),
+}
 CELLS = {
-    "strongest": (sentence("Largest weight further back"), sentence("weight")),
-    "reach": (sentence("How far back"), sentence("tokens")),
+    "strongest": (gettext_lazy("Largest weight further back"), gettext_lazy("weight")),
+    "reach": (gettext_lazy("How far back"), gettext_lazy("tokens")),
 }
 
 
 @dataclass(frozen=True)
-class Options(Answered):
+class GenerateOptions(AnsweringOptions):
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -34,7 +38,7 @@ class Options(Answered):
         "over": tuple(OVERS),
         "cell": tuple(CELLS),
     }
-    OF_TEXT: ClassVar = dict.fromkeys(("at", "whole"), nothing)
+    OF_TEXT: ClassVar = dict.fromkeys(("at", "whole"), drop_place)
 
     show: str = "next"
     whole: bool = False  # an example sentence is read with its last word

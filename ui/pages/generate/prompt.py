@@ -8,27 +8,27 @@ from typing import Any
 
 import streamlit as st
 
-from inference.questions.decoding import NextToken, Step
-from inference.text.accepted import check_text
-from ui.input.hiding import fingerprint
-from ui.pages.generate.options import Options
-from ui.run.answering import Answerer
-from ui.run.refusals import say
-from ui.state.choice import Choice
+from i18n import _, gettext_lazy, translate
+from inference.tasks.decoding import DecodingStep, NextToken
+from inference.text.validation import check_text
+from ui.input.hidden_words import fingerprint
+from ui.pages.generate.options import GenerateOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
 from ui.state.examples import example_of
-from ui.state.options import choose_own
-from ui.state.session import FRESH, choose
-from wording import _, sentence, told
+from ui.state.params import set_params
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState
 
 KNOWN = 100  # candidates that are asked for; the figures show the first few
 MOST_TOP, MOST_MORE = 50, 100
 TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # hundredths, the least and the most
 PROMPTS: dict[str, str] = {
-    sentence("A verb far from its subject"): "The keys to the old wooden cabinet in the hall",
-    sentence("A fact"): "The capital of France is Paris. The capital of Italy is",
-    sentence("A name that comes again"): "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
-    sentence("A list"): "Monday, Tuesday, Wednesday,",
-    sentence("A story"): "Once upon a time there was a little fox who",
+    gettext_lazy("A verb far from its subject"): "The keys to the old wooden cabinet in the hall",
+    gettext_lazy("A fact"): "The capital of France is Paris. The capital of Italy is",
+    gettext_lazy("A name that comes again"): "Mr Dorvelin met Mrs Quastrel in the garden. Later that day Mr Dor",
+    gettext_lazy("A list"): "Monday, Tuesday, Wednesday,",
+    gettext_lazy("A story"): "Once upon a time there was a little fox who",
 }
 PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options: nothing is written after it
 HISTORY = "generate_history"  # in the session, by the mark of model and prompt: what was written after it
@@ -44,10 +44,10 @@ class Prompt:
     whole: str = ""  # the example with it
 
 
-def prompt_of(choice: Choice, options: Options) -> Prompt:
+def prompt_of(choice: ViewState, options: GenerateOptions) -> Prompt:
     """The text as it was typed; one of the app's own sentences stops before its last word. Raises Refusal.
 
-    >>> prompt_of(Choice(), Options()).text, prompt_of(Choice(), Options()).left_out
+    >>> prompt_of(ViewState(), GenerateOptions()).text, prompt_of(ViewState(), GenerateOptions()).left_out
     ("The animal didn't cross the street because it was too", 'tired')
     """
     text = check_text(choice.text)
@@ -78,7 +78,7 @@ def mark_of(request: NextToken) -> str:
     return fingerprint(f"{request.model}\0{request.revision}\0{request.cut}", request.text)
 
 
-def request_of(choice: Choice, options: Options, who: Answerer, prompt: Prompt) -> NextToken:
+def request_of(choice: ViewState, options: GenerateOptions, who: PageModel, prompt: Prompt) -> NextToken:
     """What the model is asked: what comes next on the chosen path, under the chosen rule."""
     asked = NextToken(
         model=who.model,
@@ -86,24 +86,28 @@ def request_of(choice: Choice, options: Options, who: Answerer, prompt: Prompt) 
         text=prompt.text,
         cut=choice.cut,
         top=KNOWN,
-        temperature=within(options.temperature, *TEMPERATURES),
-        top_k=within(options.top_k, 0, KNOWN),
-        top_p=within(options.top_p, *TOP_PS),
+        temperature=clamp(options.temperature, *TEMPERATURES),
+        top_k=clamp(options.top_k, 0, KNOWN),
+        top_p=clamp(options.top_p, *TOP_PS),
         seed=options.seed,
     )
     if read_path(options.written) is None:
-        say(_("The tokens that the link says were written cannot be read; the prompt alone is shown."), "status")
+        show_notice(
+            _("The tokens that the link says were written cannot be read; the prompt alone is shown."), "status"
+        )
     elif options.written and options.of not in (mark_of(asked), *st.session_state.get(HISTORY, {})):
-        say(_("The tokens that the link says were written follow another text or model; they are left out."), "status")
+        show_notice(
+            _("The tokens that the link says were written follow another text or model; they are left out."), "status"
+        )
     return on_path(asked, options)
 
 
-def within(value: int, least: int, most: int) -> int:
+def clamp(value: int, least: int, most: int) -> int:
     """The nearest number that a control can show."""
     return max(least, min(value, most))
 
 
-def on_path(asked: NextToken, options: Options) -> NextToken:
+def on_path(asked: NextToken, options: GenerateOptions) -> NextToken:
     """The question after the tokens that were written, where they were written after this prompt by this model."""
     mine = options.of == mark_of(asked)
     return replace(asked, written=(read_path(options.written) or ()) if mine else ())
@@ -111,7 +115,7 @@ def on_path(asked: NextToken, options: Options) -> NextToken:
 
 def go_to(request: NextToken, path: tuple[int, ...]) -> None:
     """Another path after the same prompt; the address follows, so that the browser's back button undoes it."""
-    choose_own(Options, written=write_path(path), of=mark_of(request) if path else "", at=None)
+    set_params(GenerateOptions, written=write_path(path), of=mark_of(request) if path else "", at=None)
 
 
 def prompts() -> None:
@@ -122,18 +126,18 @@ def prompts() -> None:
         list(PROMPTS),
         index=None,
         key="generate_prompt",
-        format_func=told,
+        format_func=translate,
         placeholder=_("Pick one"),
         width=230,
-        on_change=_ready,
+        on_change=_start_ready_prompt,
         help=_("Beginnings of texts that show something; any text of your own is typed into the box above."),
     )
 
 
-def left_out(prompt: Prompt, options: Options, choice: Choice) -> None:
+def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
     """What of an example is read, once there is an answer to it."""
     if prompt.left_out:
-        say(_("Of the example all but its last word is read; what does the model put there?"), role="status")
+        show_notice(_("Of the example all but its last word is read; what does the model put there?"), role="status")
         hint = _("The model then goes on after the full stop. Your own texts are always read whole.")
         _reading(_("Read the whole example"), True, hint)
     elif options.whole and example_of(choice.text, choice.pair) is not None:
@@ -142,10 +146,10 @@ def left_out(prompt: Prompt, options: Options, choice: Choice) -> None:
 
 def _reading(label: str, whole: bool, hint: str) -> None:
     """A button that reads the example with its last word, or without."""
-    st.button(label, on_click=choose_own, args=(Options,), kwargs={"whole": whole, **PROMPT_ALONE}, help=hint)
+    st.button(label, on_click=set_params, args=(GenerateOptions,), kwargs={"whole": whole, **PROMPT_ALONE}, help=hint)
 
 
-def _ready() -> None:
+def _start_ready_prompt() -> None:
     name = st.session_state["generate_prompt"]
     if name in PROMPTS:
         new_prompt(PROMPTS[name])
@@ -153,16 +157,16 @@ def _ready() -> None:
 
 def new_prompt(text: str) -> None:
     """Read another text; nothing is written after it yet."""
-    choose(**FRESH, text=text, pair="")
-    choose_own(Options, **PROMPT_ALONE)
+    set_view_state(**FRESH, text=text, pair="")
+    set_params(GenerateOptions, **PROMPT_ALONE)
 
 
-def text_of(request: NextToken, step: Step) -> str:
+def text_of(request: NextToken, step: DecodingStep) -> str:
     """What is read as far as it goes: the prompt, cut where the reader cut it, and the written tokens as text."""
     ends = [span[1] for span in step.row.spans[: prompt_length(step, request)] if span is not None]
     return request.text[: max(ends)] + step.text if request.cut and ends else request.text + step.text
 
 
-def prompt_length(step: Step, request: NextToken) -> int:
+def prompt_length(step: DecodingStep, request: NextToken) -> int:
     """Tokens before the written ones."""
     return len(step.row) - len(request.written)

@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
+from i18n import _, translate
 from lessons.schema import Answer
-from ui.pages.lessons.known import Known
-from ui.pages.lessons.markdown import told as shown
+from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.markdown import translate_markdown as shown
 from ui.show.csv_table import csv_table
-from ui.show.saving import save
-from wording import _, told
+from ui.show.download import download_button
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
 
 
 @dataclass(frozen=True)
-class Given:
+class StepAnswer:
     """What was done at one step."""
 
     answer: Answer | None = None
@@ -31,24 +31,24 @@ class Given:
     read: str = ""  # the reader's own text, where that was asked about
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether what comes after the answer may be seen."""
         return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
 
 
-def given(name: str, step: int) -> Given:
+def answer_at(name: str, step: int) -> StepAnswer:
     """What was done at a step of a lesson."""
-    found: Given = _all().get((name, step), Given())
+    found: StepAnswer = _all_answers().get((name, step), StepAnswer())
     return found
 
 
-def note(name: str, step: int, **changes: Any) -> Given:
+def note(name: str, step: int, **changes: Any) -> StepAnswer:
     """Something more was done there."""
-    _all()[name, step] = now = replace(given(name, step), **changes)
+    _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
     return now
 
 
-def came_to(name: str, step: int) -> None:
+def remember_place(name: str, step: int) -> None:
     """The reader is at that step of a lesson."""
     st.session_state.setdefault(PLACES, {})[name] = step
 
@@ -61,20 +61,20 @@ def place(name: str) -> int:
 
 def forget(name: str) -> None:
     """Begin that lesson anew."""
-    for key in [key for key in _all() if key[0] == name]:
-        del _all()[key]
+    for key in [key for key in _all_answers() if key[0] == name]:
+        del _all_answers()[key]
 
 
-def done(known: Known) -> tuple[int, int]:
+def count_answered(known: NamedLesson) -> tuple[int, int]:
     """How many of a lesson's questions were answered, and how many it has."""
     asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
-    return sum(given(known.name, at).over for at in asked), len(asked)
+    return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
 
 
-def worksheet(known: Known) -> None:
+def worksheet(known: NamedLesson) -> None:
     """Buttons that save one's answers."""
     with st.container(horizontal=True):
-        save(
+        download_button(
             _("Save the worksheet"),
             in_markdown(known),
             "headlight-worksheet.md",
@@ -84,10 +84,10 @@ def worksheet(known: Known) -> None:
         )
         rows = [
             (at + 1, shown(step.title), found.text, _right(found), found.tries, found.hints, found.read)
-            for at, step, found in _answered(known)
+            for at, step, found in _question_steps(known)
         ]
         names = ("step", "title", "answer", "right", "tries", "hints", "own_text")
-        save(
+        download_button(
             _("Save as CSV"),
             csv_table(names, rows),
             "headlight-worksheet.csv",
@@ -96,28 +96,28 @@ def worksheet(known: Known) -> None:
         )
 
 
-def in_markdown(known: Known) -> str:
+def in_markdown(known: NamedLesson) -> str:
     """The worksheet as text; what was typed stands in it as a quotation, line by line."""
     lines = [f"# {shown(known.lesson.title)}", ""]
-    for at, step, found in _answered(known):
+    for at, step, found in _question_steps(known):
         lines += [f"## {at + 1}. {shown(step.title)}", ""]
         lines += [shown(step.question.ask), ""] if step.question else []
         lines += [_("Read: {text}", text=found.read), ""] if found.read else []
         lines += [*(f"> {line}" for line in (found.text or "–").splitlines()), ""]
-        if found.over and found.said:
-            lines += [f"{_right(found)} {told(found.said)}".strip(), ""]
+        if found.is_over and found.said:
+            lines += [f"{_right(found)} {translate(found.said)}".strip(), ""]
     return "\n".join(lines)
 
 
-def _right(found: Given) -> str:
+def _right(found: StepAnswer) -> str:
     return "" if found.right is None else _("Right.") if found.right else _("Not right.")
 
 
-def _answered(known: Known) -> list[tuple[int, Any, Given]]:
+def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
     """Steps with a question, by number."""
-    return [(at, step, given(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
+    return [(at, step, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
 
 
-def _all() -> dict[tuple[str, int], Given]:
-    kept: dict[tuple[str, int], Given] = st.session_state.setdefault(ANSWERS, {})
+def _all_answers() -> dict[tuple[str, int], StepAnswer]:
+    kept: dict[tuple[str, int], StepAnswer] = st.session_state.setdefault(ANSWERS, {})
     return kept

@@ -4,62 +4,62 @@ from __future__ import annotations
 
 import streamlit as st
 
+from i18n import _
 from lessons.library import come_along
 from lessons.library import tour as its_stops
-from ui.pages.lessons.answers import done, place
-from ui.pages.lessons.attending import may_see_key
-from ui.pages.lessons.known import Known
-from ui.pages.lessons.markdown import show, told
-from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
+from ui.pages.lessons.access import may_see_key
+from ui.pages.lessons.answers import count_answered, place
+from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
 from ui.pages.lessons.teaching import minutes
-from ui.show.tour import go, left_at
-from ui.state.options import choose_own
-from wording import _
+from ui.show.tour import go_to_stop, left_at
+from ui.state.params import set_params
 
 
 def listing() -> None:
     """Title, minutes, for whom; the ways in, to a student of a class those to play."""
     key = may_see_key()
     for name, lesson in come_along().items():
-        known = Known(name, lesson)
-        answered, asked = done(known)
-        st.subheader(told(lesson.title))
+        known = NamedLesson(name, lesson)
+        answered, asked = count_answered(known)
+        st.subheader(translate_markdown(lesson.title))
         st.caption(
             _("{minutes} · {audience} · {answered} of {asked} questions answered", minutes=minutes(lesson.minutes),
-              audience=told(lesson.audience), answered=answered, asked=asked)
+              audience=translate_markdown(lesson.audience), answered=answered, asked=asked)
         )  # fmt: skip
-        show(lesson.about)
+        draw_markdown(lesson.about)
         with st.container(horizontal=True):
-            st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=choose_own,
-                      args=(Lessons,), kwargs={"lesson": name, "step": place(name)}, type="primary",
+            st.button(_("Go on") if place(name) else _("Begin"), key=f"begin_{name}", on_click=set_params,
+                      args=(LessonsOptions,), kwargs={"lesson": name, "step": place(name)}, type="primary",
                       help=_("Step by step, at your own pace"))  # fmt: skip
             if lesson.teacher is not None and key:
-                st.button(_("For the teacher"), key=f"teach_{name}", on_click=choose_own, args=(Lessons,),
+                st.button(_("For the teacher"), key=f"teach_{name}", on_click=set_params, args=(LessonsOptions,),
                           kwargs={"lesson": name, "show": TEACHER},
                           help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
     _tour()
     if key:
-        _own()
+        _draw_write_link()
 
 
-def _own() -> None:
+def _draw_write_link() -> None:
     """The way to write one."""
     st.subheader(_("A lesson of your own"))
     st.markdown(
         _("A lesson is one readable file: what is read, which view is looked at, what is asked. Answers are computed "
           "from the model.")
     )  # fmt: skip
-    st.button(_("Write one"), on_click=choose_own, args=(Lessons,), kwargs={"lesson": OWN, "show": WRITE},
+    st.button(_("Write one"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": OWN, "show": WRITE},
               icon=":material/edit:", help=_("Beside a preview; or bring a file"))  # fmt: skip
 
 
 def _tour() -> None:
     """The tour, from its beginning or from where it was left."""
     stops = its_stops()
-    st.subheader(told(stops.title))
-    st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=told(stops.audience)))
-    show(stops.about)
+    st.subheader(translate_markdown(stops.title))
+    st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=translate_markdown(stops.audience)))
+    draw_markdown(stops.about)
     at = left_at()
     label = _("Go on at stop {at}", at=at + 1) if 0 < at < len(stops.steps) - 1 else _("Take the tour")
     if st.button(label, icon=":material/tour:", help=_("A bar above the page leads from stop to stop")):
-        go(at if at < len(stops.steps) - 1 else 0)
+        go_to_stop(at if at < len(stops.steps) - 1 else 0)

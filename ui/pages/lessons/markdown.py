@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from lessons.schema import Said
-from wording import language
+from i18n import active_language
+from lessons.schema import LocalizedText
 
 
-def told(said: Said) -> str:
+def translate_markdown(said: LocalizedText) -> str:
     """It in the reader's language; a picture's mark is a letter like others.
 
-    >>> told(Said((("", "Look: ![a](http://b/c.png)"),)))
+    >>> translate_markdown(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
     'Look: !\\\\[a](http://b/c.png)'
     """
-    return said.told(language()).replace("![", "!\\[")
+    return said.in_language(active_language()).replace("![", "!\\[")
 
 
-def show(said: Said) -> None:
+def draw_markdown(said: LocalizedText) -> None:
     """Draw it where there is any; HTML in it is shown as text, which is what st.markdown does unless told otherwise."""
     if said:
-        st.markdown(told(said))
+        st.markdown(translate_markdown(said))

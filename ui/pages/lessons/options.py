@@ -10,7 +10,7 @@ PLAY, TEACHER, WRITE = "play", "teacher", "write"
 
 
 @dataclass(frozen=True)
-class Lessons:
+class LessonsOptions:
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": (PLAY, TEACHER, WRITE)}

@@ -4,42 +4,42 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.pages.lessons.answers import came_to, done, forget, given, worksheet
-from ui.pages.lessons.attending import may_see_key
-from ui.pages.lessons.known import Known
-from ui.pages.lessons.markdown import show, told
-from ui.pages.lessons.options import OWN, TEACHER, WRITE, Lessons
-from ui.pages.lessons.questions import ask
-from ui.pages.lessons.to_class import to_class
-from ui.pages.lessons.views import draw, open_step, unseen, withheld_part
-from ui.state.options import choose_own
-from wording import _
+from i18n import _
+from ui.pages.lessons.access import may_see_key
+from ui.pages.lessons.answers import answer_at, count_answered, forget, remember_place, worksheet
+from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.options import OWN, TEACHER, WRITE, LessonsOptions
+from ui.pages.lessons.questions import draw_question
+from ui.pages.lessons.to_class import draw_class_button
+from ui.pages.lessons.views import draw, empty_view, open_step, withheld_part
+from ui.state.params import set_params
 
 
-def play(known: Known, options: Lessons) -> None:
+def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     """One step of it, the way to the others, and the worksheet below."""
     steps = known.lesson.steps
     at = min(options.step, len(steps) - 1)
     step, key = steps[at], (known.name, at)
-    came_to(known.name, at)
+    remember_place(known.name, at)
     if step.view is not None:
         open_step(key, step.view)
-    _ways(at, len(steps))
-    st.subheader(told(step.title))
-    show(step.text)
+    _draw_navigation(at, len(steps))
+    st.subheader(translate_markdown(step.title))
+    draw_markdown(step.text)
     question = st.container()  # stands above the view, and is answered with what the view shows
-    held = "" if given(*key).tries else withheld_part(step)
-    seen = unseen(None) if step.view is None else draw(step.view, held)
+    held = "" if answer_at(*key).tries else withheld_part(step)
+    seen = empty_view(None) if step.view is None else draw(step.view, held)
     if step.question is not None:
         with question:
-            ask(key, step.question, seen)
-            to_class(step.question, seen)
-        if held and given(*key).tries:
+            draw_question(key, step.question, seen)
+            draw_class_button(step.question, seen)
+        if held and answer_at(*key).tries:
             st.rerun()  # the results may be seen now
-    _below(known)
+    _draw_footer(known)
 
 
-def _ways(at: int, count: int) -> None:
+def _draw_navigation(at: int, count: int) -> None:
     """Back and on, by button and by key, and where one is."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -61,16 +61,16 @@ def _ways(at: int, count: int) -> None:
             icon=":material/arrow_forward:",
             help=_("The next step; a question may stay open"),
         )
-        st.button(_("All lessons"), on_click=choose_own, args=(Lessons,), kwargs={"lesson": "", "step": 0},
+        st.button(_("All lessons"), on_click=set_params, args=(LessonsOptions,), kwargs={"lesson": "", "step": 0},
                   type="tertiary", help=_("Your answers stay while this window is open"))  # fmt: skip
 
 
 def _go(step: int) -> None:
-    choose_own(Lessons, step=step)
+    set_params(LessonsOptions, step=step)
 
 
-def _below(known: Known) -> None:
-    answered, asked = done(known)
+def _draw_footer(known: NamedLesson) -> None:
+    answered, asked = count_answered(known)
     with st.expander(_("Worksheet: {answered} of {asked} questions", answered=answered, asked=asked)):
         worksheet(known)
         st.button(
@@ -83,8 +83,8 @@ def _below(known: Known) -> None:
         return
     with st.container(horizontal=True):
         if known.lesson.teacher is not None:
-            st.button(_("For the teacher"), on_click=choose_own, args=(Lessons,), kwargs={"show": TEACHER},
+            st.button(_("For the teacher"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": TEACHER},
                       type="tertiary", help=_("Aims, plan, expected answers and common mistakes"))  # fmt: skip
         if known.name == OWN:
-            st.button(_("Go on writing"), on_click=choose_own, args=(Lessons,), kwargs={"show": WRITE},
+            st.button(_("Go on writing"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": WRITE},
                       type="tertiary", help=_("The file of this lesson beside its preview"))  # fmt: skip

@@ -6,31 +6,31 @@ from typing import Any
 
 import streamlit as st
 
-from inference import Refusal
+from i18n import LazyMessage, _, gettext_lazy
+from inference import UserError
+from lessons.answer_key import CheckedAnswer, Unanswerable
 from lessons.checks import truth
-from lessons.schema import Answer, Question
-from lessons.truth import Truth, Unanswerable
-from ui.pages.lessons.answers import Given, given, note
-from ui.pages.lessons.markdown import show, told
-from ui.pages.lessons.views import Seen
-from ui.run.refusals import say
-from wording import Sentence, _, sentence
+from lessons.schema import Answer, LessonQuestion
+from ui.pages.lessons.answers import StepAnswer, answer_at, note
+from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.views import StepView
+from ui.run.notices import show_notice
 
 Key = tuple[str, int]  # the lesson's name, and the number of the step
 LONGEST = 2_000  # characters of a free answer
 
 
-def ask(key: Key, question: Question, seen: Seen) -> None:
+def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
     """The question with its control and its buttons, and whatever has been found out so far."""
-    found = given(*key)
+    found = answer_at(*key)
     slot = f"lesson_{key[0]}_{key[1]}"
-    st.markdown(_("**Question.** {ask}", ask=told(question.ask)))
+    st.markdown(_("**Question.** {ask}", ask=translate_markdown(question.ask)))
     answer = _control(slot, question, found, seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         checks = question.check is not None or question.right is not None
         label = _("Check") if checks else _("Keep my answer")
         if st.button(label, key=f"{slot}_check", type="primary", help=_("You may answer as often as you like")):
-            found = _answered(key, question, answer, seen)
+            found = _record_answer(key, question, answer, seen)
         if found.hints < len(question.hints):
             left = len(question.hints) - found.hints
             help = _("{left} left", left=left)
@@ -38,48 +38,48 @@ def ask(key: Key, question: Question, seen: Seen) -> None:
                 found = note(*key, hints=found.hints + 1)
         if (
             found.tries
-            and not found.over
+            and not found.is_over
             and st.button(
                 _("Show the answer"), key=f"{slot}_reveal", help=_("Say first what you expect: that is how one learns")
             )
         ):
-            found = _revealed(key, question, seen)
+            found = _reveal_answer(key, question, seen)
     for hint in question.hints[: found.hints]:
-        st.markdown(_("*Hint:* {hint}", hint=told(hint)))
+        st.markdown(_("*Hint:* {hint}", hint=translate_markdown(hint)))
     _outcome(question, found)
 
 
-def right_answer(question: Question, seen: Seen) -> Truth | None:
+def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | None:
     """What is right, computed or said by the file; None where anything is. Raises Unanswerable and Refusal."""
     if question.check is not None:
         found = truth(question.check, seen.asked)
     elif question.right is not None:
-        found = Truth(question.right, Sentence(""))
+        found = CheckedAnswer(question.right, LazyMessage(""))
     else:
         return None
     tolerance = found.tolerance if question.tolerance is None else question.tolerance
-    return Truth(found.answer, found.said, found.others, tolerance)
+    return CheckedAnswer(found.answer, found.said, found.others, tolerance)
 
 
-def in_words(question: Question, answer: Answer, seen: Seen) -> str:
+def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> str:
     """An answer as it is shown."""
     if isinstance(answer, tuple):
         return _("layer {layer} · head {head}", layer=answer[0], head=answer[1])
     if question.kind == "choice":
-        return next((told(text) for key, text in question.choices if key == answer), str(answer))
+        return next((translate_markdown(text) for key, text in question.choices if key == answer), str(answer))
     if question.kind == "token" and isinstance(answer, int) and seen.view is not None:
         keys = seen.view.keys
         return keys[answer].label if 0 <= answer < len(keys) else str(answer)
     return f"{answer:.4g}" if isinstance(answer, float) else str(answer)
 
 
-def _control(slot: str, question: Question, found: Given, seen: Seen) -> Answer | None:
+def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
     """The control for an answer of this kind; None where nothing is answered yet."""
     before: Any = found.answer
     label = _("Your answer")
     if question.kind == "choice":
         keys = [key for key, _text in question.choices]
-        texts = {key: told(text) for key, text in question.choices}
+        texts = {key: translate_markdown(text) for key, text in question.choices}
         at = keys.index(before) if before in keys else None
         return st.radio(label, keys, index=at, key=f"{slot}_choice", format_func=texts.__getitem__)
     if question.kind == "number":
@@ -96,7 +96,7 @@ def _control(slot: str, question: Question, found: Given, seen: Seen) -> Answer 
     return st.text_area(label, value=before or "", key=f"{slot}_text", max_chars=LONGEST, height=100) or None
 
 
-def _head(slot: str, seen: Seen) -> Answer | None:
+def _head(slot: str, seen: StepView) -> Answer | None:
     """Two numbers, which follow the head that is chosen in the view."""
     if seen.view is None:
         return None
@@ -112,7 +112,7 @@ def _head(slot: str, seen: Seen) -> Answer | None:
     return picked
 
 
-def _token(slot: str, found: Given, seen: Seen) -> Answer | None:
+def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
     """A list of the words that can be looked at, which follows the word that is clicked in the view."""
     if seen.view is None:
         return None
@@ -130,61 +130,69 @@ def _token(slot: str, found: Given, seen: Seen) -> Answer | None:
     )
 
 
-def _answered(key: Key, question: Question, answer: Answer | None, seen: Seen) -> Given:
+def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
     """The answer is kept, and whether it is right."""
     if answer is None:
-        say(_("Answer first: pick or type something."), role="status")
-        return given(*key)
-    before = given(*key)
-    changes: dict[str, Any] = {"answer": answer, "text": in_words(question, answer, seen), "tries": before.tries + 1}
-    right = _found(question, seen)
-    if isinstance(right, Truth):
-        changes |= {"right": right.holds(answer), "said": _told(question, right, seen)}
+        show_notice(_("Answer first: pick or type something."), role="status")
+        return answer_at(*key)
+    before = answer_at(*key)
+    changes: dict[str, Any] = {
+        "answer": answer,
+        "text": format_answer(question, answer, seen),
+        "tries": before.tries + 1,
+    }
+    right = _find_answer(question, seen)
+    if isinstance(right, CheckedAnswer):
+        changes |= {"right": right.accepts(answer), "said": _describe_answer(question, right, seen)}
     elif right is not None:
         changes |= {"said": right}
     return note(*key, **changes, read=_own_text(seen, question))
 
 
-def _revealed(key: Key, question: Question, seen: Seen) -> Given:
-    right = _found(question, seen)
-    return note(*key, revealed=True, said=_told(question, right, seen) if isinstance(right, Truth) else right or "")
+def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAnswer:
+    right = _find_answer(question, seen)
+    return note(
+        *key,
+        revealed=True,
+        said=_describe_answer(question, right, seen) if isinstance(right, CheckedAnswer) else right or "",
+    )
 
 
-def _found(question: Question, seen: Seen) -> Truth | Sentence | str | None:
+def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | LazyMessage | str | None:
     """Return the right answer, None if any answer is, or the reason why it cannot be computed."""
     try:
         with st.spinner(_("Asking the model")):
             return right_answer(question, seen)
     except Unanswerable as error:
-        reason: Sentence | str = error.args[0]
+        reason: LazyMessage | str = error.args[0]
         return reason
-    except Refusal as refusal:
+    except UserError as refusal:
         return refusal.message  # its ways out stand where the view is drawn
 
 
-def _told(question: Question, right: Truth, seen: Seen) -> Sentence:
+def _describe_answer(question: LessonQuestion, right: CheckedAnswer, seen: StepView) -> LazyMessage:
     """The right answer and the numbers behind it, to be told in whatever language."""
     if right.said and question.kind != "choice":
         return right.said
-    answer = in_words(question, right.answer, seen)
+    answer = format_answer(question, right.answer, seen)
     if right.said:
-        return sentence("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
-    return sentence("The answer: {answer}", answer=answer)
+        return gettext_lazy("The answer: {answer}. {numbers}", answer=answer, numbers=right.said)
+    return gettext_lazy("The answer: {answer}", answer=answer)
 
 
-def _own_text(seen: Seen, question: Question) -> str:
+def _own_text(seen: StepView, question: LessonQuestion) -> str:
     return seen.asked.reading.text if question.check is None and question.right is None else ""
 
 
-def _outcome(question: Question, found: Given) -> None:
+def _outcome(question: LessonQuestion, found: StepAnswer) -> None:
     """What is said of the answer, and what comes after it."""
     if found.right is True:
-        say(_("Right."), role="status")
+        show_notice(_("Right."), role="status")
     elif found.right is False and not found.revealed:
-        say(_("Not yet. Look again, take a hint, or see the answer."), role="status")
+        show_notice(_("Not yet. Look again, take a hint, or see the answer."), role="status")
     elif found.tries and found.right is None:
-        say(_("Kept for your worksheet."), role="status")
-    if found.over:
+        show_notice(_("Kept for your worksheet."), role="status")
+    if found.is_over:
         if found.said:
-            say(found.said, role="status")
-        show(question.reveal)
+            show_notice(found.said, role="status")
+        draw_markdown(question.reveal)

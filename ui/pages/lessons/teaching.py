@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference import Refusal
-from lessons.schema import Step, Teacher
-from lessons.truth import Unanswerable
-from ui.pages.lessons.known import Known
-from ui.pages.lessons.markdown import show, told
-from ui.pages.lessons.options import PLAY, Lessons
-from ui.pages.lessons.questions import in_words, right_answer
-from ui.pages.lessons.views import Seen, unseen
-from ui.run.refusals import say
-from ui.state.options import choose_own
-from wording import _, ngettext
-from wording import told as told_here
+from i18n import _, ngettext
+from i18n import translate as told_here
+from inference import UserError
+from lessons.answer_key import Unanswerable
+from lessons.schema import LessonStep, Teacher
+from ui.pages.lessons.current_lesson import NamedLesson
+from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.options import PLAY, LessonsOptions
+from ui.pages.lessons.questions import format_answer, right_answer
+from ui.pages.lessons.views import StepView, empty_view
+from ui.run.notices import show_notice
+from ui.state.params import set_params
 
 
-def teach(known: Known, teacher: Teacher) -> None:
+def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
     """All of it on one page, to be printed too."""
-    st.button(_("To the lesson"), on_click=choose_own, args=(Lessons,), kwargs={"show": PLAY},
+    st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
               icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
     st.subheader(_("Aims"))
-    show(teacher.aims)
+    draw_markdown(teacher.aims)
     st.subheader(_("Plan"))
     begins = 0
     for part in teacher.plan:
         ends = begins + part.minutes
-        st.markdown(_("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=told(part.what)))
+        st.markdown(
+            _("**Minutes {begins}–{ends}.** {what}", begins=begins, ends=ends, what=translate_markdown(part.what))
+        )
         begins = ends
     st.subheader(_("Expected answers"))
     st.caption(_("Computed now, from the models that the lesson reads."))
     for at, step in enumerate(known.lesson.steps):
         if step.question is not None:
-            _expected(at, step)
+            _draw_expected(at, step)
     if teacher.mistakes:
         st.subheader(_("Common mistakes"))
-        show(teacher.mistakes)
+        draw_markdown(teacher.mistakes)
 
 
 def minutes(count: int) -> str:
@@ -45,22 +47,31 @@ def minutes(count: int) -> str:
     return ngettext("{n} minute", "{n} minutes", count, n=count)
 
 
-def _expected(at: int, step: Step) -> None:
+def _draw_expected(at: int, step: LessonStep) -> None:
     """One question with what is right."""
     question = step.question
     if question is None:
         return
-    st.markdown(_("**Step {at}: {title}.** {ask}", at=at + 1, title=told(step.title), ask=told(question.ask)))
-    seen = unseen(step.view)
+    st.markdown(
+        _(
+            "**Step {at}: {title}.** {ask}",
+            at=at + 1,
+            title=translate_markdown(step.title),
+            ask=translate_markdown(question.ask),
+        )
+    )
+    seen = empty_view(step.view)
     try:
         right = right_answer(question, seen)
         if right is not None and question.kind == "token":
-            seen = Seen(seen.asked, seen.asked.view())
+            seen = StepView(seen.asked, seen.asked.view())
         if right is not None:
-            say(f"{in_words(question, right.answer, seen)} · {told_here(right.said)}".rstrip(" ·"), role="status")
+            show_notice(
+                f"{format_answer(question, right.answer, seen)} · {told_here(right.said)}".rstrip(" ·"), role="status"
+            )
     except Unanswerable as error:
-        say(error.args[0], role="status")
-    except Refusal as refusal:
-        say(refusal.message)
-    show(question.expected)
-    show(question.reveal)
+        show_notice(error.args[0], role="status")
+    except UserError as refusal:
+        show_notice(refusal.message)
+    draw_markdown(question.expected)
+    draw_markdown(question.reveal)

@@ -7,24 +7,24 @@ import streamlit as st
 from classroom.errors import NotInClass
 from classroom.question import KINDS, Kind
 from classroom.question import Question as Asked
-from inference import Refusal
-from lessons.schema import Question
-from lessons.truth import Truth, Unanswerable
-from ui.pages.lessons.markdown import told
+from i18n import _
+from inference import UserError
+from lessons.answer_key import CheckedAnswer, Unanswerable
+from lessons.schema import LessonQuestion
+from ui.pages.lessons.markdown import translate_markdown
 from ui.pages.lessons.questions import right_answer
-from ui.pages.lessons.views import Seen
-from ui.run.classes import myself, store
-from ui.run.refusals import say
-from ui.state import attending
-from wording import _
+from ui.pages.lessons.views import StepView
+from ui.run.classes import store, visitor_secret
+from ui.run.notices import show_notice
+from ui.state import classroom
 
 PROBLEM = "lesson_to_class_problem"
 
 
-def to_class(question: Question, seen: Seen) -> None:
+def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
     """A button, where this session teaches a class."""
-    code = attending.code()
-    if code is None or not store().teaches(code, myself()):
+    code = classroom.code()
+    if code is None or not store().teaches(code, visitor_secret()):
         return
     st.button(
         _("Ask class {code} this", code=code),
@@ -35,14 +35,14 @@ def to_class(question: Question, seen: Seen) -> None:
         help=_("Everybody in your class answers it above their page; you see the answers on the page A class"),
     )
     if problem := st.session_state.pop(PROBLEM, None):
-        say(problem)
+        show_notice(problem)
 
 
-def asked(question: Question, right: Truth | None, seen: Seen) -> Asked:
+def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
     """The question as a class is asked it; of a choice the texts, of a token its word."""
-    prompt, tolerance = told(question.ask), right.tolerance if right else 0.0
+    prompt, tolerance = translate_markdown(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":
-        texts = {key: told(text) for key, text in question.choices}
+        texts = {key: translate_markdown(text) for key, text in question.choices}
         return Asked("choice", prompt, tuple(texts.values()), texts.get(str(right.answer), "") if right else "")
     if right is None or question.kind == "text":
         return Asked(_kind(question.kind), prompt)
@@ -60,12 +60,12 @@ def _kind(kind: str) -> Kind:
     return next(known for known in KINDS if known == ("word" if kind == "token" else kind))
 
 
-def _ask(code: str, question: Question, seen: Seen) -> None:
+def _ask(code: str, question: LessonQuestion, seen: StepView) -> None:
     try:
         right = right_answer(question, seen)
-    except (Unanswerable, Refusal):
+    except (Unanswerable, UserError):
         right = None  # nothing is right on this text; the class answers all the same
     try:
-        store().ask(code, myself(), asked(question, right, seen))
+        store().ask(code, visitor_secret(), class_question(question, right, seen))
     except NotInClass as refusal:
         st.session_state[PROBLEM] = refusal.sentence

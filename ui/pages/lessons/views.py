@@ -12,30 +12,30 @@ import numpy as np
 import streamlit as st
 
 from attention.view import View
-from inference import EMBEDDED, Refusal
-from inference.heads import MASKED
-from inference.questions.masked import MaskedWords
-from inference.questions.positions import PositionsRequest
-from lessons.asking import aligned
-from lessons.schema import Step
-from lessons.schema import View as Pointed
-from lessons.truth import Asked, Reading, Unanswerable, place
+from i18n import _
+from inference import EMBEDDED, UserError
+from inference.task_heads import MASKED
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.positions import PositionsRequest
+from lessons.answer_key import CheckContext, CheckInput, Unanswerable, place
+from lessons.model_checks import cross_attention
+from lessons.schema import LessonStep
+from lessons.schema import LessonView as Pointed
 from ui.input.composing import compose
 from ui.input.models import kind_of
-from ui.places import ROOT
+from ui.paths import ROOT
 from ui.run.downloading import offer_or_show
-from ui.run.reading import id_of, read
-from ui.run.refusals import say
-from ui.run.shelf import backend
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
 from ui.show.matrices import draw_matrices
-from ui.show.microscope import microscope
-from ui.state.choice import PACKED, TYPES, Choice, parse, to_query
-from ui.state.session import current, is_followed, is_lending, lend
-from viz.components.matrices.matrices import Sheet
+from ui.show.microscope import draw_microscope
+from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
+from ui.state.view_state import PACKED, TYPES, ViewState, parse, to_query
+from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.alignment import alignment_map
 from viz.figures.bars import bars
-from wording import _
 
 ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
 AT = "lesson_view"  # (lesson, step, view) that was opened last
@@ -46,25 +46,25 @@ PLACES, COLUMNS = 64, 128  # of the vectors of positions that are drawn
 
 
 @dataclass(frozen=True)
-class Seen:
+class StepView:
     """What is on the screen that a question can be answered with."""
 
-    asked: Asked
+    asked: CheckContext
     view: View | None = None
     head: tuple[int, int] | None = None
     clicks: bool = False  # whether words of it can be clicked
     clicked: int | None = None  # the key of the view that was clicked
 
 
-def choice_of(pointed: Pointed) -> Choice:
+def choice_of(pointed: Pointed) -> ViewState:
     """What a view's link chooses."""
     return parse(dict(pointed.query))[0]
 
 
-def reading(choice: Choice, pointed: Pointed) -> Reading:
+def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
     """What decides the numbers of a choice."""
     part = "cross" if pointed.page == "translate" else choice.part
-    return Reading(
+    return CheckInput(
         model=choice.model,
         text=choice.text,
         pair=choice.pair,
@@ -83,24 +83,24 @@ def open_step(key: tuple[str, int], pointed: Pointed) -> None:
     An address that was followed into the step keeps its head and words. What the reader had comes back when the lesson
     is left.
     """
-    wanted, now = choice_of(pointed), current()
-    entered = st.session_state.get(AT) != (key, pointed) or not is_lending()
+    wanted, now = choice_of(pointed), get_view_state()
+    entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
     same = pointed.yours or _read(now) == _read(wanted)
-    arrived = entered and is_followed() and same and now != Choice()
+    arrived = entered and is_followed() and same and now != ViewState()
     if (entered and not arrived) or (not pointed.yours and _read(now) != _read(wanted)):
-        lend(wanted)
+        show_temporarily(wanted)
     elif arrived:
-        lend(now)
+        show_temporarily(now)
     st.session_state[AT] = (key, pointed)
 
 
-def unseen(pointed: Pointed | None) -> Seen:
+def empty_view(pointed: Pointed | None) -> StepView:
     """What a question is answered with before anything is drawn, or where nothing is."""
-    read = Reading(EMBEDDED, "") if pointed is None else reading(choice_of(pointed), pointed)
-    return Seen(Asked(backend(), read))
+    read = CheckInput(EMBEDDED, "") if pointed is None else reading(choice_of(pointed), pointed)
+    return StepView(CheckContext(get_backend(), read))
 
 
-def withheld_part(step: Step) -> str:
+def withheld_part(step: LessonStep) -> str:
     """Return what of a step's view would give the answer away: VIEW, RESULTS of it, or "" for nothing.
 
     A question for a head is answered by looking through the maps, and a free answer has nothing to give away.
@@ -116,15 +116,15 @@ def withheld_part(step: Step) -> str:
     return RESULTS if view.page in ("explore", "translate") else ""
 
 
-def draw(pointed: Pointed, held: str = "") -> Seen:
+def draw(pointed: Pointed, held: str = "") -> StepView:
     """Draw the view, if it can be drawn here, and the way to its page; without what is ``held`` back."""
-    choice = current()
-    asked = Asked(backend(), reading(choice, pointed))
+    choice = get_view_state()
+    asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:
         compose(choice, kind_of(choice))
-    seen = Seen(asked)
+    seen = StepView(asked)
     if held == VIEW:
-        say(_("The view opens after your first answer: say what you expect."), role="status")
+        show_notice(_("The view opens after your first answer: say what you expect."), role="status")
         return seen
     try:
         if pointed.page == "explore":
@@ -135,22 +135,22 @@ def draw(pointed: Pointed, held: str = "") -> Seen:
             seen = _translation(choice, asked, held == RESULTS)
         elif pointed.page == "positions" and dict(pointed.query).get("show") == "vectors":
             _places(choice)
-    except Refusal as refusal:
+    except UserError as refusal:
         offer_or_show(refusal, choice)
     if held != RESULTS:
-        _way(pointed, choice)
+        _draw_page_link(pointed, choice)
     return seen
 
 
-def _read(choice: Choice) -> tuple[str, ...]:
+def _read(choice: ViewState) -> tuple[str, ...]:
     return choice.text, choice.pair, choice.target, choice.model
 
 
-def _maps(pointed: Pointed, choice: Choice, asked: Asked, quiet: bool) -> Seen:
+def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
     """Draw the microscope, with the words that are pointed at; ``quiet`` leaves out its results."""
-    trace = read(choice)
+    trace = read_trace(choice)
     if trace is None:
-        return Seen(asked)
+        return StepView(asked)
     pointing: dict[str, Any] = {}
     if choice.focus is None and pointed.highlight:
         try:
@@ -160,23 +160,25 @@ def _maps(pointed: Pointed, choice: Choice, asked: Asked, quiet: bool) -> Seen:
             pointing = {name: among[place(among, word)].pieces[0] for name, among, word in words}
         except Unanswerable:
             pointing = {}  # the reader's own text, or the author's mistake: nothing is pointed at
-    shown = microscope(replace(choice, **pointing), trace, lambda: id_of(current()), key="lesson_maps", quiet=quiet)
+    shown = draw_microscope(
+        replace(choice, **pointing), trace, lambda: id_of(get_view_state()), key="lesson_maps", quiet=quiet
+    )
     if shown is None:
-        return Seen(asked)
+        return StepView(asked)
     view, _survey, selection = shown
     own = choice_of(pointed)
     clicked = None if choice.focus in (None, own.focus) else choice.focus
     key = next(
         (at for at, cell in enumerate(view.keys) if clicked is not None and clicked in range(*cell.pieces)), None
     )
-    return Seen(asked, view, (selection["layer"], selection["head"]), True, key)
+    return StepView(asked, view, (selection["layer"], selection["head"]), True, key)
 
 
-def _blank(choice: Choice) -> None:
+def _blank(choice: ViewState) -> None:
     """The likeliest pieces of the text's first blank."""
-    say(choice.text, role="status")
+    show_notice(choice.text, role="status")
     with st.spinner(_("Filling the blanks")):
-        filled = backend().predict(
+        filled = get_backend().predict(
             MaskedWords(model=choice.model, revision=choice.revision or None, text=choice.text,
                         pair=choice.pair or None, cut=choice.cut, top=TOP)
         )  # fmt: skip
@@ -186,19 +188,19 @@ def _blank(choice: Choice) -> None:
     st.caption(_("Bars: the probability of each piece, of {all:,} that could stand there.", all=filled.vocabulary))
 
 
-def _translation(choice: Choice, asked: Asked, quiet: bool) -> Seen:
+def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
     """Draw what each word of the translation attends to, in one head or in a layer's; ``quiet`` marks no strongest."""
-    trace = read(choice)
+    trace = read_trace(choice)
     if trace is None:
-        return Seen(asked)
+        return StepView(asked)
     if "cross" not in trace.parts:
-        say(_("This model does not translate; a link of this lesson should name one that does."), role="status")
-        return Seen(asked)
+        show_notice(_("This model does not translate; a link of this lesson should name one that does."), role="status")
+        return StepView(asked)
     records = trace.records("cross")
     layer = choice.layer if choice.layer is not None and choice.layer < len(records) else len(records) - 1
     head = choice.head if choice.layer is not None and choice.head is not None else -1
-    weights, found = aligned(asked, layer, head if head < records[layer].heads else -1)
-    say(_("“{source}” becomes “{target}”", source=trace.text, target=trace.target_text or ""), role="status")
+    weights, found = cross_attention(asked, layer, head if head < records[layer].heads else -1)
+    show_notice(_("“{source}” becomes “{target}”", source=trace.text, target=trace.target_text or ""), role="status")
     title = (
         _("Layer {layer} · all heads together", layer=layer)
         if head < 0
@@ -210,26 +212,26 @@ def _translation(choice: Choice, asked: Asked, quiet: bool) -> Seen:
     st.caption(
         _("Each row is what the step that writes this word gives to the words of the source; a row sums to one.")
     )
-    return Seen(asked, asked.view(), None if head < 0 else (layer, head))
+    return StepView(asked, asked.view(), None if head < 0 else (layer, head))
 
 
-def _places(choice: Choice) -> None:
+def _places(choice: ViewState) -> None:
     """The model's vectors of places as a picture."""
-    tables = backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None)).tables
+    tables = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None)).tables
     if not tables:
-        say(_("The model adds no vectors of positions."), role="status")
+        show_notice(_("The model adds no vectors of positions."), role="status")
         return
     shown = tables[0].vectors[:PLACES, :COLUMNS].astype(np.float64)
     name = _("The first {rows} positions, {columns} numbers of each", rows=shown.shape[0], columns=shown.shape[1])
-    draw_matrices([Sheet(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)], "lesson_places")
+    draw_matrices([MatrixSpec(name, shown, limit=float(np.quantile(np.abs(shown), 0.99)) or 1.0)], "lesson_places")
     st.caption(_("Each row is a position, each column a number of its vector; the two colours are its two signs."))
 
 
-def _way(pointed: Pointed, choice: Choice) -> None:
+def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
     """The same view on its own page."""
     page = ADDRESSES.get(pointed.page, pointed.page)
     if not (ROOT / "pages" / f"{page}.py").is_file():
-        say(_("The app has no page “{page}”.", page=pointed.page))
+        show_notice(_("The app has no page “{page}”.", page=pointed.page))
         return
     own = {name: raw for name, raw in pointed.query if name not in TYPES and name not in (PACKED, "lang")}
     drawn = pointed.page in ("explore", "masked_words", "translate")

@@ -4,49 +4,54 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference import Refusal
+from i18n import _
+from inference import UserError
 from lessons.library import ORDER, come_along, source
 from lessons.reading import MOST_BYTES, Fault
 from lessons.schema import Lesson
-from lessons.sharing import packed
+from lessons.sharing import pack_lesson
 from ui.input.text_files import decode
-from ui.pages.lessons.known import draft, keep, read
-from ui.pages.lessons.markdown import show, told
-from ui.pages.lessons.options import OWN, PLAY, Lessons
-from ui.run.refusals import say
-from ui.show.saving import save
-from ui.state.options import choose_own
-from wording import _
+from ui.pages.lessons.current_lesson import draft, parse_lesson, store_draft
+from ui.pages.lessons.markdown import draw_markdown, translate_markdown
+from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
+from ui.run.notices import show_notice
+from ui.show.download import download_button
+from ui.state.params import set_params
 
 BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
 
 
-def write() -> None:
+def draw_editor() -> None:
     """The editor to the left, what it makes to the right."""
     left, right = st.columns(2, gap="medium")
     with left:
-        _bring()
+        _draw_file_picker()
         st.session_state[BOX] = draft()
         st.text_area(
             _("The lesson's file"),
             key=BOX,
             height=560,
             max_chars=MOST_BYTES,
-            on_change=lambda: keep(st.session_state[BOX]),
+            on_change=lambda: store_draft(st.session_state[BOX]),
             help=_("What may stand in it is told in docs/LESSONS.md, which comes with the app. Read when you leave the "
                    "box, or press Ctrl+Enter."),
         )  # fmt: skip
-        save(_("Save the file"), draft(), "lesson.toml", _("To be opened here again, or given to a colleague"),
-             kind="application/toml")  # fmt: skip
+        download_button(
+            _("Save the file"),
+            draft(),
+            "lesson.toml",
+            _("To be opened here again, or given to a colleague"),
+            kind="application/toml",
+        )
     with right:
-        found = read(draft())
+        found = parse_lesson(draft())
         if isinstance(found, Lesson):
             _preview(found)
         else:
             _faults(found)
 
 
-def _bring() -> None:
+def _draw_file_picker() -> None:
     """A file from outside, or one of the lessons that come along to be changed."""
 
     def upload() -> None:
@@ -55,58 +60,65 @@ def _bring() -> None:
             return
         try:
             text = decode(came.getvalue()) if came.size <= MOST_BYTES else ""
-        except Refusal as refusal:
+        except UserError as refusal:
             st.session_state["lesson_problem"] = refusal.message
             return
         if text:
-            keep(text)
+            store_draft(text)
         else:
             st.session_state["lesson_problem"] = _("This file is too long to be a lesson.")
 
     def begin() -> None:
         if st.session_state[BEGIN]:
-            keep(source(st.session_state[BEGIN]))
+            store_draft(source(st.session_state[BEGIN]))
 
     st.file_uploader(_("Bring a lesson's file"), type="toml", key=UPLOAD, on_change=upload, max_upload_size=1,
                      help=_("TOML in UTF-8, at most {most:,} bytes; it stays here", most=MOST_BYTES))  # fmt: skip
     if problem := st.session_state.pop("lesson_problem", None):
-        say(problem)
+        show_notice(problem)
     st.session_state[BEGIN] = None
     st.selectbox(_("Or begin with one that comes along"), ORDER, index=None, key=BEGIN, on_change=begin,
                  placeholder=_("Pick one"),
-                 format_func=lambda name: told(come_along()[name].title),
+                 format_func=lambda name: translate_markdown(come_along()[name].title),
                  help=_("Its file replaces what is in the box"))  # fmt: skip
 
 
 def _preview(lesson: Lesson) -> None:
     """What the file makes, and the ways to play and to share it."""
-    st.subheader(told(lesson.title))
-    link = packed(draft())
+    st.subheader(translate_markdown(lesson.title))
+    link = pack_lesson(draft())
     with st.container(horizontal=True):
-        st.button(_("Play it"), on_click=choose_own, args=(Lessons,), icon=":material/play_arrow:", type="primary",
-                  kwargs={"lesson": OWN, "step": 0, "show": PLAY}, help=_("As students will see it"))  # fmt: skip
+        st.button(
+            _("Play it"),
+            on_click=set_params,
+            args=(LessonsOptions,),
+            icon=":material/play_arrow:",
+            type="primary",
+            kwargs={"lesson": OWN, "step": 0, "show": PLAY},
+            help=_("As students will see it"),
+        )
         if link is not None:
             st.page_link("../../pages/lessons.py", label=_("Link to this lesson"), icon=":material/link:",
                          query_params={"lesson": OWN, "carried": link},
                          help=_("The whole lesson is in the address: copy it from here"))  # fmt: skip
     if link is None:
-        say(_("This lesson is too long for a link; give the file away instead."), role="status")
-    show(lesson.about)
+        show_notice(_("This lesson is too long for a link; give the file away instead."), role="status")
+    draw_markdown(lesson.about)
     for at, step in enumerate(lesson.steps):
-        with st.expander(f"{at + 1}. {told(step.title)}", expanded=at == 0):
-            show(step.text)
+        with st.expander(f"{at + 1}. {translate_markdown(step.title)}", expanded=at == 0):
+            draw_markdown(step.text)
             if step.view is not None:
                 st.caption(_("View: {page}", page=step.view.page))
             if step.question is not None:
-                show(step.question.ask)
+                draw_markdown(step.question.ask)
                 for _key, text in step.question.choices:
-                    st.markdown(f"- {told(text)}")
+                    st.markdown(f"- {translate_markdown(text)}")
 
 
 def _faults(faults: list[Fault]) -> None:
     """What is wrong, line by line."""
     st.subheader(_("What is wrong"))
     for fault in faults[:20]:
-        say(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))
+        show_notice(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))
     if len(faults) > 20:
-        say(_("And {more} more.", more=len(faults) - 20), role="status")
+        show_notice(_("And {more} more.", more=len(faults) - 20), role="status")

@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import streamlit as st
 
-from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption, Spoilt
-from inference.questions.masked import MaskedWords
-from ui.pages.masked_words.options import Options
-from ui.run.answering import ask
-from ui.run.refusals import say
+from i18n import _, gettext_lazy, ngettext, translate
+from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, CorruptedText, Corruption
+from inference.tasks.masked_words import MaskedWords
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip, Mark
-from wording import _, ngettext, sentence, told
+from ui.state.params import get_params, set_params
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
 
 MARKS: dict[str, Mark] = {HIDDEN: "masked", REPLACED: "removed", KEPT: "target"}
-LABELS = {HIDDEN: sentence("hidden"), REPLACED: sentence("replaced"), KEPT: sentence("kept")}
+LABELS = {HIDDEN: gettext_lazy("hidden"), REPLACED: gettext_lazy("replaced"), KEPT: gettext_lazy("kept")}
 
 
-def lesson(request: MaskedWords) -> None:
+def draw_corruption(request: MaskedWords) -> None:
     """The sample, its losses and a button for another one."""
-    options = own(Options)
+    options = get_params(MaskedWordsOptions)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
-    found = ask(Corruption(**shared, seed=options.seed), _("Spoiling a share of the text"))
+    found = ask_model(Corruption(**shared, seed=options.seed), _("Spoiling a share of the text"))
     st.button(
         _("Draw another sample"),
         key="lesson_again",
-        on_click=choose_own,
-        args=(Options,),
+        on_click=set_params,
+        args=(MaskedWordsOptions,),
         kwargs={"seed": (options.seed + 1) % 1_000_000},
         icon=":material/casino:",
         help=_("Another seed; it is in the link, so that the same sample comes again"),
     )
-    say(summary(found), role="status")
+    show_notice(summary(found), role="status")
     _strip(found)
     st.caption(
         _(
@@ -51,15 +51,15 @@ def lesson(request: MaskedWords) -> None:
     pieces = found.row.pieces
     rows = [(pieces[c.position], LABELS[c.how], c.seen, c.probability, c.loss) for c in found.chosen]
     columns = (
-        sentence("piece"),
-        sentence("what happened"),
-        sentence("read instead"),
-        sentence("probability of the piece"),
-        sentence("loss"),
+        gettext_lazy("piece"),
+        gettext_lazy("what happened"),
+        gettext_lazy("read instead"),
+        gettext_lazy("probability of the piece"),
+        gettext_lazy("loss"),
     )
-    shown = [(piece, told(how), *others) for piece, how, *others in rows]
-    draw_table({told(name): [row[at] for row in shown] for at, name in enumerate(columns)})
-    save(
+    shown = [(piece, translate(how), *others) for piece, how, *others in rows]
+    draw_table({translate(name): [row[at] for row in shown] for at, name in enumerate(columns)})
+    download_button(
         _("Save as CSV"),
         csv_table(columns, rows),
         "headlight-lesson.csv",
@@ -68,7 +68,7 @@ def lesson(request: MaskedWords) -> None:
     )
 
 
-def summary(found: Spoilt) -> str:
+def summary(found: CorruptedText) -> str:
     """The loss of the sample, and the hardest piece."""
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count
@@ -87,7 +87,7 @@ def summary(found: Spoilt) -> str:
     )
 
 
-def _strip(found: Spoilt) -> None:
+def _strip(found: CorruptedText) -> None:
     chosen = {one.position: one for one in found.chosen}
     row = found.row
     chips = []
@@ -96,9 +96,9 @@ def _strip(found: Spoilt) -> None:
         glued, unknown = row.goes_on(at), row.unknown[at]
         one = chosen.get(at)
         if one is None:
-            chips.append(Chip(piece, special=special, glued=glued, unknown=unknown))
+            chips.append(TokenChip(piece, special=special, glued=glued, unknown=unknown))
         else:
             label = f"{one.seen} · {one.loss:.1f}" if one.how == REPLACED else f"{one.loss:.1f}"
             title = _("{how}, loss {loss:.2f}", how=LABELS[one.how], loss=one.loss)
-            chips.append(Chip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
-    strip.mount(chips, "lesson_strip", title=_("What the model must guess, with the loss below"))
+            chips.append(TokenChip(piece, mark=MARKS[one.how], glued=glued, label=label, title=title, unknown=unknown))
+    token_strip.mount(chips, "lesson_strip", title=_("What the model must guess, with the loss below"))

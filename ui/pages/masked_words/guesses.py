@@ -7,35 +7,35 @@ from math import exp
 
 import streamlit as st
 
-from inference.questions.masked import Blank, Candidate, Filled, HiddenWord, MaskedWords
-from ui.input.picking import control
+from i18n import _, gettext_lazy, translate
+from inference.tasks.masked_words import Blank, Filled, HiddenWord, MaskedWords, WordCandidate
+from ui.input.bound_widget import bound_widget
 from ui.pages.masked_words.hidden_words import MOST_TOP
-from ui.pages.masked_words.options import Options
-from ui.run.answering import Answerer, ask
-from ui.run.refusals import say
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
 from ui.show.numbers import percent
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import own
+from ui.state.params import get_params
 from viz.figures.bars import bars
-from wording import _, sentence, told
 
-HOW = sentence(
+HOW = gettext_lazy(
     "A word of several pieces is filled in from left to right, each piece guessed with those before it in place and "
     "those after it hidden, and the probabilities are multiplied: its pseudo-log-likelihood "
     "([arXiv:1910.14659](https://arxiv.org/abs/1910.14659)) in the within-word l2r variant "
     "([arXiv:2305.10588](https://arxiv.org/abs/2305.10588))."
 )
-NO_RANK = sentence(
+NO_RANK = gettext_lazy(
     "A word of several pieces has no rank, and words of unequal numbers of pieces are not from one distribution."
 )
 
 
-def summary(who: Answerer, filled: Filled, at: int) -> str:
+def summary(who: PageModel, filled: Filled, at: int) -> str:
     """One true sentence about a blank."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
@@ -52,7 +52,7 @@ def summary(who: Answerer, filled: Filled, at: int) -> str:
         return _("{said}, of {vocabulary:,} pieces that it could choose.", said=said, vocabulary=filled.vocabulary)
     word = word_of(filled, at)
     if word.original is not None and word.original.rank is None:
-        return _("{said}. {whole}", said=said, whole=_whole(filled, word, word.original))
+        return _("{said}. {whole}", said=said, whole=_describe_whole_word(filled, word, word.original))
     if stood.token == best.token:
         return _("{said}, and that is what stood there.", said=said)
     return _(
@@ -70,7 +70,7 @@ def word_of(filled: Filled, at: int) -> HiddenWord:
     return next(word for word in filled.hidden if at in word.blanks)
 
 
-def _whole(filled: Filled, word: HiddenWord, stood: Candidate) -> str:
+def _describe_whole_word(filled: Filled, word: HiddenWord, stood: WordCandidate) -> str:
     """What a hidden word of several pieces has as a whole."""
     first, last = word.blanks[0] + 1, word.blanks[-1] + 1
     if len(filled.blanks) == 1:
@@ -94,7 +94,7 @@ def _whole(filled: Filled, word: HiddenWord, stood: Candidate) -> str:
     )
 
 
-def _several(filled: Filled, at: int) -> bool:
+def _has_several_pieces(filled: Filled, at: int) -> bool:
     """Whether the word that stood at a blank is several pieces."""
     stood = word_of(filled, at).original
     return stood is not None and stood.rank is None
@@ -109,13 +109,13 @@ def _percent(log: float) -> str:
     return percent(exp(log)) if log > -690 else _("less than 1e-300")
 
 
-def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> None:
+def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
     """The likeliest pieces of a blank as bars and as a table, and the words that the reader asks about."""
     blank = filled.blanks[at]
-    say(summary(who, filled, at), role="status")
+    show_notice(summary(who, filled, at), role="status")
     names = [guess.piece for guess in blank.guesses]
     chances = [guess.probability for guess in blank.guesses]
-    marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _stood(blank)]
+    marked = [place for place, guess in enumerate(blank.guesses) if guess.token == _original_token(blank)]
     rest = max(0.0, 1 - sum(chances))
     figure = bars(names, chances, theme(), _("The likeliest pieces"), marked=marked)
     draw_chart(figure, "masked_bars")
@@ -127,12 +127,12 @@ def guesses(who: Answerer, request: MaskedWords, filled: Filled, at: int) -> Non
         rest=rest,
         entropy=blank.entropy,
     )
-    st.caption(together(bars_are, HOW if _several(filled, at) else ""))
-    _asked(request, filled, at)
+    st.caption(join_sentences(bars_are, HOW if _has_several_pieces(filled, at) else ""))
+    _draw_asked_words(request, filled, at)
     _table(filled)
 
 
-def _stood(blank: Blank) -> int | None:
+def _original_token(blank: Blank) -> int | None:
     return blank.original.token if blank.original else None
 
 
@@ -145,15 +145,15 @@ def _table(filled: Filled) -> None:
     ]
     rows = list(dict.fromkeys(rows))
     names = (
-        sentence("blank"),
-        sentence("stood there"),
-        sentence("rank"),
-        sentence("piece"),
-        sentence("probability"),
+        gettext_lazy("blank"),
+        gettext_lazy("stood there"),
+        gettext_lazy("rank"),
+        gettext_lazy("piece"),
+        gettext_lazy("probability"),
     )
     with st.expander(_("The same as a table")):
-        control(
-            Options,
+        bound_widget(
+            MaskedWordsOptions,
             "top",
             st.number_input,
             _("Guesses shown"),
@@ -163,9 +163,9 @@ def _table(filled: Filled) -> None:
             width=150,
             help=_("How many of the likeliest pieces are listed, here and above"),
         )
-        columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
+        columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="masked_table")
-        save(
+        download_button(
             _("Save as CSV"),
             csv_table(names, rows),
             "headlight-masked-words.csv",
@@ -174,10 +174,10 @@ def _table(filled: Filled) -> None:
         )
 
 
-def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
+def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
     """The words that the reader asks about, each in the place of the hidden word."""
-    control(
-        Options,
+    bound_widget(
+        MaskedWordsOptions,
         "ask",
         st.text_input,
         _("How likely are these words?"),
@@ -187,25 +187,25 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
             "the hidden word."
         ),
     )
-    words = tuple(word for word in own(Options).ask.split(",") if word.strip())
+    words = tuple(word for word in get_params(MaskedWordsOptions).ask.split(",") if word.strip())
     if not words:
         return
-    found = ask(replace(request, words=words, blank=at), _("Trying these words")).candidates
+    found = ask_model(replace(request, words=words, blank=at), _("Trying these words")).candidates
     rows = [(c.word, " ".join(c.pieces), _chance(c), c.rank, c.log_probability, c.problem) for c in found]
     names = (
-        sentence("word"),
-        sentence("pieces"),
-        sentence("probability"),
-        sentence("rank"),
-        sentence("logarithm"),
-        sentence("remark"),
+        gettext_lazy("word"),
+        gettext_lazy("pieces"),
+        gettext_lazy("probability"),
+        gettext_lazy("rank"),
+        gettext_lazy("logarithm"),
+        gettext_lazy("remark"),
     )
-    shown = [(*others, remark and told(remark)) for *others, remark in rows]
-    columns = {told(name): [row[place] for row in shown] for place, name in enumerate(names)}
+    shown = [(*others, remark and translate(remark)) for *others, remark in rows]
+    columns = {translate(name): [row[place] for row in shown] for place, name in enumerate(names)}
     if not any(row[-1] for row in rows):
-        del columns[told(names[-1])]
+        del columns[translate(names[-1])]
     draw_table(columns, key="masked_asked")
-    if _several(filled, at):
+    if _has_several_pieces(filled, at):
         st.caption(
             _(
                 "Each word stands in the place of the whole hidden word, in as many blanks as it has pieces. {no_rank}",
@@ -213,8 +213,8 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
             )
         )
     elif any(len(candidate.pieces) > 1 for candidate in found):
-        st.caption(together(HOW, NO_RANK))
-    save(
+        st.caption(join_sentences(HOW, NO_RANK))
+    download_button(
         _("Save these as CSV"),
         csv_table(names, rows),
         "headlight-words.csv",
@@ -223,5 +223,5 @@ def _asked(request: MaskedWords, filled: Filled, at: int) -> None:
     )
 
 
-def _chance(candidate: Candidate) -> float | None:
+def _chance(candidate: WordCandidate) -> float | None:
     return None if candidate.log_probability is None else exp(candidate.log_probability)

@@ -8,31 +8,33 @@ from itertools import groupby
 import streamlit as st
 
 from attention.tokens import TokenRow
-from inference.questions.masked import Filled, MaskedWords, Place, lies_in
-from inference.text.accepted import check_text
-from ui.input.hiding import NOTHING, TYPED, fingerprint, first_place, parse, toggled, write
-from ui.input.picking import control
-from ui.pages.masked_words.options import Options
-from ui.run.answering import Answerer
-from ui.run.refusals import say
+from i18n import _, gettext_lazy
+from inference.tasks.masked_words import Filled, MaskedWords, Place, lies_in
+from inference.text.validation import check_text
+from ui.input.bound_widget import bound_widget
+from ui.input.hidden_words import NOTHING, TYPED, fingerprint, first_place, parse, toggle_hidden, write
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
 from ui.show.numbers import percent
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from wording import _, sentence
+from ui.state.params import get_params, set_params
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 
 MOST_TOP = 50
 STRIP = "masked_strip"
 
 
-def texts_of(choice: Choice) -> tuple[str, str | None]:
+def texts_of(choice: ViewState) -> tuple[str, str | None]:
     """The text and the pair as the model is asked; raises Refusal for a text that no model can read."""
-    return check_text(choice.text), check_text(choice.pair, sentence("second text")) if choice.pair.strip() else None
+    return check_text(choice.text), check_text(
+        choice.pair, gettext_lazy("second text")
+    ) if choice.pair.strip() else None
 
 
-def places_of(choice: Choice, options: Options, mask: str) -> tuple[Place, ...]:
+def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
     """What is hidden: the reader's own choice where it was made in this text, else a word of ours.
 
     ``mask`` is the answering model's own mask token, which may be typed in the text.
@@ -43,7 +45,7 @@ def places_of(choice: Choice, options: Options, mask: str) -> tuple[Place, ...]:
     return first_place(text, pair or "", example_of(choice.text, choice.pair), mask)
 
 
-def request_of(choice: Choice, options: Options, who: Answerer, mask: str) -> MaskedWords:
+def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, mask: str) -> MaskedWords:
     """What the model is asked; ``mask`` as in ``places_of``."""
     text, pair = texts_of(choice)
     return MaskedWords(
@@ -57,21 +59,21 @@ def request_of(choice: Choice, options: Options, who: Answerer, mask: str) -> Ma
     )
 
 
-def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: Options) -> None:
+def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: MaskedWordsOptions) -> None:
     """The text as chips; a click hides or uncovers a word. Under a blank stands what the model puts there."""
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
-    strip.mount(chips, STRIP, title=_("Click a word to hide it"), on_pick=lambda: _clicked(groups, row, request))
+    token_strip.mount(chips, STRIP, title=_("Click a word to hide it"), on_pick=lambda: _on_click(groups, row, request))
     if filled is not None and filled.mask != TYPED and TYPED in request.text + (request.pair or ""):
-        say(
+        show_notice(
             _("This model's own mask token is {mask}; it reads that for {typed}.", mask=filled.mask, typed=TYPED),
             role="status",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_("Hatched: hidden, with the likeliest piece below it. [MASK] can be typed in the text, too."))
-        control(
-            Options,
+        bound_widget(
+            MaskedWordsOptions,
             "pieces",
             st.checkbox,
             _("Hide pieces, not words"),
@@ -88,7 +90,7 @@ def _groups(row: TokenRow, pieces: bool) -> list[list[int]]:
 
 def _chip(
     row: TokenRow, group: list[int], request: MaskedWords, filled: Filled | None, blanks: Mapping[int, int]
-) -> Chip:
+) -> TokenChip:
     special = row.words[group[0]] is None
     text = _text(row, group, request)
     mine = [at for at in group if at in blanks]
@@ -96,11 +98,15 @@ def _chip(
     glued = before >= 0 and not special and row.words[group[0]] == row.words[before] and before not in blanks
     if not mine or filled is None:
         unknown = next(filter(None, (row.unknown[at] for at in group)), "")
-        return Chip(text, special=special, glued=glued, title="" if special else _("Click to hide it"), unknown=unknown)
+        return TokenChip(
+            text, special=special, glued=glued, title="" if special else _("Click to hide it"), unknown=unknown
+        )
     guesses = [filled.blanks[blanks[at]].guesses[0] for at in mine]
     label = " ".join(guess.piece for guess in guesses)
     chances = ", ".join(f"{guess.piece} {percent(guess.probability)}" for guess in guesses)
-    return Chip(text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover it", chances=chances))
+    return TokenChip(
+        text, mark="masked", label=label, title=_("Likeliest: {chances}. Click to uncover it", chances=chances)
+    )
 
 
 def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
@@ -111,27 +117,27 @@ def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
     return (request.pair or "" if row.segments[group[0]] else request.text)[first[0] : last[1]]
 
 
-def _clicked(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
-    at = strip.picked(STRIP)
+def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> None:
+    at = token_strip.picked_chip(STRIP)
     if at is None or at >= len(groups) or row.words[groups[at][0]] is None:
         return
     mark = fingerprint(request.text, request.pair or "")
-    places = after_click(row, request.hidden, groups[at], first=own(Options).of != mark)
-    choose_own(Options, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
+    places = after_click(row, request.hidden, groups[at], first=get_params(MaskedWordsOptions).of != mark)
+    set_params(MaskedWordsOptions, hidden=write(places) if places else NOTHING, of=mark, blank=0, piece=None)
 
 
 def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
     """What is hidden after a click on a word: the first click on another word replaces the one that we had hidden."""
     ours = first and not any(lies_in(row, at, hidden) for at in group)
-    return toggled(row, () if ours else hidden, group)
+    return toggle_hidden(row, () if ours else hidden, group)
 
 
 def pick_blank(filled: Filled) -> int:
     """Which blank the figures are about, where there are several."""
-    blank = min(own(Options).blank, len(filled.blanks) - 1)
+    blank = min(get_params(MaskedWordsOptions).blank, len(filled.blanks) - 1)
     if len(filled.blanks) > 1:
-        control(
-            Options,
+        bound_widget(
+            MaskedWordsOptions,
             "blank",
             st.selectbox,
             _("Blank"),

@@ -8,62 +8,62 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.tokens import TokenRow
-from inference.questions.importance import Gradients, LeaveOut
-from inference.questions.masked import Filled, Guess, MaskedWords
-from ui.input.picking import control
-from ui.pages.masked_words.options import Options
-from ui.run.ask_many import ask_many
-from ui.run.refusals import say
+from i18n import LazyMessage, _, gettext_lazy, translate
+from inference.tasks.masked_words import Filled, Guess, MaskedWords
+from inference.tasks.occlusion import Gradients, OcclusionRequest
+from ui.input.bound_widget import bound_widget
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.many_questions import ask_many
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.numbered_names import number_duplicates
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.show.told_apart import told_apart
-from ui.state.options import own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from ui.state.params import get_params
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.importance import importance
 from viz.figures.palette import sides
-from wording import Sentence, _, sentence, told
 
 PARTS = 6  # of the path, each a question
 TOKENS_AT_ONCE = 2048  # of hidden texts in one question
-UNIT = sentence("logarithm of the probability")
-LEFT_OUT, GRADIENTS = sentence("leaving it out"), sentence("integrated gradients")
+UNIT = gettext_lazy("logarithm of the probability")
+LEFT_OUT, GRADIENTS = gettext_lazy("leaving it out"), gettext_lazy("integrated gradients")
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ImportanceScores:
     """Both answers for the same words; (word,) natural logarithms."""
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]
     explained: Guess
-    left_out: Array
-    integrated: Array
+    left_out: FloatArray
+    integrated: FloatArray
     delta: float
     path: float  # the logarithm of the answer, minus what it is where nothing is known
 
 
-def words(request: MaskedWords, filled: Filled, at: int) -> None:
+def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
     """Which piece is explained, then both answers on the text, as bars and as a file."""
     piece = _pick_piece(filled, at)
     found = _find(request, filled, at, piece)
     if found is None:
         return
     if not found.runs:
-        say(_("There is no word beside the blanks that could matter. Type some."), role="status")
+        show_notice(_("There is no word beside the blanks that could matter. Type some."), role="status")
         return
     names = [_name(found.row, run) for run in found.runs]
-    places = told_apart(names)
-    say(summary(found, places), role="status")
+    places = number_duplicates(names)
+    show_notice(summary(found, places), role="status")
     _strip(found, names, found.left_out, _("Leaving each word out (hidden like the blank)"), "words_left_out")
     _strip(found, names, found.integrated, _("Integrated gradients"), "words_integrated")
-    ways = {told(LEFT_OUT): found.left_out, told(GRADIENTS): found.integrated}
-    draw_chart(importance(places, ways, theme(), told(UNIT)), "words_bars")
-    below, above = map(told, sides(theme()))
+    ways = {translate(LEFT_OUT): found.left_out, translate(GRADIENTS): found.integrated}
+    draw_chart(importance(places, ways, theme(), translate(UNIT)), "words_bars")
+    below, above = map(translate, sides(theme()))
     st.caption(
         _(
             "{above} on the text, or a bar to the right: the word speaks for the answer; {below}, or to the left: "
@@ -79,7 +79,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
         )
     )
     rows = list(zip(names, found.left_out.tolist(), found.integrated.tolist(), strict=True))
-    save(
+    download_button(
         _("Save as CSV"),
         csv_table(("word", LEFT_OUT, GRADIENTS), rows),
         "headlight-words-that-matter.csv",
@@ -88,7 +88,7 @@ def words(request: MaskedWords, filled: Filled, at: int) -> None:
     )
 
 
-def summary(found: Found, names: list[str]) -> str:
+def summary(found: ImportanceScores, names: list[str]) -> str:
     """One true sentence: who speaks most for the answer by each measure, and whether they agree."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
     what = _("For “{piece}” in the blank", piece=found.explained.piece)
@@ -106,23 +106,25 @@ def _pick_piece(filled: Filled, at: int) -> int:
     """The piece whose probability is explained: the likeliest unless the reader picked another guess."""
     blank = filled.blanks[at]
     known = {guess.token: guess.piece for guess in (*blank.guesses, *([blank.original] if blank.original else []))}
-    wanted = own(Options).piece
+    wanted = get_params(MaskedWordsOptions).piece
     shown = wanted if wanted in known else blank.guesses[0].token
-    control(
-        Options,
+    bound_widget(
+        MaskedWordsOptions,
         "piece",
         st.selectbox,
         _("Explain the probability of"),
         list(known),
         shown=shown,
-        format_func=lambda token: Sentence("{piece}", piece=known[token]),  # as it is, even where it is a word of ours
+        format_func=lambda token: LazyMessage(
+            "{piece}", piece=known[token]
+        ),  # as it is, even where it is a word of ours
         width=260,
         help=_("One of the likeliest pieces of this blank, or what stood there"),
     )
     return shown
 
 
-def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Found | None:
+def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> ImportanceScores | None:
     """Both answers; None while the reader has stopped before they were whole."""
     shared: dict[str, Any] = {
         "model": request.model,
@@ -137,14 +139,14 @@ def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> Found | 
     tokens = len(filled.row)
     step = max(1, TOKENS_AT_ONCE // tokens)
     most = sum(word is not None for word in filled.row.words)
-    parts = [LeaveOut(**shared, start=start, stop=start + step) for start in range(0, most, step)]
+    parts = [OcclusionRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
     out = ask_many(parts, _("Leaving words out"))
     along = ask_many([Gradients(**shared, part=part, parts=PARTS) for part in range(PARTS)], _("Following gradients"))
     if len(out) < len(parts) or len(along) < PARTS:
         return None
     runs = tuple(run for answer in out for run in answer.runs)
     values = np.sum([answer.values for answer in along], axis=0)
-    return Found(
+    return ImportanceScores(
         row=filled.row,
         runs=runs,
         explained=out[0].guess,
@@ -159,7 +161,7 @@ def _name(row: TokenRow, run: tuple[int, int]) -> str:
     return "".join(row.pieces[slice(*run)])
 
 
-def _strip(found: Found, names: list[str], values: Array, title: str, key: str) -> None:
+def _strip(found: ImportanceScores, names: list[str], values: FloatArray, title: str, key: str) -> None:
     """The text shaded by one answer; the largest of either sign is full."""
     most = float(np.abs(values).max()) or 1.0
     of = {start: at for at, (start, _) in enumerate(found.runs)}
@@ -169,8 +171,8 @@ def _strip(found: Found, names: list[str], values: Array, title: str, key: str) 
         if at in of:
             value = float(values[of[at]])
             unknown = found.row.unknown[at]
-            chips.append(Chip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
+            chips.append(TokenChip(names[of[at]], shade=value / most, title=f"{value:+.3f}", unknown=unknown))
         elif at not in inside:
             special = found.row.words[at] is None
-            chips.append(Chip(piece, special=special, mark="" if special else "masked"))
-    strip.mount(chips, key, title=title, diverging=True)
+            chips.append(TokenChip(piece, special=special, mark="" if special else "masked"))
+    token_strip.mount(chips, key, title=title, diverging=True)

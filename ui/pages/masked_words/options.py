@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.options import Answered
-from wording import sentence
+from i18n import gettext_lazy
+from ui.state.params import AnsweringOptions
 
 SHOWS = {
-    "guesses": sentence("Guesses"),
-    "looks": sentence("Where it looks"),
-    "layers": sentence("Layer by layer"),
-    "words": sentence("Words that matter"),
-    "surprise": sentence("Surprise"),
-    "two": sentence("Two sentences"),
-    "lesson": sentence("How it learned"),
+    "guesses": gettext_lazy("Guesses"),
+    "looks": gettext_lazy("Where it looks"),
+    "layers": gettext_lazy("Layer by layer"),
+    "words": gettext_lazy("Words that matter"),
+    "surprise": gettext_lazy("Surprise"),
+    "two": gettext_lazy("Two sentences"),
+    "lesson": gettext_lazy("How it learned"),
 }
 
 
 @dataclass(frozen=True)
-class Options(Answered):
+class MaskedWordsOptions(AnsweringOptions):
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS)}

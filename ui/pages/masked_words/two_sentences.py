@@ -7,50 +7,52 @@ from math import exp, log
 
 import streamlit as st
 
-from inference import Refusal
-from inference.heads import MASKED
-from inference.questions.masked import Candidate, MaskedWords
-from ui.input.hiding import TYPED
-from ui.input.picking import control
+from i18n import _
+from inference import UserError
+from inference.task_heads import MASKED
+from inference.tasks.masked_words import MaskedWords, WordCandidate
+from ui.input.bound_widget import bound_widget
+from ui.input.hidden_words import TYPED
 from ui.input.unknown_words import refuse_unreadable
-from ui.pages.masked_words.options import Options
-from ui.run.answering import Answerer, ask
-from ui.run.refusals import say, show
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.options import own
+from ui.state.params import get_params
 from viz.figures.two_words import two_words
-from wording import _
 
-Pair = tuple[Candidate, Candidate]
+Pair = tuple[WordCandidate, WordCandidate]
 
 
-def two_sentences(who: Answerer) -> None:
+def two_sentences(who: PageModel) -> None:
     """The reader's sentences and words, then one figure."""
-    options = own(Options)
+    options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
     hint = _("With {mask} where one of the two words is to stand", mask=TYPED)
-    control(Options, "first", left.text_input, _("One sentence"), help=hint)
-    control(Options, "second", right.text_input, _("The other sentence"), help=hint)
-    control(Options, "one", left.text_input, _("One word"), help=_("A word for the blank"))
-    control(Options, "other", right.text_input, _("The other word"), help=_("Another word for the same blank"))
+    bound_widget(MaskedWordsOptions, "first", left.text_input, _("One sentence"), help=hint)
+    bound_widget(MaskedWordsOptions, "second", right.text_input, _("The other sentence"), help=hint)
+    bound_widget(MaskedWordsOptions, "one", left.text_input, _("One word"), help=_("A word for the blank"))
+    bound_widget(
+        MaskedWordsOptions, "other", right.text_input, _("The other word"), help=_("Another word for the same blank")
+    )
     sentences = (options.first, options.second)
     words = (options.one.strip(), options.other.strip())
     if not all(words) or words[0] == words[1]:
-        say(_("Two different words are compared; type both."), role="status")
+        show_notice(_("Two different words are compared; type both."), role="status")
         return
     try:
-        pairs = [_asked(who, sentence, words) for sentence in sentences]
-    except Refusal as refusal:
-        show(refusal)
+        pairs = [_ask_pair(who, sentence, words) for sentence in sentences]
+    except UserError as refusal:
+        show_error(refusal)
         return
     problems = [found.problem for pair in pairs for found in pair if found.problem]
     if problems:
-        say(problems[0])
+        show_notice(problems[0])
         return
-    say(summary(pairs, words), role="status")
+    show_notice(summary(pairs, words), role="status")
     chances = [[_chance(found) for found in pair] for pair in pairs]
     figure = two_words(sentences, words, chances, theme())
     draw_chart(figure, "two_words")
@@ -71,7 +73,9 @@ def two_sentences(who: Answerer) -> None:
     ]
     columns = ("sentence", "word", "probability", "rank")
     made_by = {**model_provenance(), "text": sentences[0], "second_text": sentences[1]}
-    save(_("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=made_by)
+    download_button(
+        _("Save as CSV"), csv_table(columns, rows), "headlight-two.csv", _("All digits"), provenance=made_by
+    )
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
@@ -89,18 +93,18 @@ def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
     )
 
 
-def _asked(who: Answerer, sentence: str, words: tuple[str, str]) -> Pair:
+def _ask_pair(who: PageModel, sentence: str, words: tuple[str, str]) -> Pair:
     question = MaskedWords(model=who.model, revision=who.revision, text=sentence, top=1, words=words)
-    found = ask(question, _("Trying both words in both sentences"))
+    found = ask_model(question, _("Trying both words in both sentences"))
     refuse_unreadable(found.row, who.model, "encoder", MASKED)
     first, second = found.candidates
     return first, second
 
 
-def _log(found: Candidate) -> float:
+def _log(found: WordCandidate) -> float:
     assert found.log_probability is not None
     return found.log_probability
 
 
-def _chance(found: Candidate) -> float:
+def _chance(found: WordCandidate) -> float:
     return exp(_log(found))

@@ -4,83 +4,93 @@ from __future__ import annotations
 
 import streamlit as st
 
-from probing.rows import Row, candidates
-from ui.input.picking import control
-from ui.pages.measure.measured import Measured
-from ui.pages.measure.options import Measure
-from ui.run.refusals import say
+from i18n import _, gettext_lazy, translate
+from probing.relation_rows import RelationRow, candidates
+from ui.input.bound_widget import bound_widget
+from ui.pages.measure.corpus_scores import CorpusScores
+from ui.pages.measure.options import MeasureOptions
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
-from ui.show.relation_names import in_words
-from ui.state.options import choose_own
-from viz.figures.relation_scores import Score, relation_scores
-from wording import _, sentence, told
+from ui.show.format_list import join_sentences
+from ui.show.relation_names import describe_relation
+from ui.state.params import set_params
+from viz.figures.relation_scores import RelationScore, relation_scores
 
 TABLE = "measure_table"
-VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.rows.Row.verdict` has them
-    "more": sentence("more"),
-    "less": sentence("less"),
-    "not clearly more": sentence("not clearly more"),
+VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.relation_rows.RelationRow.verdict` has them
+    "more": gettext_lazy("more"),
+    "less": gettext_lazy("less"),
+    "not clearly more": gettext_lazy("not clearly more"),
 }
 THAN: dict[str, str] = {
-    "more": sentence(
+    "more": gettext_lazy(
         "That is more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
     ),
-    "less": sentence(
+    "less": gettext_lazy(
         "That is less than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
     ),
-    "not clearly more": sentence(
+    "not clearly more": gettext_lazy(
         "That is not clearly more than the rule “{rule}”, which finds {found:.1f} % of the same links ({test}: p {p})."
     ),
 }
-DOT = sentence("Dot: how often the head named at the left finds the relation, with its 95 % interval.")
-CHOSEN_ELSEWHERE = sentence(
+DOT = gettext_lazy("Dot: how often the head named at the left finds the relation, with its 95 % interval.")
+CHOSEN_ELSEWHERE = gettext_lazy(
     "It was chosen on other sentences and is reported on the rest, because the best of many heads always looks good on"
     " what it was chosen on."
 )
-CHOSEN_HERE = sentence(
+CHOSEN_HERE = gettext_lazy(
     "It was chosen on every other sentence and is reported on the rest, because the best of many heads always looks"
     " good on what it was chosen on."
 )
-MARKS = sentence(
+MARKS = gettext_lazy(
     "Bar: the best rule without a model. Ring: the best head of the same architecture with random weights,"
     " chosen and reported in the same way. The interval is one head's, as if links were independent. “More” and “less”"
     " are a two-sided paired test on the same links, sentence by sentence, corrected for all relations shown (Holm)."
 )
-CANDIDATES = sentence(
+CANDIDATES = gettext_lazy(
     "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is"
     " best on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
 )
 MOST_LINES = 24  # relations in the figure; all are in the tables
-LEAST = sentence("Relations with fewer links in the part that is reported are left out: their figures say little.")
-SHOWN = sentence("What the sentences and the maps speak of. A click on a line of the table picks it too.")
+LEAST = gettext_lazy("Relations with fewer links in the part that is reported are left out: their figures say little.")
+SHOWN = gettext_lazy("What the sentences and the maps speak of. A click on a line of the table picks it too.")
 
 
-def relations(found: Measured, options: Measure) -> dict[str, Row]:
+def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
     """The best heads of the relations with enough links to be shown, the reader's among them."""
     shown = [
         relation
-        for relation, row in found.best(found.state.tally.relations()).items()
+        for relation, row in found.best_rows(found.state.tally.relations()).items()
         if row.n >= options.least or relation == options.relation
     ]
-    return found.best(shown)  # tested together with what is shown beside them
+    return found.best_rows(shown)  # tested together with what is shown beside them
 
 
-def overview(found: Measured, options: Measure) -> Row | None:
+def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None:
     """The figure of all relations and their table; the best head of the one that is looked at, None without any."""
     left, right = st.columns([1, 4])
-    control(Measure, "least", left.number_input, _("Fewest links"), min_value=1, max_value=100_000, step=5,
-            help=told(LEAST))  # fmt: skip
+    bound_widget(MeasureOptions, "least", left.number_input, _("Fewest links"), min_value=1, max_value=100_000, step=5,
+            help=translate(LEAST))  # fmt: skip
     best = relations(found, options)
     names = list(best)
     if not names:
-        say(_("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences."))
+        show_notice(
+            _("No relation has so many links in both parts of the data. Ask for fewer, or bring more sentences.")
+        )
         return None
     relation = options.relation if options.relation in names else names[0]
-    control(Measure, "relation", right.selectbox, _("Relation"), names, shown=relation, format_func=in_words,
-            help=told(SHOWN))  # fmt: skip
-    say(summary(found, best[relation], len(best)), role="status")
+    bound_widget(
+        MeasureOptions,
+        "relation",
+        right.selectbox,
+        _("Relation"),
+        names,
+        shown=relation,
+        format_func=describe_relation,
+        help=translate(SHOWN),
+    )
+    show_notice(summary(found, best[relation], len(best)), role="status")
     scores = [_score(found, row) for row in best.values()]
     drawn = scores[:MOST_LINES]
     if relation not in {score.relation for score in drawn}:
@@ -90,12 +100,12 @@ def overview(found: Measured, options: Measure) -> Row | None:
     notes = [DOT, CHOSEN_ELSEWHERE if found.chooser else CHOSEN_HERE, MARKS]
     if candidates(found.corpus):
         notes.append(CANDIDATES)
-    st.caption(together(*map(told, notes)))
+    st.caption(join_sentences(*map(translate, notes)))
     _table(list(best.values()), scores)
     return best[relation]
 
 
-def summary(found: Measured, row: Row, tests: int) -> str:
+def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
     """What the numbers say of one relation."""
     chance = found.chance(row.relation)
     said = [
@@ -121,7 +131,7 @@ def summary(found: Measured, row: Row, tests: int) -> str:
         said.append(_("A guess between the two candidates finds {chance:.0f} %.", chance=row.chance))
     if chance is not None:
         said.append(_("The best head with random weights finds {found:.1f} %.", found=chance.accuracy))
-    return together(*said)
+    return join_sentences(*said)
 
 
 def p_value(chance: float) -> str:
@@ -133,11 +143,11 @@ def p_value(chance: float) -> str:
     return "< 0.001" if chance < 0.001 else f"= {chance:.2g}"
 
 
-def _score(found: Measured, row: Row) -> Score:
+def _score(found: CorpusScores, row: RelationRow) -> RelationScore:
     chance = found.chance(row.relation)
     random = None if chance is None else chance.accuracy
     head = found.name(row)
-    return Score(
+    return RelationScore(
         row.relation,
         row.n,
         head,
@@ -145,31 +155,31 @@ def _score(found: Measured, row: Row) -> Score:
         row.low,
         row.high,
         row.baseline,
-        told(row.baseline_name),
+        translate(row.baseline_name),
         random,
         row.chance,
     )
 
 
-def _table(best: list[Row], scores: list[Score]) -> None:
+def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
     """All relations with their figures; a click on a line picks the relation."""
     draw_table(
         {
             _("relation"): [score.relation for score in scores],
             _("links"): [score.n for score in scores],
             _("head"): [score.head for score in scores],
-            _("direction"): [told(row.direction) for row in best],
+            _("direction"): [translate(row.direction) for row in best],
             _("% found"): [round(score.accuracy, 2) for score in scores],
             _("low"): [round(score.low, 2) for score in scores],
             _("high"): [round(score.high, 2) for score in scores],
             _("rule finds"): [round(score.baseline, 2) for score in scores],
             _("rule"): [score.rule for score in scores],
-            _("than the rule"): [told(VERDICTS[row.verdict]) for row in best],
+            _("than the rule"): [translate(VERDICTS[row.verdict]) for row in best],
             _("p, two-sided"): [float(f"{row.p:.3g}") for row in best],
             _("random weights"): [None if score.random is None else round(score.random, 2) for score in scores],
         },
         key=TABLE,
-        on_select=lambda: _pick([score.relation for score in scores]),
+        on_select=lambda: _on_pick([score.relation for score in scores]),
         selection_mode="single-row",
     )
     st.caption(
@@ -180,7 +190,7 @@ def _table(best: list[Row], scores: list[Score]) -> None:
     )
 
 
-def _pick(names: list[str]) -> None:
+def _on_pick(names: list[str]) -> None:
     lines = st.session_state[TABLE]["selection"]["rows"]
     if lines and lines[0] < len(names):
-        choose_own(Measure, relation=names[lines[0]])
+        set_params(MeasureOptions, relation=names[lines[0]])

@@ -8,40 +8,48 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from probing.corpus import Corpus
-from probing.rows import Row, accuracies, rows, to_csv, to_json
-from probing.tally import Counts
+from i18n import _, ngettext, translate
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import RelationCounts
+from probing.relation_rows import RelationRow, accuracies, rows, to_csv, to_json
+from ui.input.bound_widget import bound_widget
 from ui.input.head_picking import keep_head
-from ui.input.picking import control
+from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.heads import VERDICTS
-from ui.pages.measure.measured import Measured
-from ui.pages.measure.options import Measure
-from ui.run.refusals import say
+from ui.pages.measure.options import MeasureOptions
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
 from viz.figures.head_map import head_map
 from viz.figures.head_marks import mark_heads
-from wording import _, ngettext, told
 
 MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
-def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int, int]) -> None:
+def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at: tuple[int, int]) -> None:
     """Every head's score for one relation, and random weights' on the same scale; one head is framed."""
-    counts = found.state.tally.of(relation)
+    counts = found.state.tally.counts_of(relation)
     assert counts is not None
     ways = {"best": _("Each head's better direction"), "out": found.corpus.directions[0]}
     if len(found.corpus.directions) > 1:
         ways["in"] = found.corpus.directions[1]
     way = way_of(options, found.corpus)
-    control(Measure, "way", st.segmented_control, _("Direction"), list(ways), format_func=ways.get, shown=way,
-            required=True,
-            help=_("Whether a head may find a link by looking from one end or from the other"))  # fmt: skip
-    shown = _shown(counts, found.corpus, way)
-    mine, untrained = found.heads(relation), found.untrained(relation)
+    bound_widget(
+        MeasureOptions,
+        "way",
+        st.segmented_control,
+        _("Direction"),
+        list(ways),
+        format_func=ways.get,
+        shown=way,
+        required=True,
+        help=_("Whether a head may find a link by looking from one end or from the other"),
+    )
+    shown = _shown_percent(counts, found.corpus, way)
+    mine, untrained = found.heads(relation), found.untrained_rows(relation)
     above = [(row.layer, row.head) for row in mine if row.more]
     limit = float(shown.max()) or 1.0
     common: dict[str, Any] = {"base": found.base, "limit": limit}
@@ -54,12 +62,12 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
         **common,
     )
     mark_heads(figure, above, "circle-open", theme(), found.base)
-    say(among(mine, untrained), role="status")
+    show_notice(describe_counts(mine, untrained), role="status")
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_head)
-    random = None if found.random is None else found.random.of(relation)
+    random = None if found.random is None else found.random.counts_of(relation)
     if random is not None:
-        figure = head_map(_shown(random, found.corpus, way), theme(), _("The same with random weights"),
+        figure = head_map(_shown_percent(random, found.corpus, way), theme(), _("The same with random weights"),
                           _("% of {links:,} links", links=random.n), **common)  # fmt: skip
         draw_chart(figure, RANDOM_MAP, place=right)
     st.caption(
@@ -73,18 +81,18 @@ def maps(found: Measured, options: Measure, relation: str, looked_at: tuple[int,
     )
 
 
-def way_of(options: Measure, corpus: Corpus) -> str:
+def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
     """The direction that is shown: the reader's, where these sentences have it."""
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
-def _shown(counts: Counts, corpus: Corpus, way: str) -> np.ndarray:
+def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) -> np.ndarray:
     percent = accuracies(counts, len(corpus.directions))
     shown: np.ndarray = percent.max(axis=0) if way == "best" else percent[0 if way == "out" else 1]
     return shown
 
 
-def among(mine: list[Row], untrained: list[Row]) -> str:
+def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
     """How many heads find more than the rule, beside how many do so untrained."""
     mean = sum(row.accuracy for row in mine) / len(mine)
     best = max(mine, key=lambda row: row.accuracy)
@@ -116,10 +124,10 @@ def among(mine: list[Row], untrained: list[Row]) -> str:
     mean_and_most = _(
         "The mean over heads is {mean:.1f} %, the largest {largest:.1f} %.", mean=mean, largest=best.accuracy
     )
-    return together(whole, mean_and_most)
+    return join_sentences(whole, mean_and_most)
 
 
-def files(found: Measured, relation: str) -> None:
+def files(found: CorpusScores, relation: str) -> None:
     """Every head's figures: this relation's as a table, all of them as files."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
@@ -128,19 +136,19 @@ def files(found: Measured, relation: str) -> None:
             {
                 _("layer"): [row.layer + found.base for row in mine],
                 _("head"): [row.head + found.base for row in mine],
-                _("direction"): [told(row.direction) for row in mine],
+                _("direction"): [translate(row.direction) for row in mine],
                 _("% found"): [round(row.accuracy, 2) for row in mine],
                 _("low"): [round(row.low, 2) for row in mine],
                 _("high"): [round(row.high, 2) for row in mine],
                 _("rule finds"): [round(row.baseline, 2) for row in mine],
-                _("than the rule"): [told(VERDICTS[row.verdict]) for row in mine],
+                _("than the rule"): [translate(VERDICTS[row.verdict]) for row in mine],
                 _("p, two-sided"): [float(f"{row.p:.3g}") for row in mine],
             },
             key="measure_heads_table",
         )
         left, right = st.columns(2)
         about = _("Every relation and head, all digits, counted from 0")
-        save(
+        download_button(
             _("Save as CSV"),
             to_csv(everything),
             "headlight-scores.csv",
@@ -150,21 +158,23 @@ def files(found: Measured, relation: str) -> None:
         )
         kind = "application/json"
         scores = {**model_provenance(), "scores": json.loads(to_json(everything))}
-        save(_("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right)
+        download_button(
+            _("Save as JSON"), json.dumps(scores, indent=1), "headlight-scores.json", about, kind=kind, place=right
+        )
 
 
-def left_out(found: Measured) -> None:
+def left_out(found: CorpusScores) -> None:
     """What of the data did not count."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
-        say(_("{rows:,} rows ask nothing and were left out.", rows=corpus.left_out), role="status")
+        show_notice(_("{rows:,} rows ask nothing and were left out.", rows=corpus.left_out), role="status")
     if state.skipped:
-        say(
+        show_notice(
             _("{texts:,} texts could not be read by the model. {why}", texts=state.skipped, why=state.reason),
             role="status",
         )
     if state.tally.unread:
-        say(
+        show_notice(
             _("{links:,} links in texts or words that were not read count nowhere.", links=state.tally.unread),
             role="status",
         )

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from i18n import gettext_lazy
 from probing import formats
-from ui.show.leaves import Leaf
-from wording import sentence
+from ui.show.pagination import PaginationOptions
 
 BRINGS: dict[str, str] = {
-    "grammar": sentence("Grammar"),
-    "pronouns": sentence("Pronouns"),
-    "file": sentence("Your own"),
+    "grammar": gettext_lazy("Grammar"),
+    "pronouns": gettext_lazy("Pronouns"),
+    "file": gettext_lazy("Your own"),
 }
 
 
 @dataclass(frozen=True)
-class Measure(Leaf):
+class MeasureOptions(PaginationOptions):
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        **Leaf.CHOICES,
+        **PaginationOptions.CHOICES,
         "data": tuple(BRINGS),
         "format": tuple(formats.FORMATS),
         "way": ("best", "out", "in"),

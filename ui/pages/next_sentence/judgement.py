@@ -6,61 +6,61 @@ from dataclasses import replace
 
 import streamlit as st
 
-from inference.questions.sentence import ORDER, Judged, NextSentence
-from inference.text.accepted import check_text
+from i18n import _, gettext_lazy
+from inference.tasks.next_sentence import ORDER, NextSentence, NextSentenceAnswer
+from inference.text.validation import check_text
 from ui.input.unknown_words import refuse_unreadable
-from ui.run.answering import Answerer, ask
-from ui.run.refusals import say
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.lists import together
+from ui.show.download import download_button
+from ui.show.format_list import join_sentences
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
-from ui.state.session import FRESH, choose
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState
 from viz.figures.bars import bars
-from viz.figures.labels import cut
-from wording import _, sentence
+from viz.figures.labels import truncate
 
 EVEN = 0.5  # a verdict is either side of it
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
 
 
-def pair_of(choice: Choice) -> tuple[str, str]:
+def pair_of(choice: ViewState) -> tuple[str, str]:
     """The two texts that are judged: the reader's, or an example while there is no second text, which is said."""
     if choice.pair.strip():
-        return check_text(choice.text), check_text(choice.pair, sentence("second text"))
+        return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
-        say(
+        show_notice(
             _("The second text is empty: type one with “+ second text”. Until then this is about an example."), "status"
         )
         st.button(
             _("Use the example"),
-            on_click=choose,
+            on_click=set_view_state,
             kwargs={**FRESH, "text": EXAMPLE["text"], "pair": EXAMPLE["pair"]},
             help=_("Puts the example's two texts into the box above"),
         )
     return EXAMPLE["text"], EXAMPLE["pair"]
 
 
-def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
+def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
     """The probability in both orders: the sentence, the bars and the file."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging the two texts in both orders")
-    found = (ask(asked, doing), ask(replace(asked, text=second, pair=first), doing))
+    found = (ask_model(asked, doing), ask_model(replace(asked, text=second, pair=first), doing))
     refuse_unreadable(found[0].row, who.model, "encoder", who.head)
-    said, alike = summary(who, texts, found), agreeing(found)
-    say(together(said, alike), role="status")
+    said, alike = summary(who, texts, found), describe_equal_verdicts(found)
+    show_notice(join_sentences(said, alike), role="status")
     chances = [one.probability for one in found]
     figure = bars([_("A, then B"), _("B, then A")], chances, theme(), title(found[0]), marked=(0,))
     figure.update_xaxes(range=[0, 1.12])
     draw_chart(figure, "judged_bars")
-    st.caption(_("A is the first text, B the second. {meaning}", meaning=meaning(found[0])))
+    st.caption(_("A is the first text, B the second. {meaning}", meaning=describe_training(found[0])))
     rows = [(*order, one.probability, *one.scores) for order, one in zip((texts, texts[::-1]), found, strict=True)]
     columns = ("first", "second", "probability", "score yes", "score no")
-    save(
+    download_button(
         _("Save as CSV"),
         csv_table(columns, rows),
         "headlight-next-sentence.csv",
@@ -69,12 +69,12 @@ def judgement(choice: Choice, who: Answerer, texts: tuple[str, str]) -> None:
     )
 
 
-def title(judged: Judged) -> str:
+def title(judged: NextSentenceAnswer) -> str:
     """What the bars are about."""
     return _("Do they stand in this order?") if judged.judges == ORDER else _("Does the second follow the first?")
 
 
-def meaning(judged: Judged) -> str:
+def describe_training(judged: NextSentenceAnswer) -> str:
     """What the head was trained to tell apart."""
     if judged.judges == ORDER:
         return _(
@@ -88,10 +88,10 @@ def meaning(judged: Judged) -> str:
     )
 
 
-def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged]) -> str:
+def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
     """One true sentence about both orders."""
     said = {
-        "first": cut(texts[0], 60),
+        "first": truncate(texts[0], 60),
         "model": who.title,
         "chance": found[0].probability,
         "other": found[1].probability,
@@ -105,18 +105,20 @@ def summary(who: Answerer, texts: tuple[str, str], found: tuple[Judged, Judged])
     return _(
         "After “{first}” {model} gives {chance:.3f} that “{second}” follows; the other way round it gives {other:.3f}.",
         **said,
-        second=cut(texts[1], 60),
+        second=truncate(texts[1], 60),
     )
 
 
-def agreeing(found: tuple[Judged, Judged]) -> str:
+def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
     """Return a note on equal verdicts of both orders; empty if the verdicts differ.
 
     >>> from attention.tokens import TokenRow
     >>> row = TokenRow((), (), (), (), ())
-    >>> agreeing((Judged(0.999, (4.0, -3.0), "next", row), Judged(0.999, (4.0, -3.0), "next", row)))[:61]
+    >>> describe_equal_verdicts((NextSentenceAnswer(0.999, (4.0, -3.0), "next", row), NextSentenceAnswer(0.999, (4.0,
+    ...     -3.0), "next", row)))[:61]
     'Both orders are called likely: told is that the texts go toge'
-    >>> agreeing((Judged(0.9, (1.0, 0.0), "next", row), Judged(0.1, (0.0, 1.0), "next", row)))
+    >>> describe_equal_verdicts((NextSentenceAnswer(0.9, (1.0, 0.0), "next", row), NextSentenceAnswer(0.1, (0.0, 1.0),
+    ...     "next", row)))
     ''
     """
     likely = [one.probability >= EVEN for one in found]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.pairs import GROUPS
-from ui.state.options import Answered
+from attention.text_pairs import GROUPS
+from ui.state.params import AnsweringOptions
 
 
 @dataclass(frozen=True)
-class Options(Answered):
+class NextSentenceOptions(AnsweringOptions):
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}

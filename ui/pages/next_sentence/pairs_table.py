@@ -7,22 +7,22 @@ from typing import Any
 
 import streamlit as st
 
-from inference import Refusal
-from inference.heads import NEXT_SENTENCE
-from inference.questions.question import PredictRequest
-from inference.questions.sentence import Judged, NextSentence
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from inference.task_heads import NEXT_SENTENCE
+from inference.tasks.model_request import PredictRequest
+from inference.tasks.next_sentence import NextSentence, NextSentenceAnswer
 from probing.delimited import JSON_LINES, find_delimiter, table_records
 from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.input.unknown_words import refuse_unreadable
-from ui.run.answering import Answerer
-from ui.run.ask_many import one_by_one
-from ui.run.refusals import say
-from ui.run.shelf import backend
+from ui.run.many_questions import map_questions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.run.services import get_backend
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from wording import _, sentence, told
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
 ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # the picked one; the file and encoding of the table
@@ -35,11 +35,11 @@ NAMED = (  # names of both columns, in lower case
     ("text", "pair"), ("text", "text_pair"),
 )  # fmt: skip
 HEADINGS = {
-    FIRST: sentence("first text"),
-    SECOND: sentence("second text"),
-    "probability": sentence("probability"),
-    "other way round": sentence("other way round"),
-    "remark": sentence("remark"),
+    FIRST: gettext_lazy("first text"),
+    SECOND: gettext_lazy("second text"),
+    "probability": gettext_lazy("probability"),
+    "other way round": gettext_lazy("other way round"),
+    "remark": gettext_lazy("remark"),
 }
 Row = tuple[str, str, float | None, float | None, str]  # both texts, their probability, the other way, the remark
 STARTERS = (  # of each two, the first follows and the second is from elsewhere
@@ -71,20 +71,22 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
     width = len(names)
     for line, row in rows:
         if len(row) != width:
-            raise Refusal(
-                sentence("Line {line} has {fields} columns; the first row has {width}.", line=line, fields=len(row),
+            raise UserError(
+                gettext_lazy("Line {line} has {fields} columns; the first row has {width}.", line=line, fields=len(row),
                          width=width)
             )  # fmt: skip
         if width < 2 or not (row[first].strip() and row[second].strip()):
-            raise Refusal(
-                sentence("Line {line} of the file has no two texts; each row needs a first and a second.", line=line)
+            raise UserError(
+                gettext_lazy(
+                    "Line {line} of the file has no two texts; each row needs a first and a second.", line=line
+                )
             )
     pairs = [(row[first].strip(), row[second].strip()) for _, row in rows]
     if not pairs:
-        raise Refusal(sentence("The file holds no pairs; give a first and a second text in each row."))
+        raise UserError(gettext_lazy("The file holds no pairs; give a first and a second text in each row."))
     if len(pairs) > MOST:
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "The file has {pairs:,} pairs; at most {most} are judged at once. Split it.",
                 pairs=len(pairs),
                 most=MOST,
@@ -98,17 +100,17 @@ def _places(names: Sequence[str], pair: tuple[str, str]) -> tuple[int, int] | No
     return (names.index(pair[0]), names.index(pair[1])) if set(pair) <= set(names) else None
 
 
-def whole(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
+def complete_pairs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
     """The rows of the table that have two texts, and how many have one only.
 
-    >>> whole([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
+    >>> complete_pairs([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
     ([('a', 'b')], 1)
     """
     cells = [(str(row.get(FIRST) or "").strip(), str(row.get(SECOND) or "").strip()) for row in rows]
     return [pair for pair in cells if all(pair)], sum(any(pair) and not all(pair) for pair in cells)
 
 
-def own_pairs(who: Answerer) -> None:
+def own_pairs(who: PageModel) -> None:
     """The table to type in, the file to bring, and the judgements."""
     state = st.session_state
     given = state.setdefault(PAIRS, list(STARTERS))
@@ -118,10 +120,10 @@ def own_pairs(who: Answerer) -> None:
         key=f"own_pairs_{state.setdefault(ROUND, 0)}",
         num_rows="dynamic",
         hide_index=True,
-        column_config={name: st.column_config.TextColumn(told(HEADINGS[name])) for name in (FIRST, SECOND)},
+        column_config={name: st.column_config.TextColumn(translate(HEADINGS[name])) for name in (FIRST, SECOND)},
         alt=_("Pairs of texts to be judged, which can be changed"),
     )
-    pairs, halves = whole(edited)
+    pairs, halves = complete_pairs(edited)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             _("Judge these pairs"),
@@ -145,14 +147,14 @@ def own_pairs(who: Answerer) -> None:
                     _take_file(uploaded.getvalue(), encoding)
                     st.rerun()
     for problem in state.pop(SAID, []):
-        say(problem)
-    say(_counted(len(pairs), halves), role="status")
+        show_notice(problem)
+    show_notice(_describe_counts(len(pairs), halves), role="status")
     asked = state.get(ASKED)
     if asked:
         _judge(who, asked)
 
 
-def _counted(pairs: int, halves: int) -> str:
+def _describe_counts(pairs: int, halves: int) -> str:
     """How many pairs are judged, and what is left out."""
     more = _(", the first {most} of them at once", most=MOST) if pairs > MOST else ""
     left = _("; {halves} with one text only are left out", halves=halves) if halves else ""
@@ -177,13 +179,13 @@ def summary(title: str, rows: Sequence[Row]) -> str:
     )
 
 
-def _told(question: PredictRequest[Judged]) -> tuple[float | None, str]:
+def _judge_pair(question: PredictRequest[NextSentenceAnswer]) -> tuple[float | None, str]:
     """A pair's probability, or why it has none; the other pairs are judged all the same."""
     try:
-        judged = backend().predict(question)
+        judged = get_backend().predict(question)
         refuse_unreadable(judged.row, question.model, "encoder", NEXT_SENTENCE)
         return judged.probability, ""
-    except Refusal as refusal:
+    except UserError as refusal:
         if refusal.way_out not in ("text", "cut", "reads"):
             raise
         return None, refusal.message
@@ -194,21 +196,21 @@ def _take_file(content: bytes, encoding: str) -> None:
     state = st.session_state
     try:
         state[PAIRS] = parse(content, encoding)
-    except Refusal as refusal:
+    except UserError as refusal:
         state[SAID] = [refusal.message]
         return
     state[ROUND] += 1  # a new table, without what was typed into the last one
     state[ASKED] = ()
 
 
-def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
+def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
     """Both orders of every pair, and the table of results as far as it has come."""
     questions = [
         NextSentence(model=who.model, revision=who.revision, text=first, pair=second)
         for pair in pairs
         for first, second in (pair, pair[::-1])
     ]
-    found = one_by_one(questions, _("Judging"), _told)
+    found = map_questions(questions, _("Judging"), _judge_pair)
     rows = [
         (*pair, found[2 * at][0], found[2 * at + 1][0], found[2 * at][1])
         for at, pair in enumerate(pairs)
@@ -216,13 +218,13 @@ def _judge(who: Answerer, pairs: Sequence[tuple[str, str]]) -> None:
     ]
     if not rows:
         return
-    say(summary(who.title, rows), "status")
+    show_notice(summary(who.title, rows), "status")
     columns = tuple(HEADINGS)
     draw_table(
         {name: [row[at] for row in rows] for at, name in enumerate(columns)},
-        column_config={name: told(heading) for name, heading in HEADINGS.items()},
+        column_config={name: translate(heading) for name, heading in HEADINGS.items()},
     )
-    save(
+    download_button(
         _("Save the judgements as CSV"),
         csv_table(columns, rows),
         "headlight-pairs.csv",

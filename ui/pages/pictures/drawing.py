@@ -10,34 +10,34 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from attention.outlining import outlining
+from attention.edge_heads import edge_score
 from attention.trace import Trace
-from ui.pages.pictures.given import take
-from ui.pages.pictures.options import Pictures
-from ui.routes.pictures import told_of
-from ui.routes.reader import in_language
+from i18n import _
+from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.upload import store_picture
+from ui.routes.pictures import description_of
+from ui.routes.request_language import in_language
 from ui.routes.traces import PREFIX
-from ui.run.shelf import Look as Sight
-from ui.run.shelf import seal
-from ui.state.options import choose_own
+from ui.run.services import ViewOptions as Sight
+from ui.run.services import trace_seal
+from ui.state.params import set_params
 from viz.components.picture import picture
-from viz.components.picture.content import Look, part_of, payload, seen, without_patch
-from wording import _
+from viz.components.picture.content import PictureSelection, grid_and_picture, part_of, payload, tokens_without_patch
 
 AGAIN = "picture_again"  # how often the server had to be asked anew
 
 
-def look_of(options: Pictures, trace: Trace) -> Look:
+def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
     """What is shown: what is chosen where this trace has it, else the first token and the head that draws shapes."""
-    grid, _picture = seen(trace)
-    records, alone = trace.records(part_of(trace)), without_patch(trace)
+    grid, _picture = grid_and_picture(trace)
+    records, alone = trace.records(part_of(trace)), tokens_without_patch(trace)
     token = alone[0] if alone else grid.token(grid.rows // 2, grid.columns // 2)
     if options.token is not None and options.token < len(trace.source):
         token = options.token
     layer, head = options.layer, options.head
     if layer is None or head is None or layer >= len(records) or head >= records[layer].heads:
         layer, head = _shapes(trace, alone[0] if alone else token)
-    return Look(layer, head, token, options.facing, options.by)
+    return PictureSelection(layer, head, token, options.facing, options.by)
 
 
 def _shapes(trace: Trace, token: int) -> tuple[int, int]:
@@ -45,38 +45,38 @@ def _shapes(trace: Trace, token: int) -> tuple[int, int]:
     index = np.array([token])
     records = [record.quick() for record in trace.records(part_of(trace))]
     rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
-    found = outlining(np.array(rows, np.float32), seen(trace)[0])
+    found = edge_score(np.array(rows, np.float32), grid_and_picture(trace)[0])
     layer, head = divmod(int(found.argmax()), found.shape[1])
     return layer, head
 
 
 def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
     trace: Trace,
-    options: Pictures,
+    options: PicturesOptions,
     title: str,
     cited: str = "",
     slot: str = "",
-    look: Look | None = None,
-    meaning: Callable[[Look], Mapping[str, object]] = asdict,
-) -> Look:
+    look: PictureSelection | None = None,
+    meaning: Callable[[PictureSelection], Mapping[str, object]] = asdict,
+) -> PictureSelection:
     """Draw it; what it shows, ``look`` where the options do not tell it. ``slot`` tells two views on one page apart;
     ``meaning`` says which options a click's look becomes."""
-    look, key = look or look_of(options, trace), f"picture{slot}"
-    data = payload(trace, look, title, told_of(trace, cited), *route(trace))
-    picture.mount(data, key, partial(_keep, key, trace, meaning))
+    look, key = look or selection_of(options, trace), f"picture{slot}"
+    data = payload(trace, look, title, description_of(trace, cited), *route(trace))
+    picture.mount(data, key, partial(_on_click, key, trace, meaning))
     return look
 
 
 def route(trace: Trace) -> tuple[str, str]:
     """What every address of a trace's picture and maps begins with, and what it asks with."""
     sight = Sight(part_of(trace)).query()
-    query = f"{sight}&seal={seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
+    query = f"{sight}&seal={trace_seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
     return f"{PREFIX}/{trace.id}", query
 
 
-def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
+def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) -> None:
     """The view as a page of its own, and the trace as a file."""
-    asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": seal(trace.id)}
+    asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": trace_seal(trace.id)}
     files = st.container(horizontal=True)
     files.link_button(
         _("Save as a page of its own"),
@@ -86,20 +86,20 @@ def offer_files(trace: Trace, look: Look, title: str, cited: str) -> None:
     )
     files.link_button(
         _("Save the trace"),
-        f"{PREFIX}/{trace.id}/trace.safetensors?seal={seal(trace.id)}" + in_language(),
+        f"{PREFIX}/{trace.id}/trace.safetensors?seal={trace_seal(trace.id)}" + in_language(),
         icon=":material/save:",
         help=_("One file with the picture and everything computed for it, to be opened again here or elsewhere."),
     )
 
 
-def _keep(key: str, trace: Trace, meaning: Callable[[Look], Mapping[str, object]]) -> None:
+def _on_click(key: str, trace: Trace, meaning: Callable[[PictureSelection], Mapping[str, object]]) -> None:
     """What a click kept goes into the address, a pasted picture is shown, what the server had forgotten made anew."""
-    if (content := picture.pasted(key)) is not None:
-        take(content)
+    if (content := picture.pasted_file(key)) is not None:
+        store_picture(content)
         return
     records = trace.records(part_of(trace))
-    look = picture.picked(key, len(records), records[0].heads, len(trace.source))
+    look = picture.picked_selection(key, len(records), records[0].heads, len(trace.source))
     if look is None:
         st.session_state[AGAIN] = st.session_state.get(AGAIN, 0) + 1
     else:
-        choose_own(Pictures, **meaning(look))
+        set_params(PicturesOptions, **meaning(look))

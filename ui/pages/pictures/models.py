@@ -4,47 +4,47 @@ from __future__ import annotations
 
 import streamlit as st
 
+from i18n import _, gettext_lazy, translate
 from inference.catalogue.listing import ModelCard
 from ui.input.models import label_of
-from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, Pictures
+from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, PicturesOptions
 from ui.run.downloading import show_command
 from ui.run.network import hub_in_reach
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.show.lists import listed
-from ui.show.plain import plain
-from ui.state.options import choose_own, own
-from wording import _, sentence, told
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.show.format_list import format_and_list
+from ui.show.markdown import escape_markdown
+from ui.state.params import get_params, set_params
 
-NO_MODEL = sentence(
+NO_MODEL = gettext_lazy(
     "No model of pictures is installed here. To read your own pictures, run this command, then start the app again:"
 )
-NEEDS_MODEL = sentence(
+NEEDS_MODEL = gettext_lazy(
     "“{view}” needs a model of pictures, and none is installed here. Run this command, then start the app again:"
 )
-OR_DOWNLOAD = sentence("With a network you can also pick a model above and download it.")
-WITHOUT_MODEL = sentence("These views show the recorded sample without a model: {views}.")
+OR_DOWNLOAD = gettext_lazy("With a network you can also pick a model above and download it.")
+WITHOUT_MODEL = gettext_lazy("These views show the recorded sample without a model: {views}.")
 
 
 def at_hand() -> dict[str, ModelCard]:
     """Models of pictures that answer here without a network, those that come as extras first."""
-    return {name: card for name, card in _known().items() if card.downloaded}
+    return {name: card for name, card in _vision_cards().items() if card.downloaded}
 
 
-def usual() -> str:
+def default_model() -> str:
     """The model that is meant where none is picked: the first at hand, else the first of the hub."""
-    return next(iter(at_hand()), next(iter(_known())))
+    return next(iter(at_hand()), next(iter(_vision_cards())))
 
 
-def _known() -> dict[str, ModelCard]:
-    return {card.id: card for card in backend().seeing()}
+def _vision_cards() -> dict[str, ModelCard]:
+    return {card.id: card for card in get_backend().seeing()}
 
 
-def pick_vision(options: Pictures, recorded: str | None) -> None:
+def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
     """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
-    cards, here = _known(), at_hand()
+    cards, here = _vision_cards(), at_hand()
     names = [*([""] if recorded else []), *cards]
-    shown = options.vision if options.vision or recorded else usual()
+    shown = options.vision if options.vision or recorded else default_model()
     reachable = hub_in_reach()
 
     def label(name: str) -> str:
@@ -59,28 +59,28 @@ def pick_vision(options: Pictures, recorded: str | None) -> None:
         key="vision_model",
         format_func=label,
         accept_new_options=True,
-        on_change=lambda: _keep((st.session_state["vision_model"] or "").strip()),
+        on_change=lambda: _set_model((st.session_state["vision_model"] or "").strip()),
         help=_(
             "Pick one, or type the id of a vision transformer of the Hugging Face hub: ViT, DeiT, BEiT, DINOv2, "
             "DINOv3, I-JEPA, SigLIP or CLIP."
         ),
     )
     if shown in cards:
-        st.caption(plain(told(cards[shown].summary)))
+        st.caption(escape_markdown(translate(cards[shown].summary)))
     if options.vision and options.vision not in here:
         st.session_state["vision_revision"] = options.revision
         st.text_input(
             _("Revision"),
             key="vision_revision",
             placeholder="main",
-            on_change=lambda: choose_own(Pictures, revision=st.session_state["vision_revision"].strip()),
+            on_change=lambda: set_params(PicturesOptions, revision=st.session_state["vision_revision"].strip()),
             help=_("A branch, a tag or a commit of the model's repository; empty means main."),
         )
 
 
-def pick_other(options: Pictures, model: str) -> str:
+def pick_other(options: PicturesOptions, model: str) -> str:
     """The model that stands beside another: as typed or picked, else the next one at hand; "" where there is none."""
-    cards, reachable = _known(), hub_in_reach()
+    cards, reachable = _vision_cards(), hub_in_reach()
     others = [name for name in cards if name != model]
     shown = options.other_vision or next((name for name in at_hand() if name != model), others[0] if others else "")
     st.session_state["other_vision_model"] = shown or None
@@ -90,29 +90,34 @@ def pick_other(options: Pictures, model: str) -> str:
         key="other_vision_model",
         format_func=lambda name: label_of(cards, name, reachable),
         accept_new_options=True,
-        on_change=lambda: choose_own(Pictures, other_vision=(st.session_state["other_vision_model"] or "").strip()),
+        on_change=lambda: set_params(
+            PicturesOptions, other_vision=(st.session_state["other_vision_model"] or "").strip()
+        ),
         help=_("It looks at the same picture; its layers, heads and patches may be others."),
     )
     return shown
 
 
-def _keep(name: str) -> None:
-    choose_own(Pictures, vision=name, revision="", **ELSEWHERE)
+def _set_model(name: str) -> None:
+    set_params(PicturesOptions, vision=name, revision="", **ELSEWHERE)
 
 
 def say_installing(reason: str) -> None:
     """Say what waits for a model, with the command that installs it, and the other way if there is a network."""
-    say(reason, role="status")
+    show_notice(reason, role="status")
     show_command()
     if hub_in_reach():
-        say(OR_DOWNLOAD, role="status")
+        show_notice(OR_DOWNLOAD, role="status")
 
 
 def say_needs_model(recorded: str) -> None:
     """Say how to get a model for the view that was opened; ``recorded`` is the sentence if a model is at hand."""
-    view = own(Pictures).show
+    view = get_params(PicturesOptions).show
     if at_hand():
-        say(recorded, role="status")
+        show_notice(recorded, role="status")
         return
-    say_installing(_(NEEDS_MODEL, view=told(SHOWS[view])))
-    say(_(WITHOUT_MODEL, views=listed([told(SHOWS[name]) for name in SHOWS if name not in ASKING])), role="status")
+    say_installing(_(NEEDS_MODEL, view=translate(SHOWS[view])))
+    show_notice(
+        _(WITHOUT_MODEL, views=format_and_list([translate(SHOWS[name]) for name in SHOWS if name not in ASKING])),
+        role="status",
+    )

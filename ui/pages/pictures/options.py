@@ -7,29 +7,29 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from attention.patch_roles import PATCH_ROLES
+from i18n import gettext_lazy
 from viz.components.picture.content import FACINGS, KINDS
-from wording import sentence
 
 SHOWS = {
-    "picture": sentence("On the picture"),
-    "matrix": sentence("Matrix and lines"),
-    "says": sentence("What the model says"),
-    "without": sentence("Without a part"),
-    "links": sentence("Two regions"),
-    "roles": sentence("What heads are for"),
-    "beside": sentence("Beside another"),
+    "picture": gettext_lazy("On the picture"),
+    "matrix": gettext_lazy("Matrix and lines"),
+    "says": gettext_lazy("What the model says"),
+    "without": gettext_lazy("Without a part"),
+    "links": gettext_lazy("Two regions"),
+    "roles": gettext_lazy("What heads are for"),
+    "beside": gettext_lazy("Beside another"),
 }
 ASKING = ("says", "without", "beside")  # views that a recording cannot fill
 WATCHES = {
-    "vector": sentence("The picture's vector"),
-    "class": sentence("Its likeliest class"),
-    "text": sentence("How well a text fits"),
+    "vector": gettext_lazy("The picture's vector"),
+    "class": gettext_lazy("Its likeliest class"),
+    "text": gettext_lazy("How well a text fits"),
 }
 BESIDES = {
-    "mirrored": sentence("The picture mirrored"),
-    "sample": sentence("The sample"),
-    "brought": sentence("Another picture"),
-    "model": sentence("Another model"),
+    "mirrored": gettext_lazy("The picture mirrored"),
+    "sample": gettext_lazy("The sample"),
+    "brought": gettext_lazy("Another picture"),
+    "model": gettext_lazy("Another model"),
 }
 SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
 
@@ -47,7 +47,7 @@ ELSEWHERE: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Pictures:
+class PicturesOptions:
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -83,7 +83,7 @@ class Pictures:
     edits: str = ""  # "" removes the head that is shown, "-" nothing
     looks: int | None = None  # of a link that is to be cut: the token that looks
     watch: str = "vector"
-    one: str = ""  # the region whose patches look, as attention/regions.py packs it
+    one: str = ""  # the region whose patches look, as attention/region_links.py packs it
     other: str = ""
     role: str = "neighbours"
     beside: str = "mirrored"

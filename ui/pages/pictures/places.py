@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.cause import Set
-from attention.edits import Ablate, Cut, Edit, Hide
+from attention.ablation import EditSet
+from attention.edits import Ablate, Edit, MaskEdge, MaskKey
 from attention.trace import Trace
-from ui.removing.edits import MOST_NAMED
-from ui.removing.edits import told as told_plainly
-from ui.show.lists import commas
-from viz.components.picture.content import seen
-from wording import _, ngettext
+from i18n import _, ngettext
+from ui.ablation.edits import MOST_NAMED
+from ui.ablation.edits import describe_edit as told_plainly
+from ui.show.format_list import format_comma_list
+from viz.components.picture.content import grid_and_picture
 
 
 def place_name(trace: Trace, token: int) -> str:
     """A token's place, counted from 1 as the view of a picture counts, or its name where it has none."""
-    grid, _picture = seen(trace)
+    grid, _picture = grid_and_picture(trace)
     place = grid.place(token)
     if place is None:
         return trace.tokens[token] if token < len(trace.tokens) else str(token)
     return _("row {row}, column {column}", row=place[0] + 1, column=place[1] + 1)
 
 
-def told(edit: Edit, trace: Trace) -> str:
+def describe_edit(edit: Edit, trace: Trace) -> str:
     """One edit in words."""
-    if isinstance(edit, Cut):
+    if isinstance(edit, MaskEdge):
         return _(
             "head {layer}-{head}: no link from {query} to {key}",
             layer=edit.layer,
@@ -33,25 +33,25 @@ def told(edit: Edit, trace: Trace) -> str:
             query=place_name(trace, edit.query),
             key=place_name(trace, edit.key),
         )
-    if isinstance(edit, Hide):
+    if isinstance(edit, MaskKey):
         return _("layer {layer}: {key} hidden", layer=edit.layer, key=place_name(trace, edit.key))
     return told_plainly(edit, 0)
 
 
-def in_words(edits: Set, trace: Trace) -> str:
+def describe_edits(edits: EditSet, trace: Trace) -> str:
     """All edits in a few words; what is hidden in several layers, once."""
-    hidden = dict.fromkeys(edit.key for edit in edits if isinstance(edit, Hide))
+    hidden = dict.fromkeys(edit.key for edit in edits if isinstance(edit, MaskKey))
     removed = [edit for edit in edits if isinstance(edit, Ablate)]
-    rest = [edit for edit in edits if not isinstance(edit, Ablate | Hide)]
-    return commas(
+    rest = [edit for edit in edits if not isinstance(edit, Ablate | MaskKey)]
+    return format_comma_list(
         [
-            *_few([told(edit, trace) for edit in removed], len(removed)),
+            *_name_few([describe_edit(edit, trace) for edit in removed], len(removed)),
             *[_("{key} hidden", key=place_name(trace, key)) for key in hidden],
-            *[told(edit, trace) for edit in rest],
+            *[describe_edit(edit, trace) for edit in rest],
         ]
     )
 
 
-def _few(names: Sequence[str], many: int) -> Sequence[str]:
+def _name_few(names: Sequence[str], many: int) -> Sequence[str]:
     """Heads by name, or of many their number."""
     return names if many <= MOST_NAMED else [ngettext("{many} head removed", "{many} heads removed", many, many=many)]

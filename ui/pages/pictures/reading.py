@@ -7,31 +7,31 @@ from typing import Any
 
 import streamlit as st
 
-from attention.cause import Set
+from attention.ablation import EditSet
 from attention.picture import Picture
 from attention.trace import Trace
-from inference import Refusal, TraceRequest
+from i18n import _
+from inference import TraceRequest, UserError
 from ui.pages.pictures.models import NO_MODEL, at_hand, say_installing
-from ui.pages.pictures.options import Pictures
+from ui.pages.pictures.options import PicturesOptions
 from ui.run.counters import REFUSALS
 from ui.run.downloading import offer_or_show
-from ui.run.network import failed
-from ui.run.refusals import say
-from ui.run.shelf import backend, shelf
-from ui.state.session import current
-from wording import _
+from ui.run.network import note_hub_failure
+from ui.run.notices import show_notice
+from ui.run.services import get_backend, get_trace_store
+from ui.state.session import get_view_state
 
 HELD = "picture_traces"  # in the session: those shown last, by id
 MOST = 4
 
 
-def hold(trace: Trace) -> Trace:
+def hold_trace(trace: Trace) -> Trace:
     """Keeps it while this session shows it."""
     held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
     held[trace.id] = trace
     while len(held) > MOST:
         del held[next(iter(held))]
-    return shelf().hold(trace)
+    return get_trace_store().add_picture_trace(trace)
 
 
 def forget_traces() -> None:
@@ -39,36 +39,36 @@ def forget_traces() -> None:
     st.session_state.pop(HELD, None)
 
 
-def of_picture(options: Pictures, picture: Picture, model: str) -> dict[str, Any]:
+def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[str, Any]:
     """The fields of a request or a question about a picture."""
     revision, side = options.revision or None, options.side or None
     return {"model": model, "revision": revision, "picture": picture, "side": side}
 
 
-def read_picture(options: Pictures, picture: Picture, model: str, edits: Set = ()) -> Trace | None:
+def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: EditSet = ()) -> Trace | None:
     """The picture as the model looks at it, under edits; None where it is refused, which is then said on the page."""
     request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
     held: dict[str, Trace] = st.session_state.get(HELD, {})
     if request.key in held:
-        return hold(held[request.key])
+        return hold_trace(held[request.key])
     try:
         with st.spinner(_("Loading the model, then looking at the picture"), show_time=True):
-            return hold(backend().trace(request))
-    except Refusal as refusal:
+            return hold_trace(get_backend().trace(request))
+    except UserError as refusal:
         if refusal.way_out == "retry":
-            failed()
+            note_hub_failure()
             _say_unreached(options, refusal)
         elif refusal.way_out == "embedded":  # that model reads texts
-            say(refusal.message)
+            show_notice(refusal.message)
         else:
-            offer_or_show(refusal, replace(current(), model=model, revision=options.revision))
+            offer_or_show(refusal, replace(get_view_state(), model=model, revision=options.revision))
         return None
 
 
-def _say_unreached(options: Pictures, refusal: Refusal) -> None:
+def _say_unreached(options: PicturesOptions, refusal: UserError) -> None:
     """Say that the hub did not deliver a model, and which model of pictures helps."""
     REFUSALS.labels(refusal.way_out or "none").inc()
-    say(refusal.message)
+    show_notice(refusal.message)
     if options.vision and not at_hand():
         say_installing(NO_MODEL)
     st.button(_("Try again"), help=_("Ask once more"))

@@ -7,58 +7,60 @@ import streamlit as st
 
 from attention.patch_roles import PATCH_ROLES, PatchEvidence, observe_patches
 from attention.record import Unavailable
-from ui.input.picking import control
-from ui.pages.pictures.drawing import look_of
-from ui.pages.pictures.options import Pictures
-from ui.pages.pictures.subject import Subject
-from ui.run.refusals import say
+from i18n import _, error_message, gettext_lazy, translate
+from ui.input.bound_widget import bound_widget
+from ui.pages.pictures.drawing import selection_of
+from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.shown_picture import ShownPicture
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.lists import commas
-from ui.show.provenance import named
-from ui.show.saving import save
-from ui.state.options import choose_own
+from ui.show.download import download_button
+from ui.show.format_list import format_comma_list
+from ui.show.provenance import model_fields
+from ui.state.params import set_params
 from viz.components.picture.content import part_of
-from viz.figures.head_map import head_map, picked
-from wording import _, said_by, sentence, told
+from viz.figures.head_map import head_map, picked_head
 
 WORDS = {
-    "itself": sentence("itself"),
-    "left": sentence("the patch to the left"),
-    "right": sentence("the patch to the right"),
-    "up": sentence("the patch above"),
-    "down": sentence("the patch below"),
-    "neighbours": sentence("the eight patches around it"),
-    "row": sentence("others of its row"),
-    "column": sentence("others of its column"),
-    "alone": sentence("tokens without a patch"),
-    "broad": sentence("everything, about evenly"),
+    "itself": gettext_lazy("itself"),
+    "left": gettext_lazy("the patch to the left"),
+    "right": gettext_lazy("the patch to the right"),
+    "up": gettext_lazy("the patch above"),
+    "down": gettext_lazy("the patch below"),
+    "neighbours": gettext_lazy("the eight patches around it"),
+    "row": gettext_lazy("others of its row"),
+    "column": gettext_lazy("others of its column"),
+    "alone": gettext_lazy("tokens without a patch"),
+    "broad": gettext_lazy("everything, about evenly"),
 }
 MOST_NAMED = 12  # heads of one role that are named
 
 
-def roles(shown: Subject, options: Pictures) -> None:
+def roles(shown: ShownPicture, options: PicturesOptions) -> None:
     """A map of one role's share, and which heads are named after which."""
     try:
         found = observe_patches(shown.trace, part_of(shown.trace))
     except Unavailable as reason:
-        say(said_by(reason), role="status")
+        show_notice(error_message(reason), role="status")
         return
-    control(Pictures, "role", st.selectbox, _("Where patches look"), list(PATCH_ROLES), format_func=WORDS.get)
-    look = look_of(options, shown.trace)
+    bound_widget(
+        PicturesOptions, "role", st.selectbox, _("Where patches look"), list(PATCH_ROLES), format_func=WORDS.get
+    )
+    look = selection_of(options, shown.trace)
     share = found.shares[options.role]
     known = np.isfinite(share)
     if not known.any():
-        say(_("This picture has no patch that could look there."), role="status")
+        show_notice(_("This picture has no patch that could look there."), role="status")
         return
     left, right = st.container(key="stacks").columns(2)
     with left:
-        title = _("Look at: {what}", what=told(WORDS[options.role]))
+        title = _("Look at: {what}", what=translate(WORDS[options.role]))
         unit = _("entropy over that of even attention") if options.role == "broad" else _("share of attention")
         chart = head_map(share.astype(np.float32), theme(), title, unit, limit=1.0, selected=(look.layer, look.head))
-        draw_chart(chart, "picture_roles", on_click=_clicked)
+        draw_chart(chart, "picture_roles", on_click=_on_click)
     with right:
-        _named(found)
+        _draw_named_heads(found)
     st.caption(
         _(
             "Means over patches that have such a place; even attention would give {chance:.3f}. A head is named after "
@@ -69,12 +71,12 @@ def roles(shown: Subject, options: Pictures) -> None:
             chance=found.chance[options.role],
         )
     )
-    save(_("Save the table"), _table(found), "headlight-picture-roles.csv",
+    download_button(_("Save the table"), _table(found), "headlight-picture-roles.csv",
          _("Every head's shares as CSV, all digits"),
-         provenance={**named(shown.trace.model), "picture": shown.title})  # fmt: skip
+         provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
 
 
-def _named(found: PatchEvidence) -> None:
+def _draw_named_heads(found: PatchEvidence) -> None:
     """Which heads are named after which role."""
     layers, heads = found.shares["itself"].shape
     names = {(layer, head): found.role(layer, head) for layer in range(layers) for head in range(heads)}
@@ -83,8 +85,8 @@ def _named(found: PatchEvidence) -> None:
     for role in PATCH_ROLES:
         mine = [f"{layer}-{head}" for (layer, head), name in names.items() if name == role]
         if mine:
-            shown = commas(mine[:MOST_NAMED]) + (" …" if len(mine) > MOST_NAMED else "")
-            lines.append(_("- {what} ({many}): {heads}", what=told(WORDS[role]), many=len(mine), heads=shown))
+            shown = format_comma_list(mine[:MOST_NAMED]) + (" …" if len(mine) > MOST_NAMED else "")
+            lines.append(_("- {what} ({many}): {heads}", what=translate(WORDS[role]), many=len(mine), heads=shown))
     rest = sum(not name for name in names.values())
     lines.append(_("- none of these: {many} of {all} heads", many=rest, all=len(names)))
     st.markdown("\n".join(lines))
@@ -98,7 +100,7 @@ def _table(found: PatchEvidence) -> str:
     return csv_table(["layer", "head", *PATCH_ROLES, "role"], rows)
 
 
-def _clicked(key: str) -> None:
-    place = picked(st.session_state[key])
+def _on_click(key: str) -> None:
+    place = picked_head(st.session_state[key])
     if place is not None:
-        choose_own(Pictures, layer=place[0], head=place[1])
+        set_params(PicturesOptions, layer=place[0], head=place[1])

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.options import nothing
-from wording import sentence
+from i18n import gettext_lazy
+from ui.state.params import drop_place
 
 SHOWS = {
-    "test": sentence("Order test"),
-    "vectors": sentence("Position vectors"),
-    "shift": sentence("Shift matrix"),
-    "distance": sentence("Scores by distance"),
+    "test": gettext_lazy("Order test"),
+    "vectors": gettext_lazy("Position vectors"),
+    "shift": gettext_lazy("Shift matrix"),
+    "distance": gettext_lazy("Scores by distance"),
 }
 LONGEST = 512  # positions or tokens of distance that are drawn
 
 
 @dataclass(frozen=True)
-class Options:
+class PositionsOptions:
     """What this page lets its reader choose; None means "what fits the model"."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
-    OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), nothing)
+    OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), drop_place)
 
     show: str = "test"
     mix: str = "shuffle"  # how the words change places
@@ -35,6 +35,6 @@ class Options:
     curves: str = ""  # dimensions drawn as curves, "0-1-20"
 
 
-def length_of(options: Options) -> int:
+def length_of(options: PositionsOptions) -> int:
     """Positions to draw."""
     return min(max(2, options.length), LONGEST)

@@ -8,33 +8,33 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.order import shuffled, swapped, words
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from inference import Refusal
-from inference.questions.order import ROUNDING, OrderRequest, OrderTest, Pass
-from ui.input.picking import control
-from ui.pages.positions.options import Options
+from attention.word_order import shuffle_tokens, swap_words, words
+from i18n import _, error_message, gettext_lazy, translate
+from i18n.lists import join_sentences
+from inference import UserError
+from inference.tasks.order_test import ROUNDING, OrderPass, OrderRequest, OrderTest
+from ui.input.bound_widget import bound_widget
+from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps
-from ui.run.reading import request_of
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
-from ui.show.numbers import small
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import choose
-from viz.components.strip import strip
-from wording import _, said_by, sentence, told
-from wording.joined import together
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
+from ui.run.traces import request_of
+from ui.show.numbers import format_small
+from ui.state.params import set_params
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
 
-MIXES = {"shuffle": sentence("Shuffle the words"), "swap": sentence("Swap two words")}
+MIXES = {"shuffle": gettext_lazy("Shuffle the words"), "swap": gettext_lazy("Swap two words")}
 Head = tuple[int, int]
 
 
-def order_test(choice: Choice, trace: Trace, options: Options) -> None:
+def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
     """Pick another order, ask the model, draw what came of it."""
     if choice.opened:
-        say(
+        show_notice(
             _("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice."),
             role="status",
         )
@@ -54,49 +54,65 @@ def order_test(choice: Choice, trace: Trace, options: Options) -> None:
     )
     try:
         with st.spinner(_("Reading both orders, with positions and without")):
-            test = backend().inspect(question)
-    except Refusal as refusal:
-        show(refusal)
+            test = get_backend().inspect(question)
+    except UserError as refusal:
+        show_error(refusal)
         return
     layer, head = _pick_head(choice, test, columns[3:])
     _strips(trace.source, order)
-    say(what_came_of_it(trace.model.name, test, choice.count), role="status")
+    show_notice(what_came_of_it(trace.model.name, test, choice.count), role="status")
     maps(choice, trace, test, layer, head)
-    say(together(sentence("How positions were taken away:"), *test.done), role="status")
+    show_notice(join_sentences(gettext_lazy("How positions were taken away:"), *test.done), role="status")
     all_heads(test, (layer, head), choice.count)
 
 
-def _pick_order(row: TokenRow, options: Options, columns: Sequence[Any]) -> tuple[int, ...] | None:
+def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]) -> tuple[int, ...] | None:
     """The tokens in the order that is chosen; None where there is none, which is then said."""
     left, right, last = columns[:3]
-    control(Options, "mix", left.segmented_control, _("What happens to the words"), list(MIXES), format_func=MIXES.get,
-         required=True, help=_("The pieces of a word move together; special tokens stay where they are"))  # fmt: skip
+    bound_widget(
+        PositionsOptions,
+        "mix",
+        left.segmented_control,
+        _("What happens to the words"),
+        list(MIXES),
+        format_func=MIXES.get,
+        required=True,
+        help=_("The pieces of a word move together; special tokens stay where they are"),
+    )
     try:
         if options.mix == "shuffle":
             right.button(
                 _("Another shuffle"),
-                on_click=choose_own,
-                args=(Options,),
+                on_click=set_params,
+                args=(PositionsOptions,),
                 kwargs={"seed": options.seed + 1},
                 help=_("A link keeps the shuffle that is shown"),
                 icon=":material/shuffle:",
             )
-            return shuffled(row, options.seed)
+            return shuffle_tokens(row, options.seed)
         first, second = _pair(row, options)
         texts = ["".join(row.pieces[start:stop]) for start, stop in words(row)]
         numbers = range(len(texts))
         name = texts.__getitem__
-        control(Options, "first", right.selectbox, _("This word"), numbers, format_func=name, shown=first,
+        bound_widget(PositionsOptions, "first", right.selectbox, _("This word"), numbers, format_func=name, shown=first,
                 help=_("It changes places with the other one"))  # fmt: skip
-        control(Options, "second", last.selectbox, _("and that one"), numbers, format_func=name, shown=second,
-                help=_("A word of the same text"))  # fmt: skip
-        return swapped(row, first, second)
+        bound_widget(
+            PositionsOptions,
+            "second",
+            last.selectbox,
+            _("and that one"),
+            numbers,
+            format_func=name,
+            shown=second,
+            help=_("A word of the same text"),
+        )
+        return swap_words(row, first, second)
     except ValueError as error:
-        say(said_by(error))
+        show_notice(error_message(error))
         return None
 
 
-def _pair(row: TokenRow, options: Options) -> tuple[int, int]:
+def _pair(row: TokenRow, options: PositionsOptions) -> tuple[int, int]:
     """Which words are swapped: those chosen, else the first and the next one."""
     count = len(words(row))
     first = options.first if options.first is not None and options.first < count else 0
@@ -111,7 +127,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
         ("order_mixed", _("The same tokens in another order"), order),
     ):
         chips = [
-            strip.Chip(
+            token_strip.TokenChip(
                 row.pieces[token],
                 mark="chosen" if order[place] != place else "",
                 glued=place > 0 and row.words[token] is not None and row.words[token] == row.words[tokens[place - 1]],
@@ -121,29 +137,31 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
             )
             for place, token in enumerate(tokens)
         ]
-        strip.mount(chips, key, title=title)
+        token_strip.mount(chips, key, title=title)
 
 
 def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
     """The result in a few sentences, made from its numbers."""
     layers, heads = test.having.differences.shape
-    layer, head = strongest(test.having)
+    layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
     template = (
-        sentence("With positions it is another map: a weight differs by up to {most} (layer {layer} · head {head}).")
+        gettext_lazy(
+            "With positions it is another map: a weight differs by up to {most} (layer {layer} · head {head})."
+        )
         if having > ROUNDING
-        else sentence("With positions a weight differs by up to {most} (layer {layer} · head {head}).")
+        else gettext_lazy("With positions a weight differs by up to {most} (layer {layer} · head {head}).")
     )
-    with_positions = _(template, most=small(having), layer=layer + base, head=head + base)
+    with_positions = _(template, most=format_small(having), layer=layer + base, head=head + base)
     if not test.masks:
         without = _(
             "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
             "over {layers} layers of {heads} heads no weight differs by more than {most}, which is rounding.",
             layers=layers,
             heads=heads,
-            most=small(lacking),
+            most=format_small(lacking),
         )
-        return told(together(without, with_positions))
+        return translate(join_sentences(without, with_positions))
     rules = {"causal": _("lets a token look back only"), "window": _("lets a token look at its neighbourhood only")}
     knows = _(
         "{model} knows order even without positions, because its mask {rule}: over {layers} layers of {heads} heads a "
@@ -152,28 +170,28 @@ def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
         rule=_(" and ").join(rules[mask] for mask in test.masks),
         layers=layers,
         heads=heads,
-        most=small(lacking),
+        most=format_small(lacking),
     )
     if test.unmasked is None:
-        return told(together(knows, with_positions))
+        return translate(join_sentences(knows, with_positions))
     before = _(
         "The mask is what is left: before it, the first layer's scores are the text's moved along, to within {most}.",
-        most=small(test.unmasked),
+        most=format_small(test.unmasked),
     )
-    return told(together(knows, before, with_positions))
+    return translate(join_sentences(knows, before, with_positions))
 
 
-def strongest(result: Pass) -> Head:
+def most_changed_head(result: OrderPass) -> Head:
     """The (layer, head) whose map differs most."""
     layer, head = np.unravel_index(int(result.differences.argmax()), result.differences.shape)
     return int(layer), int(head)
 
 
-def _pick_head(choice: Choice, test: OrderTest, columns: Sequence[Any]) -> Head:
+def _pick_head(choice: ViewState, test: OrderTest, columns: Sequence[Any]) -> Head:
     """The chosen head, or the one that notices most."""
     layers, heads = test.having.differences.shape
     inside = choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads
-    layer, head = (choice.layer or 0, choice.head or 0) if inside else strongest(test.having)
+    layer, head = (choice.layer or 0, choice.head or 0) if inside else most_changed_head(test.having)
     parts = ("layer", _("Layer"), layers, layer), ("head", _("Head"), heads, head)
     for column, (name, label, count, value) in zip(columns, parts, strict=True):
         key = f"order_{name}"
@@ -190,4 +208,4 @@ def _pick_head(choice: Choice, test: OrderTest, columns: Sequence[Any]) -> Head:
 
 
 def _keep_head() -> None:
-    choose(layer=st.session_state["order_layer"], head=st.session_state["order_head"])
+    set_view_state(layer=st.session_state["order_layer"], head=st.session_state["order_head"])

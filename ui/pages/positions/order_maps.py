@@ -7,48 +7,48 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
-from attention.order import rearranged
+from attention.mask import FloatArray
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
-from inference.questions.order import OrderTest
-from inference.text.reading import Reading
+from attention.word_order import permute_map
+from i18n import _
+from inference.tasks.order_test import OrderTest
+from inference.text.encoding import Encoding
 from ui.input.head_picking import keep_head
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.matrices import draw_matrices
-from ui.show.numbers import small
+from ui.show.numbers import format_small
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
-from viz.components.matrices.matrices import Sheet
+from ui.state.view_state import ViewState
+from viz.components.matrices.matrices import MatrixSpec
 from viz.figures import head_map
-from wording import _
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
 NOTICES = 0.1  # of a weight, from which a head counts as noticing
 
 
-def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
+def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
     """The new order's map beside the text's own map moved along, with positions and without, all four in one row."""
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
-        here = rearranged(result.text[layer].weights(head), test.order)
-        views = [looked_at(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
+        here = permute_map(result.text[layer].weights(head), test.order)
+        views = [view_of_map(choice, trace, test, map_) for map_ in (result.mixed[layer].weights(head), here)]
         labels = tuple(cell.text for cell in views[0].queries)
         if not labels:
-            say(
+            show_notice(
                 _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
                 role="status",
             )
             return
         shown = [view.weights(0, 0) for view in views]
         limit = max(float(map_.max()) for map_ in shown)
-        off = small(float(result.differences[layer, head]))
+        off = format_small(float(result.differences[layer, head]))
         notes = (
             _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count),
             _("largest difference of a weight: {most}", most=off),
@@ -56,7 +56,7 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
         titles = (_("{name}: new order", name=name), _("{name}: moved along", name=name))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
             with next(columns):  # without figures in the cells, so that the pair is seen at a glance
-                sheet = Sheet(title, map_, labels, labels, note, "sequential", limit)
+                sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
         _(
@@ -67,10 +67,10 @@ def maps(choice: Choice, trace: Trace, test: OrderTest, layer: int, head: int) -
     )
 
 
-def looked_at(choice: Choice, trace: Trace, test: OrderTest, weights: Array) -> View:
+def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
     """One map over the new order's tokens, with the reader's switches (words, special tokens) applied."""
     row = trace.source
-    mixed = Reading(row, row.segments).pick(test.order).row
+    mixed = Encoding(row, row.segments).pick(test.order).row
     one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
     return View(one, test.part, choice.words, choice.special, choice.renormalise)
 
@@ -78,7 +78,7 @@ def looked_at(choice: Choice, trace: Trace, test: OrderTest, weights: Array) -> 
 def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
     """Every head as a cell, folded; a click picks one."""
     with st.expander(_("Which heads notice the order?")):
-        say(_noticing(test), role="status")
+        show_notice(_describe_noticing(test), role="status")
         figure = head_map.head_map(
             test.having.differences,
             theme(),
@@ -91,16 +91,16 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
         st.caption(
             _("Each cell is a head, with positions: the largest difference of any weight. A click picks the head.")
         )
-        save(
+        download_button(
             _("Save the differences"),
-            table(test),
+            differences_csv(test),
             "headlight-order.csv",
             _("One line for each head, with positions and without, layers and heads counted from 0"),
             provenance=page_provenance(),
         )
 
 
-def _noticing(test: OrderTest) -> str:
+def _describe_noticing(test: OrderTest) -> str:
     found = test.having.differences
     many = int((found > NOTICES).sum())
     return _(
@@ -111,7 +111,7 @@ def _noticing(test: OrderTest) -> str:
     )
 
 
-def table(test: OrderTest) -> str:
+def differences_csv(test: OrderTest) -> str:
     """Every head's differences as CSV, all digits."""
     rows = (
         (layer, head, float(having), float(test.lacking.differences[layer, head]))

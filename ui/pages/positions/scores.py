@@ -21,25 +21,25 @@ from attention.positions import (
 )
 from attention.record import Record, first_attending
 from attention.trace import Trace
-from inference.questions.positions import Bias, Positions
-from ui.input.picking import control
-from ui.pages.positions.options import LONGEST, Options, length_of
-from ui.pages.positions.what_it_holds import past_the_end
-from ui.run.refusals import say
+from i18n import _, gettext_lazy
+from i18n.lists import format_comma_list, join_sentences
+from inference.tasks.positions import Bias, Positions
+from ui.input.bound_widget import bound_widget
+from ui.pages.positions.options import LONGEST, PositionsOptions, length_of
+from ui.pages.positions.position_scheme import draw_length_limit
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.numbers import small
-from ui.state.choice import Choice
-from viz.figures.positions_scores import Turning, buckets, by_head, rotary
-from wording import _, sentence
-from wording.joined import listed, together
+from ui.show.numbers import format_small
+from ui.state.view_state import ViewState
+from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
 
 USUAL_WIDTH = 64  # channels of a head where the model tells none
-FROM_PAPER = sentence("No such numbers were found in {model}: these are the paper's settings, {settings}.")
+FROM_PAPER = gettext_lazy("No such numbers were found in {model}: these are the paper's settings, {settings}.")
 
 
-def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> None:
+def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
     """Rotary positions, ALiBi and T5's bias over distances; what the model has comes first."""
-    control(Options, "length", st.slider, _("Distances up to"), 2, LONGEST, shown=length_of(options),
+    bound_widget(PositionsOptions, "length", st.slider, _("Distances up to"), 2, LONGEST, shown=length_of(options),
          help=_("Tokens between a query and a key"))  # fmt: skip
     reach = length_of(options)
     sections: dict[str, tuple[bool, Callable[[], None]]] = {
@@ -49,7 +49,7 @@ def scores(choice: Choice, trace: Trace, held: Positions, options: Options) -> N
     }
     for _own, draw in sorted(sections.values(), key=lambda section: not section[0]):
         draw()
-    past_the_end(held)
+    draw_length_limit(held)
 
 
 def _rotary(held: Positions, trace: Trace, reach: int) -> None:
@@ -71,9 +71,10 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
         settings = _("base {base:,.0f}, for heads of {width} channels", base=BASE, width=width)
         source = _(FROM_PAPER, model=held.model, settings=settings)
     turnings = [
-        Turning(name, rotary_score(distances, omega), rotary_bound(distances, omega)) for name, omega in omegas.items()
+        RotarySet(name, rotary_score(distances, omega), rotary_bound(distances, omega))
+        for name, omega in omegas.items()
     ]
-    say(together(source, _falling(turnings[0], reach)), role="status")
+    show_notice(join_sentences(source, _falling(turnings[0], reach)), role="status")
     draw_chart(rotary(turnings, theme(), _("Rotary: a score over the distance")), "rotary_scores")
     st.caption(
         _(
@@ -91,16 +92,18 @@ def _width(trace: Trace) -> int:
     return width if width % 2 == 0 else USUAL_WIDTH
 
 
-def _falling(turning: Turning, reach: int) -> str:
+def _falling(turning: RotarySet, reach: int) -> str:
     at = sorted({min(1, reach), min(10, reach), reach})
     parts = [
         _("{score:.2f} at distance {distance}", score=turning.score[distance], distance=distance) for distance in at
     ]
     layers = f" ({turning.name})" if turning.name else ""
-    return _("Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=listed(parts), layers=layers)
+    return _(
+        "Of its score at distance 0 an equal key keeps {parts}{layers}.", parts=format_comma_list(parts), layers=layers
+    )
 
 
-def _alibi(held: Positions, trace: Trace, choice: Choice, reach: int) -> None:
+def _alibi(held: Positions, trace: Trace, choice: ViewState, reach: int) -> None:
     st.markdown(_("**ALiBi: distance is taken off the score**"))
     if held.slopes is not None:
         slopes: Numbers = held.slopes.astype(np.float64)
@@ -109,12 +112,12 @@ def _alibi(held: Positions, trace: Trace, choice: Choice, reach: int) -> None:
         slopes = alibi_slopes(trace.heads)
         settings = _("for {heads} heads as this model has them", heads=trace.heads)
         source = _(FROM_PAPER, model=held.model, settings=settings)
-    say(
+    show_notice(
         _(
             "{source} The steepest head takes {most} from a score for each token of distance, the flattest {least}.",
             source=source,
-            most=small(float(slopes.max())),
-            least=small(float(slopes.min())),
+            most=format_small(float(slopes.max())),
+            least=format_small(float(slopes.min())),
         ),
         role="status",
     )
@@ -125,7 +128,7 @@ def _alibi(held: Positions, trace: Trace, choice: Choice, reach: int) -> None:
     )
 
 
-def _t5(held: Positions, choice: Choice, reach: int) -> None:
+def _t5(held: Positions, choice: ViewState, reach: int) -> None:
     st.markdown(_("**T5: a learned number for each bucket of distances**"))
     offsets = np.arange(-reach, reach + 1)
     if not held.biases:
@@ -134,7 +137,7 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
             buckets=BUCKETS,
             farthest=FARTHEST,
         )
-        say(_(FROM_PAPER, model=held.model, settings=settings), role="status")
+        show_notice(_(FROM_PAPER, model=held.model, settings=settings), role="status")
         figure = buckets(offsets, t5_buckets(offsets), theme(), _("T5: which bucket a distance falls into"))
         draw_chart(figure, "t5_buckets")
         st.caption(
@@ -148,7 +151,7 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
     values = by_offset(bias, offsets)
     head = _head(choice, len(values))
     top, low = (int(offsets[int(at)]) for at in (values[head].argmax(), values[head].argmin()))
-    say(
+    show_notice(
         _(
             "From {model}'s own numbers ({path}): head {head} adds most, {most:.2f}, at distance {top} and least, "
             "{least:.2f}, at {low}.",
@@ -156,9 +159,9 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
             path=bias.path,
             head=head + choice.count,
             most=values[head].max(),
-            top=_signed(top),
+            top=_format_signed(top),
             least=values[head].min(),
-            low=_signed(low),
+            low=_format_signed(low),
         ),
         role="status",
     )
@@ -172,7 +175,7 @@ def _t5(held: Positions, choice: Choice, reach: int) -> None:
     )
 
 
-def _signed(offset: int) -> str:
+def _format_signed(offset: int) -> str:
     return f"{offset:+d}" if offset else "0"
 
 
@@ -188,16 +191,16 @@ def by_offset(bias: Bias, offsets: Counts) -> Numbers:
     return result
 
 
-def _of_layer(held: Positions, choice: Choice) -> Bias:
+def _of_layer(held: Positions, choice: ViewState) -> Bias:
     """The chosen layer's bias where each layer has its own, else the one that all share."""
     layer = choice.layer or 0
     return held.biases[layer] if layer < len(held.biases) else held.biases[0]
 
 
-def _head(choice: Choice, heads: int) -> int:
+def _head(choice: ViewState, heads: int) -> int:
     return choice.head if choice.head is not None and choice.head < heads else 0
 
 
-def _heads(offsets: Counts, values: Numbers, choice: Choice, title: str, key: str) -> None:
+def _heads(offsets: Counts, values: Numbers, choice: ViewState, title: str, key: str) -> None:
     figure = by_head(offsets, values, _head(choice, len(values)), theme(), title, base=choice.count)
     draw_chart(figure, key)

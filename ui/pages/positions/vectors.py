@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.positions import Numbers, by_distance, closest, neighbours, shift_error, shift_matrix, sinusoidal
-from inference.questions.positions import Positions, Table
-from ui.input.picking import control
-from ui.pages.positions.options import LONGEST, Options, length_of
-from ui.pages.positions.what_it_holds import past_the_end
-from ui.run.refusals import say
+from attention.positions import Numbers, by_distance, closest_rows, neighbours, shift_error, shift_matrix, sinusoidal
+from i18n import _, gettext_lazy
+from i18n.lists import join_sentences
+from inference.tasks.positions import Positions, PositionTable
+from ui.input.bound_widget import bound_widget
+from ui.pages.positions.options import LONGEST, PositionsOptions, length_of
+from ui.pages.positions.position_scheme import draw_length_limit
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.matrices import draw_matrices
-from ui.show.numbers import small
-from ui.state.options import choose_own
-from viz.components.matrices.matrices import Sheet
+from ui.show.numbers import format_small
+from ui.state.params import set_params
+from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
-from wording import _, sentence
-from wording.joined import together
 
 WIDEST = 1024  # dimensions that are drawn
 USUAL = 64  # dimensions where the model has no table of its own
@@ -35,36 +35,44 @@ FORMULAS = (
 SHOWN = 0.99  # of a learned table's numbers that the colours tell apart; single ones are far larger than all others
 
 
-def size_of(options: Options, fits: int) -> int:
+def size_of(options: PositionsOptions, fits: int) -> int:
     """Dimensions of the sinusoidal vectors: those chosen, or what fits; always even.
 
-    >>> size_of(Options(), 384), size_of(Options(size=7), 384)
+    >>> size_of(PositionsOptions(), 384), size_of(PositionsOptions(size=7), 384)
     (384, 6)
     """
     size = min(max(2, options.size or fits), WIDEST)
     return size - size % 2
 
 
-def pick_sizes(options: Options, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
+def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
     """Length and dimensions; ``fits`` is how many of these there are while none are chosen."""
-    control(Options, "length", columns[0].slider, _("Positions drawn"), 2, LONGEST, shown=length_of(options),
-         help=_("How many positions are drawn, counted from 0"))  # fmt: skip
-    control(Options, "size", columns[1].number_input, _("Dimensions d"), 2, WIDEST, step=2,
+    bound_widget(
+        PositionsOptions,
+        "length",
+        columns[0].slider,
+        _("Positions drawn"),
+        2,
+        LONGEST,
+        shown=length_of(options),
+        help=_("How many positions are drawn, counted from 0"),
+    )
+    bound_widget(PositionsOptions, "size", columns[1].number_input, _("Dimensions d"), 2, WIDEST, step=2,
          shown=size_of(options, fits), help=_("Numbers in a sinusoidal vector, an even count"))  # fmt: skip
     return length_of(options), size_of(options, fits)
 
 
-def vectors(held: Positions, options: Options) -> None:
+def vectors(held: Positions, options: PositionsOptions) -> None:
     """The paper's vectors and the model's, the same figures side by side."""
     table = held.tables[0] if held.tables else None
     length, size = pick_sizes(options, USUAL if table is None else table.vectors.shape[1], st.columns(2))
     sines = sinusoidal(length, size)
     left, right = st.columns(2)
     with left:
-        say(_("Sinusoidal: {facts}", facts=_facts(sines)), role="status")
+        show_notice(_("Sinusoidal: {facts}", facts=_facts(sines)), role="status")
     if table is None:
         with right:
-            say(
+            show_notice(
                 _(
                     "{model} adds no vectors of positions; see “Scores by distance” for what it does instead.",
                     model=held.model,
@@ -78,12 +86,12 @@ def vectors(held: Positions, options: Options) -> None:
         kind = _("made of sines and cosines") if table.layout else _("learned")
         with right:
             template = (
-                sentence("{model} (made of sines and cosines): {facts}")
+                gettext_lazy("{model} (made of sines and cosines): {facts}")
                 if table.layout
-                else sentence("{model} (learned): {facts}")
+                else gettext_lazy("{model} (learned): {facts}")
             )
             about = _(template, model=held.model, facts=_facts(own))
-            say(together(about, _agreement(table)), role="status")
+            show_notice(join_sentences(about, _agreement(table)), role="status")
         left, right = st.columns(2)
         with left:
             _sheet(sines, _("Sines and cosines, as in the paper"), 1.0, "sines")
@@ -100,17 +108,17 @@ def vectors(held: Positions, options: Options) -> None:
         )
     )
     _figures(options, pairs)
-    past_the_end(held)
+    draw_length_limit(held)
 
 
 def _sheet(values: Numbers, name: str, limit: float, key: str) -> None:
     beyond = float((np.abs(values) > limit).mean())
     note = _("{positions} positions × {dimensions} dimensions", positions=len(values), dimensions=values.shape[1])
     note += _("; {beyond:.1%} of the numbers lie beyond the colours' ends", beyond=beyond) if beyond else ""
-    draw_matrices([Sheet(name, values, note=note, limit=limit)], key)
+    draw_matrices([MatrixSpec(name, values, note=note, limit=limit)], key)
 
 
-def _figures(options: Options, pairs: Sequence[tuple[str, str, Numbers]]) -> None:
+def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]]) -> None:
     narrowest = min(values.shape[1] for *_names, values in pairs)
     chosen = dimensions_of(options.curves, narrowest)
     st.session_state["positions_curves"] = chosen
@@ -120,7 +128,7 @@ def _figures(options: Options, pairs: Sequence[tuple[str, str, Numbers]]) -> Non
         key="positions_curves",
         max_selections=8,
         placeholder=_("Nothing picked"),
-        on_change=lambda: choose_own(Options, curves="-".join(map(str, st.session_state["positions_curves"]))),
+        on_change=lambda: set_params(PositionsOptions, curves="-".join(map(str, st.session_state["positions_curves"]))),
         help=_("Of sinusoidal vectors low dimensions turn fast, high ones slowly; a learned table has no such order"),
     )
     for column, (key, name, values) in zip(st.columns(2), pairs, strict=False):
@@ -153,7 +161,7 @@ def dimensions_of(stated: str, count: int) -> list[int]:
 
 def _facts(values: Numbers) -> str:
     """What the numbers of a table say about it."""
-    gap, first, second = closest(values)
+    gap, first, second = closest_rows(values)
     cosines = neighbours(values)
     alike = (
         _(
@@ -161,7 +169,7 @@ def _facts(values: Numbers) -> str:
             rows=len(values),
             first=first,
             second=second,
-            gap=small(gap),
+            gap=format_small(gap),
         )
         if gap > 0
         else _(
@@ -171,18 +179,18 @@ def _facts(values: Numbers) -> str:
     return _(
         "the largest number is {largest} in size; {alike}; the cosine of neighbours lies between {least:.2f} and "
         "{most:.2f}.",
-        largest=small(float(np.abs(values).max())),
+        largest=format_small(float(np.abs(values).max())),
         alike=alike,
         least=cosines.min(),
         most=cosines.max(),
     )
 
 
-def _agreement(table: Table) -> str:
+def _agreement(table: PositionTable) -> str:
     """How a table made of sines compares with the paper's formula."""
     if table.error is None:
         return ""
-    error = small(table.error)
+    error = format_small(table.error)
     if table.layout == "halves":
         return _(
             "It is the paper's formula, with all sines in the first half; the largest difference is {error}.",
@@ -193,18 +201,18 @@ def _agreement(table: Table) -> str:
     return _("It differs from the paper's formula by up to {error}.", error=error)
 
 
-def shifting(held: Positions, options: Options) -> None:
+def shifting(held: Positions, options: PositionsOptions) -> None:
     """M_k, and that it moves every position by k."""
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
     shift = min(options.shift, length - 1)
-    control(Options, "shift", columns[2].number_input, _("Shift k"), 0, length - 1, shown=shift,
+    bound_widget(PositionsOptions, "shift", columns[2].number_input, _("Shift k"), 0, length - 1, shown=shift,
          help=_("How many positions further on"))  # fmt: skip
     for formula in FORMULAS:
         st.latex(formula)
     matrix = shift_matrix(shift, size)
     error = shift_error(sinusoidal(length, size), shift, matrix)
-    say(
+    show_notice(
         _(
             "One matrix moves every position by {shift}: between PE(pos + {shift}) and M·PE(pos), over all "
             "{positions} positions and {dimensions} dimensions, the largest difference is {error:.1e}.",
@@ -217,7 +225,9 @@ def shifting(held: Positions, options: Options) -> None:
     )
     names = tuple(str(dimension) for dimension in range(size))
     note = _("{size} × {size}; everything outside the {blocks} blocks of 2 × 2 is 0", size=size, blocks=size // 2)
-    draw_matrices([Sheet(_("M for k = {shift}", shift=shift), matrix, names, names, note, limit=1.0)], "shift_matrix")
+    draw_matrices(
+        [MatrixSpec(_("M for k = {shift}", shift=shift), matrix, names, names, note, limit=1.0)], "shift_matrix"
+    )
     st.caption(
         _(
             "Each 2 × 2 block on the diagonal turns one pair of dimensions (a sine and its cosine) by k times the "
@@ -226,7 +236,7 @@ def shifting(held: Positions, options: Options) -> None:
         )
     )
     if held.tables and not held.tables[0].layout:
-        say(
+        show_notice(
             _("{model}'s own table is learned; nothing makes a matrix of this kind exist for it.", model=held.model),
             "status",
         )

@@ -7,66 +7,68 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.mask import Bools
+from attention.mask import BoolArray
 from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
+from i18n import _, gettext_lazy, ngettext, translate
+from ui.input.bound_widget import bound_widget
 from ui.input.head_picking import keep_head
-from ui.input.picking import control
-from ui.pages.roles.known import Known
-from ui.pages.roles.options import Roles
+from ui.pages.roles.gathering import HeadEvidence
+from ui.pages.roles.options import RolesOptions
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as of_relations
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
-from ui.show.lists import commas, semicolons, together
+from ui.show.format_list import format_comma_list, format_semicolon_list, join_sentences
 from ui.show.provenance import model_provenance, page_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures.role_map import SIGNS, role_map
-from wording import _, ngettext, sentence, told
 
 MAP = "roles_map"
 WORDS: dict[str, str] = {
-    "previous": sentence("the token before"),
-    "next": sentence("the token after"),
-    "same": sentence("itself"),
-    "first": sentence("the first token"),
-    "separator": sentence("marks that end or separate texts"),
-    "repeat": sentence("the same piece elsewhere"),
-    "broad": sentence("everything, about evenly"),
+    "previous": gettext_lazy("the token before"),
+    "next": gettext_lazy("the token after"),
+    "same": gettext_lazy("itself"),
+    "first": gettext_lazy("the first token"),
+    "separator": gettext_lazy("marks that end or separate texts"),
+    "repeat": gettext_lazy("the same piece elsewhere"),
+    "broad": gettext_lazy("everything, about evenly"),
 }
 SHORT: dict[str, str] = {
-    "previous": sentence("token before"),
-    "next": sentence("token after"),
-    "same": sentence("itself"),
-    "first": sentence("first token"),
-    "separator": sentence("separators"),
-    "repeat": sentence("repeats"),
-    "broad": sentence("broad"),
+    "previous": gettext_lazy("token before"),
+    "next": gettext_lazy("token after"),
+    "same": gettext_lazy("itself"),
+    "first": gettext_lazy("first token"),
+    "separator": gettext_lazy("separators"),
+    "repeat": gettext_lazy("repeats"),
+    "broad": gettext_lazy("broad"),
 }
 FILTERS: dict[str, str] = {
-    "": sentence("All"),
-    "relation": sentence("That find a relation"),
-    "none": sentence("Without any role or relation"),
-    **{role: sentence("That look at {what}", what=what) for role, what in WORDS.items()},
+    "": gettext_lazy("All"),
+    "relation": gettext_lazy("That find a relation"),
+    "none": gettext_lazy("Without any role or relation"),
+    **{role: gettext_lazy("That look at {what}", what=what) for role, what in WORDS.items()},
 }
 
 
-def named(known: Known, options: Roles) -> list[list[list[str]]]:
+def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
     """Each head's roles, strongest first, by layer and head."""
     layers, heads = known.shape
     share = options.share / 100
     return [[names(known.evidence, layer, head, share) for head in range(heads)] for layer in range(layers)]
 
 
-def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]], relations: Relations) -> None:
+def draw_map(
+    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
+) -> None:
     """The sentences, the map, and what its signs mean."""
-    say(summary(known, roles, options, choice.count), role="status")
-    if relations.told:
-        say(of_relations(relations, len(roles) * len(roles[0]), choice.count), role="status")
+    show_notice(summary(known, roles, options, choice.count), role="status")
+    if relations.row_of_head:
+        show_notice(of_relations(relations, len(roles) * len(roles[0]), choice.count), role="status")
     for note in sinks(known, roles):
-        say(note, role="status")
+        show_notice(note, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
     shares = np.full(known.shape, np.nan)
     for layer, head in np.ndindex(*known.shape):
@@ -77,7 +79,7 @@ def draw_map(known: Known, choice: Choice, options: Roles, roles: list[list[list
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen, base=choice.count)
     draw_chart(figure, MAP, on_click=keep_head)
-    st.caption(together(*how_to_read(options.share, relations=any(any(row) for row in found))))
+    st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
 
 def how_to_read(share: int, *, relations: bool) -> list[str]:
@@ -88,7 +90,7 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
             " least {even:.0%} of the greatest). Colour: that share; for {broad}, the entropy. No colour: no role"
             " of these.",
             share=share,
-            signs=commas([f"{SIGNS[role]} {told(WORDS[role])}" for role in ROLES]),
+            signs=format_comma_list([f"{SIGNS[role]} {translate(WORDS[role])}" for role in ROLES]),
             even=EVEN,
             broad=SIGNS["broad"],
         )
@@ -105,7 +107,7 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
     return [*said, last]
 
 
-def by_first(roles: list[list[list[str]]], role: str) -> Bools:
+def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
     """Which heads have a role as their first, (layer, head): so that each head is counted once.
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
@@ -114,7 +116,7 @@ def by_first(roles: list[list[list[str]]], role: str) -> Bools:
     return np.array([[some[:1] == [role] for some in row] for row in roles])
 
 
-def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: int) -> str:
+def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions, base: int) -> str:
     """How many heads have a role, and the clearest of each; every head is counted once, under its strongest role."""
     counts: dict[str, int] = {}
     clearest: dict[str, str] = {}
@@ -144,7 +146,7 @@ def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: in
             " {places}.",
             texts,
             **values,
-            places=semicolons(places),
+            places=format_semicolon_list(places),
         )
         if places
         else ngettext(
@@ -160,10 +162,10 @@ def summary(known: Known, roles: list[list[list[str]]], options: Roles, base: in
         broad=f"{broad} {clearest['broad']}" if broad else "0",
         neither=heads - some - broad,
     )
-    return together(named, rest)
+    return join_sentences(named, rest)
 
 
-def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:
+def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
     """What heads that look at a sink take from it."""
     said = []
     for sink in SINKS:
@@ -186,17 +188,19 @@ def sinks(known: Known, roles: list[list[list[str]]]) -> list[str]:
     return said
 
 
-def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[str]]], relations: Relations) -> None:
+def table(
+    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
+) -> None:
     """Every head with its shares, to be filtered and saved."""
-    control(Roles, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
+    bound_widget(RolesOptions, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
             format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
-    columns += [_("p, two-sided"), *map(told, SHORT.values()), _("first token by value"), _("its value's length")]
+    columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
     every = [_row(known, choice.count, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
     kept = [
         [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
         for row, (layer, head) in zip(every, np.ndindex(*known.shape), strict=True)
-        if _kept(options.only, roles[layer][head], relations.name(layer, head))
+        if _passes_filter(options.only, roles[layer][head], relations.name(layer, head))
     ]
     shown = {name: [row[at] for row in kept] for at, name in enumerate(columns)}
     draw_table(shown, key="roles_table")
@@ -210,12 +214,17 @@ def table(known: Known, choice: Choice, options: Roles, roles: list[list[list[st
             heads=len(every),
         )
     )
-    save(_("Save the table"), csv_table(columns, every), "headlight-roles.csv", _("Every head as CSV, all digits"),
-         provenance=model_provenance() if known.trace is None else page_provenance())  # fmt: skip
+    download_button(
+        _("Save the table"),
+        csv_table(columns, every),
+        "headlight-roles.csv",
+        _("Every head as CSV, all digits"),
+        provenance=model_provenance() if known.trace is None else page_provenance(),
+    )
 
 
 def _row(  # noqa: PLR0913  (one control or line, told all about itself)
-    known: Known, base: int, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
+    known: HeadEvidence, base: int, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
 ) -> list[object]:
     """One head's line."""
     evidence = known.evidence
@@ -225,16 +234,20 @@ def _row(  # noqa: PLR0913  (one control or line, told all about itself)
         evidence.value_length("first"),
     ]
     numbers = [None if array is None or np.isnan(array[layer, head]) else float(array[layer, head]) for array in arrays]
-    words = commas([told(SHORT[role]) for role in roles[layer][head]] or [""])
-    row = relations.told.get((layer, head))
+    words = format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [""])
+    row = relations.row_of_head.get((layer, head))
     found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
     return [layer + base, head + base, words, relations.name(layer, head), *found, *numbers]
 
 
-def _kept(only: str, roles: list[str], relation: str) -> bool:
+def _passes_filter(only: str, roles: list[str], relation: str) -> bool:
     """Whether a filter lets a head through.
 
-    >>> _kept("first", ["first", "broad"], ""), _kept("broad", ["first", "broad"], ""), _kept("none", [], "det")
+    >>> (
+    ...     _passes_filter("first", ["first", "broad"], ""),
+    ...     _passes_filter("broad", ["first", "broad"], ""),
+    ...     _passes_filter("none", [], "det"),
+    ... )
     (True, False, False)
     """
     if only == "relation":

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.roles import ROLES
-from ui.show.leaves import Leaf
-from wording import sentence
+from i18n import gettext_lazy
+from ui.show.pagination import PaginationOptions
 
-SOURCES: dict[str, str] = {"text": sentence("The text above"), "sentences": sentence("100 sentences")}
+SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": gettext_lazy("100 sentences")}
 
 
 @dataclass(frozen=True)
-class Roles(Leaf):
+class RolesOptions(PaginationOptions):
     """What this page lets its reader choose beside the shared choice."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        **Leaf.CHOICES,
+        **PaginationOptions.CHOICES,
         "source": tuple(SOURCES),
         "only": ("", *ROLES, "relation", "none"),
     }

@@ -6,56 +6,58 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inference import Refusal
-from probing.naming import Head, named
-from probing.ready_sets import READY, ready
-from probing.rows import Row
-from probing.score import Run
-from probing.tally import Tally
-from ui.run.refusals import say
-from ui.run.scoring import scored
-from ui.show.lists import semicolons, together
-from ui.state.choice import Choice
-from wording import _
+from i18n import _
+from inference import UserError
+from probing.head_naming import Head, name_heads
+from probing.hit_counts import HitCounts
+from probing.ready_sets import READY, load_ready_set
+from probing.relation_rows import RelationRow
+from probing.score import ScoringRun
+from ui.run.notices import show_notice
+from ui.run.scoring import run_scoring
+from ui.show.format_list import format_semicolon_list, join_sentences
+from ui.state.view_state import ViewState
 
 
 @dataclass(frozen=True)
 class Relations:
     """What each head is named after, told on sentences that it was not chosen on; the same of random weights."""
 
-    told: Mapping[Head, Row] = field(default_factory=dict)
-    untrained: Mapping[Head, Row] = field(default_factory=dict)
-    tallies: Mapping[str, Tally] = field(default_factory=dict)  # by set of sentences
+    row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
+    untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
+    tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # by set of sentences
 
     def name(self, layer: int, head: int) -> str:
         """The relation that a head is known to find; "" for none."""
-        row = self.told.get((layer, head))
+        row = self.row_of_head.get((layer, head))
         return row.relation if row is not None and row.more else ""
 
 
-def head_relations(choice: Choice) -> Relations:
+def head_relations(choice: ViewState) -> Relations:
     """Every head scored on the sentences of the app, with its own weights and with random ones."""
     try:
         found = {control: _tallies(choice, control) for control in (False, True)}
-    except Refusal as refusal:
-        say(
+    except UserError as refusal:
+        show_notice(
             _("What the heads find in annotated sentences is not known. {why}", why=refusal.message),
             role="status",
         )
         return Relations()
-    told, untrained = (named([(tallies[name], ready(name)) for name in READY]) for tallies in found.values())
+    told, untrained = (
+        name_heads([(tallies[name], load_ready_set(name)) for name in READY]) for tallies in found.values()
+    )
     return Relations(told, untrained, found[False])
 
 
-def _tallies(choice: Choice, control: bool) -> dict[str, Tally]:
+def _tallies(choice: ViewState, control: bool) -> dict[str, HitCounts]:
     doing = _("Scoring random weights, in batches") if control else _("Scoring every head, in batches")
-    runs = {name: Run(ready(name), choice.model, choice.revision or None, control) for name in READY}
-    return {name: scored(run, doing).tally for name, run in runs.items()}
+    runs = {name: ScoringRun(load_ready_set(name), choice.model, choice.revision or None, control) for name in READY}
+    return {name: run_scoring(run, doing).tally for name, run in runs.items()}
 
 
 def summary(relations: Relations, heads: int, base: int) -> str:
     """How many heads are named after a relation, with how many of random weights, which have learned nothing."""
-    clear = sorted((row for row in relations.told.values() if row.more), key=lambda row: row.p)
+    clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
     names = [
         _(
             "{head} {relation}, {found:.0f} % against {rule:.0f} %",
@@ -69,8 +71,8 @@ def summary(relations: Relations, heads: int, base: int) -> str:
     values: dict[str, Any] = {
         "clear": len(clear),
         "heads": heads,
-        "names": semicolons(names) if names else "",
-        "tests": len(relations.told),
+        "names": format_semicolon_list(names) if names else "",
+        "tests": len(relations.row_of_head),
         "untrained": sum(row.more for row in relations.untrained.values()),
     }
     found = (
@@ -84,4 +86,4 @@ def summary(relations: Relations, heads: int, base: int) -> str:
         " (two-sided, corrected for {tests} heads). With random weights: {untrained}.",
         **values,
     )
-    return together(found, how)
+    return join_sentences(found, how)

@@ -7,31 +7,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attention.roles import EVEN, given
+from attention.roles import EVEN, attention_to_role
 from attention.trace import Trace
-from inference import Refusal
-from probing.naming import Head
+from i18n import _, ngettext
+from inference import UserError
+from probing.head_naming import Head
 from ui.pages.roles.evidence import WORDS
-from ui.pages.roles.known import Known, part_of, traces
-from ui.pages.roles.options import Roles
-from ui.run.refusals import say, show
+from ui.pages.roles.gathering import HeadEvidence, part_of, traces
+from ui.pages.roles.options import RolesOptions
+from ui.run.notices import show_error, show_notice
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.explore_link import explore_link
-from ui.show.leaves import turned
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
+from ui.show.pagination import paginate
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
 from ui.state.session import FRESH
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from wording import _, ngettext
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 
 COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
 
 
 @dataclass(frozen=True)
-class Told:
+class TextShare:
     """One text and the head's mean share in it."""
 
     text: str
@@ -39,42 +39,42 @@ class Told:
     hit: bool  # at least what heads are named from
 
 
-def role_sentences(known: Known, role: str, head: Head, options: Roles, choice: Choice) -> None:
+def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOptions, choice: ViewState) -> None:
     """The list and its controls."""
     least = EVEN if role == "broad" else options.share / 100
-    every = told(known, role, head, least)
-    say(summary(known, every, role, head, least, choice.count), role="status")
-    kept, shown = turned(every, Roles, options)
+    every = text_shares(known, role, head, least)
+    show_notice(summary(known, every, role, head, least, choice.count), role="status")
+    kept, shown = paginate(every, RolesOptions, options)
     try:
         looks = [known.trace] if known.trace is not None else traces([one.text for one in shown], choice)
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
         return
     for at, (one, trace) in enumerate(zip(shown, looks if shown else [], strict=True)):
         name = " · ".join((_("Hit") if one.hit else _("Miss"), f"{one.share:.2f}"))
-        strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
+        token_strip.mount(chips_of(trace, role, head, choice), f"roles_texts_{at}", title=name)
         text = {} if known.trace is not None else {**FRESH, "text": one.text, "pair": "", "target": ""}
         explore_link(replace(choice, **{**text, "layer": head[0], "head": head[1]}))
     st.caption(
         _(
             "Each strip is one text. Shade and numbers: {measured}, for each token that counts (from 0, no shade,"
             " to 1); the number above is their mean. Special tokens do not look.",
-            measured=_measured(role),
+            measured=_describe_measure(role),
         )
     )
     table = [[choice.model, choice.revision, role, *head, one.text, one.share, int(one.hit)] for one in kept]
     about = _("All {texts:,} texts of this list; layers and heads counted from 0", texts=len(kept))
-    save(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
+    download_button(_("Save the texts"), csv_table(COLUMNS, table), f"headlight-{head[0]}-{head[1]}-{role}.csv", about,
          provenance=model_provenance())  # fmt: skip
 
 
-def told(known: Known, role: str, head: Head, least: float) -> list[Told]:
+def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
     """Every text in which some token could have the role."""
     shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
-    return [Told(text, share, share >= least) for text, share in shares if not np.isnan(share)]
+    return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
 
 
-def summary(known: Known, every: list[Told], role: str, head: Head, least: float, base: int) -> str:  # noqa: PLR0913  (what the sentence is about)
+def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float, base: int) -> str:  # noqa: PLR0913  (what the sentence is about)
     """What the list holds, in numbers that add up."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = ngettext(
@@ -88,27 +88,27 @@ def summary(known: Known, every: list[Told], role: str, head: Head, least: float
         hits=hits,
         texts=len(every),
         misses=len(every) - hits,
-        measured=_measured(role),
+        measured=_describe_measure(role),
         least=least,
         whole=known.evidence.strength(role)[head],
     )
     if len(every) == texts:
         return found
-    return together(found, _("In the other {texts} no token could.", texts=texts - len(every)))
+    return join_sentences(found, _("In the other {texts} no token could.", texts=texts - len(every)))
 
 
-def _measured(role: str) -> str:
+def _describe_measure(role: str) -> str:
     if role == "broad":
         return _("the entropy of what the token looks at over the greatest there is")
     return _("the share of its attention that the token gives to {place}", place=WORDS[role])
 
 
-def chips_of(trace: Trace, role: str, head: Head, choice: Choice) -> list[Chip]:
+def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:
     """The tokens, each with what it gives to the role."""
     part = part_of(trace, choice)
     row = trace.token_rows(part)[0]
     return [
-        Chip(
+        TokenChip(
             piece,
             shade=None if np.isnan(share) else float(share),
             special=row.words[at] is None,
@@ -116,5 +116,5 @@ def chips_of(trace: Trace, role: str, head: Head, choice: Choice) -> list[Chip]:
             title="" if np.isnan(share) else f"{share:.4f}",
             label="" if np.isnan(share) else f"{share:.2f}",
         )
-        for at, (piece, share) in enumerate(zip(row.pieces, given(trace, role, *head, part), strict=True))
+        for at, (piece, share) in enumerate(zip(row.pieces, attention_to_role(trace, role, *head, part), strict=True))
     ]

@@ -8,25 +8,25 @@ from unicodedata import east_asian_width
 import numpy as np
 import streamlit as st
 
+from attention.layer_parameters import LayerParameters
 from attention.measures import as_shares, entropy
 from attention.record import AnyRecord, Record
-from attention.steps import softmax
-from attention.wiring import Wiring
-from ui.pages.step_by_step.texts import paper
-from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
-from ui.run.refusals import say
-from ui.show.lists import together
+from attention.walkthrough import softmax
+from i18n import _
+from ui.pages.step_by_step.explanations import paper
+from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.run.notices import show_notice
+from ui.show.format_list import join_sentences
 from ui.show.matrices import draw_matrices
-from ui.state.session import choose
+from ui.state.session import set_view_state
 from viz.components.matrices import matrices
-from viz.sheets.multi_head import multi_head as sheets
-from wording import _
+from viz.matrix_specs.multi_head import multi_head as sheets
 
 KEYS = 40  # drawn of a long text
 KEY = "multi_head"
 
 
-def multi_head(spot: Spot, wiring: Wiring | None) -> None:
+def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
     """Draw every head's row; shapes and parameters where the layer could be taken apart."""
     record = spot.record
     weights = np.stack([record.weights(head, spot.row)[0] for head in range(record.heads)])
@@ -43,9 +43,9 @@ def multi_head(spot: Spot, wiring: Wiring | None) -> None:
         single=single,
         base=spot.base,
     )
-    draw_matrices(found, KEY, on_pick=partial(_picked, spot, shown))
+    draw_matrices(found, KEY, on_pick=partial(_on_pick, spot, shown))
     st.caption(
-        together(
+        join_sentences(
             _("A row a head, a column a key, stronger for more; click a cell to choose its head and its key."),
             ""
             if len(shown) == record.keys
@@ -88,7 +88,7 @@ def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
     return weights
 
 
-def shapes(record: Record, wiring: Wiring | None) -> str:
+def shapes(record: Record, wiring: LayerParameters | None) -> str:
     """The way of the shapes, with this text's and this layer's sizes."""
     heads, queries, channels = record.query.shape
     kv_heads, keys, deep = record.value.shape
@@ -111,13 +111,13 @@ def _columns(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _sentence(spot: Spot, weights: np.ndarray, single: np.ndarray | None) -> None:
+def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None) -> None:
     tops = weights.argmax(axis=1)
     at = weights[:, spot.key]
     most = int(np.bincount(tops).argmax())
     who, whom = spot.pieces
-    say(
-        together(
+    show_notice(
+        join_sentences(
             _(
                 "“{who}” in the {heads} heads of layer {layer}: “{whom}” gets between {least:.2f} and {most:.2f}, "
                 "{mean:.2f} on average, {here:.2f} in head {head}.",
@@ -145,7 +145,7 @@ def _sentence(spot: Spot, weights: np.ndarray, single: np.ndarray | None) -> Non
     )
 
 
-def _parameters(wiring: Wiring) -> None:
+def _parameters(wiring: LayerParameters) -> None:
     """How many numbers were trained, by matrix."""
     branches = {"W_Q": wiring.query, "W_K": wiring.key, "W_V": wiring.value}
     sizes = {name: branch.weight.shape for name, branch in branches.items()} | {"W_O": wiring.output.shape}
@@ -173,12 +173,12 @@ def _parameters(wiring: Wiring) -> None:
     )
 
 
-def _picked(spot: Spot, shown: np.ndarray) -> None:
-    found = matrices.picked(KEY)
+def _on_pick(spot: WeightPlace, shown: np.ndarray) -> None:
+    found = matrices.picked_cell(KEY)
     if found is None:
         return
     sheet, row, column = found
     if sheet == 0 and row < spot.record.heads and column < len(shown):
-        choose(**{**spot.chosen, "head": row, "to": int(shown[column])})
+        set_view_state(**{**spot.selection, "head": row, "to": int(shown[column])})
     elif sheet == 1 and row < spot.record.heads:
-        choose(**{**spot.chosen, "head": row})
+        set_view_state(**{**spot.selection, "head": row})

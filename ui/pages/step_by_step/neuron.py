@@ -6,21 +6,21 @@ import numpy as np
 import streamlit as st
 
 from attention.record import Record
-from attention.worked import products
-from ui.pages.step_by_step.texts import paper
-from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
-from ui.run.refusals import say
+from attention.worked_example import products
+from i18n import _
+from ui.pages.step_by_step.explanations import paper
+from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.run.notices import show_notice
 from ui.show.chart import theme
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
 from ui.show.matrices import draw_matrices
 from viz.figures.palette import sides
-from viz.sheets.neuron import neuron as sheets
-from wording import _
+from viz.matrix_specs.neuron import neuron as sheets
 
 KEYS = 40  # drawn of a long text
 
 
-def neuron(spot: Spot) -> None:
+def neuron(spot: WeightPlace) -> None:
     """Draw it for the token that looks, for the keys around the chosen one."""
     record = spot.record
     assert isinstance(record, Record)
@@ -32,7 +32,7 @@ def neuron(spot: Spot) -> None:
     draw_matrices(found, "neuron", numbers=None)
     below, above = sides(theme())
     st.caption(
-        together(
+        join_sentences(
             _(
                 "{below} is below zero, {above} above; the framed row is the chosen key.",
                 below=below.capitalize(),
@@ -47,14 +47,14 @@ def neuron(spot: Spot) -> None:
     )
 
 
-def _sentence(spot: Spot, query: np.ndarray, key: np.ndarray) -> None:
+def _sentence(spot: WeightPlace, query: np.ndarray, key: np.ndarray) -> None:
     who, whom = spot.pieces
     found = products(query, key)
     parts = [
         _("channel {channel} ({product:+.2f})", channel=at, product=one * other)
         for at, (one, other) in zip(found.channels, found.terms, strict=True)
     ]
-    say(
+    show_notice(
         _(
             "{head}, “{who}” to “{whom}”: q · k = {total:.2f}. The largest of its {n} products are "
             "{parts}; the {left} others sum to {rest:.2f}.",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 
 @dataclass(frozen=True)
-class Rules:
+class StepOptions:
     """This page's own options: which view is shown, and the rules that are tried."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {

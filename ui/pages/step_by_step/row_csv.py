@@ -7,10 +7,10 @@ import io
 from collections.abc import Sequence
 
 from attention.spreadsheet import safe_cell
-from attention.steps import Weighing
+from attention.walkthrough import WeightSteps
 
 
-def row_csv(pieces: Sequence[str], weighing: Weighing) -> str:
+def row_csv(pieces: Sequence[str], weighing: WeightSteps) -> str:
     """The file, with the fewest digits that are each float32; ``weighing`` has one row, ``pieces`` its keys."""
     columns = {
         "q·k": weighing.dots,

@@ -6,26 +6,26 @@ import numpy as np
 import streamlit as st
 
 from attention.record import Record
-from attention.steps import Weighing, weigh
-from attention.worked import aligned, lines, projected
-from ui.pages.step_by_step import texts
+from attention.walkthrough import WeightSteps, weigh
+from attention.worked_example import align_rows, format_projection, lines
+from i18n import _, ngettext
+from ui.pages.step_by_step import explanations
 from ui.pages.step_by_step.row_csv import row_csv
-from ui.pages.step_by_step.weight_path import Way
-from ui.pages.step_by_step.weight_picker import Spot, labels, place, window
-from ui.run.refusals import say
-from ui.show.lists import together
+from ui.pages.step_by_step.weight_path import WeightPath
+from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
+from ui.run.notices import show_notice
+from ui.show.download import download_button
+from ui.show.format_list import join_sentences
 from ui.show.matrices import draw_matrices
 from ui.show.numbers import scientific
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from viz.sheets import step_by_step as sheets
-from wording import _, ngettext
+from viz.matrix_specs import step_by_step as sheets
 
 WINDOW = 32  # keys shown of a long text
 NUMBERED = 24  # keys up to which each cell says its number
 
 
-def sentence(spot: Spot) -> str:
+def sentence(spot: WeightPlace) -> str:
     """What the numbers say about this weight."""
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
@@ -53,10 +53,10 @@ def sentence(spot: Spot) -> str:
             whom=whom,
             who=who,
         )
-    return together(said, _("Its score is {score:.2f}; where does that come from?", score=score))
+    return join_sentences(said, _("Its score is {score:.2f}; where does that come from?", score=score))
 
 
-def only_weights(spot: Spot) -> None:
+def only_weights(spot: WeightPlace) -> None:
     """What is known of an architecture that gives its finished maps only."""
     shown = window(len(spot.keys), WINDOW, spot.key)
     row = spot.record.weights(spot.head, spot.row)[0][shown]
@@ -64,7 +64,7 @@ def only_weights(spot: Spot) -> None:
     draw_matrices([sheets.weights(row, who, labels(spot.keys, shown), place(shown, spot.key))], "steps_weights")
 
 
-def only_scores(spot: Spot) -> None:
+def only_scores(spot: WeightPlace) -> None:
     """What the trace holds of a layer that cannot be taken apart: queries and keys as they enter the dot products."""
     record = spot.record
     assert isinstance(record, Record)
@@ -73,12 +73,12 @@ def only_scores(spot: Spot) -> None:
     scores(spot, weigh(query[spot.row], keys, record, spot.head, spot.row), shown, query[spot.query], keys[spot.key])
 
 
-def steps(way: Way) -> None:
+def steps(way: WeightPath) -> None:
     """All steps, from the vectors that come in to the comparison with the model."""
     spot = way.spot
     shown = window(len(spot.keys), WINDOW, spot.key)
     if len(shown) < len(spot.keys):
-        say(
+        show_notice(
             _(
                 "{shown} of {keys} keys are shown, around the chosen one; all are counted.",
                 shown=len(shown),
@@ -86,34 +86,34 @@ def steps(way: Way) -> None:
             ),
             "status",
         )
-    _incoming(way)
+    _draw_input(way)
     _projections(way, shown)
     scores(spot, way.weighing, shown, way.query, way.keys[spot.key])
-    _gathered(way, shown)
-    _joined(way)
-    _leaving(way)
-    _compared(way)
+    _draw_weighted_values(way, shown)
+    _draw_concatenation(way)
+    _draw_output(way)
+    _draw_comparison(way)
 
 
-def _incoming(way: Way) -> None:
+def _draw_input(way: WeightPath) -> None:
     spot, wiring = way.spot, way.layer.wiring
     st.subheader(_("1 · Vectors come in"))
-    st.markdown(texts.incoming(wiring, spot.layer, spot.part))
+    st.markdown(explanations.describe_input(wiring, spot.layer, spot.part))
     if wiring.before is not None:
-        st.latex(texts.norm_formula(wiring.before))
+        st.latex(explanations.norm_formula(wiring.before))
     rows = np.array([spot.query] if spot.part == "cross" else sorted({spot.query, spot.key}))
     normed = None if way.walk.normed is None else way.walk.normed[rows]
-    found = sheets.incoming(way.layer.stream[rows], normed, wiring.before, labels(spot.queries, rows))
+    found = sheets.layer_input(way.layer.stream[rows], normed, wiring.before, labels(spot.queries, rows))
     if way.layer.memory is not None:
-        found.append(sheets.encoded(way.layer.memory[[spot.key]], labels(spot.keys, np.array([spot.key]))))
+        found.append(sheets.encoder_output(way.layer.memory[[spot.key]], labels(spot.keys, np.array([spot.key]))))
     draw_matrices(found, "steps_incoming", numbers=False)
 
 
-def _projections(way: Way, shown: np.ndarray) -> None:
+def _projections(way: WeightPath, shown: np.ndarray) -> None:
     spot, made, wiring = way.spot, way.walk, way.layer.wiring
     st.subheader(_("2 · Queries, keys and values"))
-    st.markdown(texts.projections(wiring))
-    st.latex(texts.projection_formula(wiring, spot.part))
+    st.markdown(explanations.projections(wiring))
+    st.latex(explanations.projection_formula(wiring, spot.part))
     st.latex(_one_channel(way))
     at = place(shown, spot.key)
     names = labels(spot.keys, shown)
@@ -121,23 +121,25 @@ def _projections(way: Way, shown: np.ndarray) -> None:
     found = [
         sheets.stages(_("q of “{token}”", token=who), made.query, wiring.query, spot.head, spot.query),
         sheets.stages(_("k of “{token}”", token=whom), made.key, wiring.key, way.group, spot.key),
-        sheets.every(_("k of every token"), way.keys[shown], names, at),
-        sheets.every(_("v of every token"), way.values[shown], names, at),
+        sheets.key_vectors(_("k of every token"), way.keys[shown], names, at),
+        sheets.key_vectors(_("v of every token"), way.values[shown], names, at),
     ]
     draw_matrices(found, "steps_projections", numbers=False)
     _matrices(way)
 
 
-def _one_channel(way: Way) -> str:
+def _one_channel(way: WeightPath) -> str:
     """How the query's channel with the largest product comes about."""
     branch, head = way.layer.wiring.query, way.spot.head
     channel = int(np.abs(way.query * way.keys[way.spot.key]).argmax())
     vectors = way.layer.stream if way.walk.normed is None else way.walk.normed
     bias = None if branch.bias is None else float(branch.bias[head, channel])
-    return aligned(projected(vectors[way.spot.query], branch.weight[:, head, channel], bias, f"q_{{{channel}}}"))
+    return align_rows(
+        format_projection(vectors[way.spot.query], branch.weight[:, head, channel], bias, f"q_{{{channel}}}")
+    )
 
 
-def _matrices(way: Way) -> None:
+def _matrices(way: WeightPath) -> None:
     """The head's own matrices, sent when they are unfolded."""
     folded = st.expander(_("The matrices of this head"), key="steps_matrices_open", on_change="rerun")
     if not folded.open:
@@ -154,20 +156,20 @@ def _matrices(way: Way) -> None:
         draw_matrices(found, "steps_matrices", numbers=False)
 
 
-def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray, key: np.ndarray) -> None:
+def scores(spot: WeightPlace, weighing: WeightSteps, shown: np.ndarray, query: np.ndarray, key: np.ndarray) -> None:
     """From dot products to weights; ``query`` and ``key`` are (channel,) as they enter the product."""
     assert isinstance(spot.record, Record)
     names, at = labels(spot.keys, shown), place(shown, spot.key)
     st.subheader(_("3 · Dot products, scaled, become weights"))
-    st.markdown(texts.rules(spot.record, weighing, spot.part))
-    st.latex(texts.score_formula(spot.record, weighing))
-    st.latex(aligned(lines(query, key, weighing, spot.key)))
+    st.markdown(explanations.rules(spot.record, weighing, spot.part))
+    st.latex(explanations.score_formula(spot.record, weighing))
+    st.latex(align_rows(lines(query, key, weighing, spot.key)))
     who = labels(spot.queries, spot.row)[0]
     weights = sheets.weights(weighing.weights[0][shown], who, names, at)
     found = [sheets.product(query, key), *sheets.scores(weighing, shown, who, names, at), weights]
     draw_matrices(found[:1], "steps_product", numbers=False)
     draw_matrices(found[1:], "steps_scores", numbers=len(shown) <= NUMBERED or None)
-    save(
+    download_button(
         _("Every key's numbers (CSV)"),
         row_csv(spot.keys.labels, weighing),
         "headlight-one-row.csv",
@@ -176,7 +178,7 @@ def scores(spot: Spot, weighing: Weighing, shown: np.ndarray, query: np.ndarray,
     )
 
 
-def _gathered(way: Way, shown: np.ndarray) -> None:
+def _draw_weighted_values(way: WeightPath, shown: np.ndarray) -> None:
     spot = way.spot
     values = way.values
     weights = way.weighing.weights[0]
@@ -184,7 +186,7 @@ def _gathered(way: Way, shown: np.ndarray) -> None:
     st.subheader(_("4 · Values are weighed and summed"))
     st.latex(r"z_i = \sum_j a_{ij}\, v_j")
     most = int(lengths.argmax())
-    say(
+    show_notice(
         _(
             "The longest part is that of “{token}”: weight {weight:.2f} times a value of length {length:.2f}. A "
             "weight says how much is read, the value how much there is to read.",
@@ -194,15 +196,15 @@ def _gathered(way: Way, shown: np.ndarray) -> None:
         ),
         role="status",
     )
-    found = sheets.gathered(weights, values, shown, labels(spot.keys, shown), place(shown, spot.key))
+    found = sheets.weighted_values(weights, values, shown, labels(spot.keys, shown), place(shown, spot.key))
     draw_matrices(found, "steps_gathered", numbers=False)
 
 
-def _joined(way: Way) -> None:
+def _draw_concatenation(way: WeightPath) -> None:
     spot, wiring = way.spot, way.layer.wiring
     part = way.walk.context[spot.head, 0] @ wiring.output[spot.head]
     st.subheader(_("5 · Heads side by side, through W_O"))
-    st.latex(texts.leaving_formula(wiring))
+    st.latex(explanations.leaving_formula(wiring))
     numbers = {
         "head": spot.head + spot.base,
         "length": np.linalg.norm(part),
@@ -222,21 +224,21 @@ def _joined(way: Way) -> None:
             **numbers,
         )
     )
-    draw_matrices(sheets.joined(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
+    draw_matrices(sheets.concatenated_heads(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
 
 
-def _leaving(way: Way) -> None:
+def _draw_output(way: WeightPath) -> None:
     wiring = way.layer.wiring
     st.subheader(_("6 · Back into the stream"))
-    st.markdown(texts.leaving(wiring))
+    st.markdown(explanations.describe_output(wiring))
     norm = wiring.closing or wiring.after
     if norm is not None:
-        st.latex(texts.norm_formula(norm))
+        st.latex(explanations.norm_formula(norm))
     if wiring.ends in ("sum", "norm"):
-        draw_matrices([sheets.ending(way.walk, way.layer.stream, wiring)], "steps_leaving", numbers=False)
+        draw_matrices([sheets.layer_output(way.walk, way.layer.stream, wiring)], "steps_leaving", numbers=False)
 
 
-def _compared(way: Way) -> None:
+def _draw_comparison(way: WeightPath) -> None:
     layer, spot = way.layer, way.spot
     ours, theirs = way.walk.last[0], layer.output[spot.query]
     st.subheader(_("7 · Is it what the model computes?"))
@@ -261,5 +263,5 @@ def _compared(way: Way) -> None:
         )
     )
     order = _("Both are computed in float32, so the last digits depend on the order of the sums.")
-    st.markdown(together(difference, order))
-    draw_matrices(sheets.compared(ours, theirs), "steps_compared", numbers=False)
+    st.markdown(join_sentences(difference, order))
+    draw_matrices(sheets.result_difference(ours, theirs), "steps_compared", numbers=False)

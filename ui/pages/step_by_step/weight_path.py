@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.record import Record
-from attention.steps import Walk, Weighing, walk, weigh_head
-from inference import Refusal
-from inference.questions.layer import LayerAnswer, LayerQuestion
-from ui.pages.step_by_step.weight_picker import Spot
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.state.choice import Choice
-from wording import _
+from attention.walkthrough import LayerSteps, WeightSteps, trace_layer_steps, weigh_head
+from i18n import _
+from inference import UserError
+from inference.tasks.layer import LayerAnswer, LayerQuestion
+from ui.pages.step_by_step.weight_picker import WeightPlace
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.state.view_state import ViewState
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class WeightPath:
     """One weight's way: the layer taken apart, the walk of the token that looks, and the head's weighing."""
 
-    spot: Spot
+    spot: WeightPlace
     layer: LayerAnswer
-    walk: Walk
-    weighing: Weighing
+    walk: LayerSteps
+    weighing: WeightSteps
 
     @property
     def group(self) -> int:
@@ -33,21 +33,21 @@ class Way:
         return self.spot.head // (self.layer.wiring.heads // self.layer.wiring.kv_heads)
 
     @property
-    def query(self) -> Array:
+    def query(self) -> FloatArray:
         """The query, (channel,), as it enters the dot products."""
-        vector: Array = self.walk.query.last[self.spot.head][self.spot.query]
+        vector: FloatArray = self.walk.query.last[self.spot.head][self.spot.query]
         return vector
 
     @property
-    def keys(self) -> Array:
+    def keys(self) -> FloatArray:
         """The head's keys, (key, channel), as they enter the dot products."""
-        vectors: Array = self.walk.key.last[self.group]
+        vectors: FloatArray = self.walk.key.last[self.group]
         return vectors
 
     @property
-    def values(self) -> Array:
+    def values(self) -> FloatArray:
         """The head's values, (key, channel)."""
-        vectors: Array = self.walk.value.last[self.group]
+        vectors: FloatArray = self.walk.value.last[self.group]
         return vectors
 
     @property
@@ -56,7 +56,7 @@ class Way:
         return self.layer.wiring.query.factor * self.layer.wiring.key.factor
 
 
-def question(choice: Choice, spot: Spot) -> LayerQuestion:
+def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
     """What the backend is asked: the text of the trace, which an opened file brings along."""
     trace = spot.trace
     opened = bool(choice.opened)
@@ -72,16 +72,16 @@ def question(choice: Choice, spot: Spot) -> LayerQuestion:
     )
 
 
-def take_apart(choice: Choice, spot: Spot) -> Way | None:
+def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
     """The way; None where the layer cannot be taken apart, which is then said on the page."""
     try:
         with st.spinner(_("Taking the layer apart"), show_time=True):
-            found = backend().inspect(question(choice, spot))
-    except Refusal as refusal:
-        say(refusal.message, role="status")
+            found = get_backend().inspect(question(choice, spot))
+    except UserError as refusal:
+        show_notice(refusal.message, role="status")
         return None
     if found.ids != spot.trace.source.ids or not isinstance(spot.record, Record):
-        say(
+        show_notice(
             _(
                 "The model here reads this text in other tokens than the file has, so its steps would not be the "
                 "file's."
@@ -89,5 +89,5 @@ def take_apart(choice: Choice, spot: Spot) -> Way | None:
             role="status",
         )
         return None
-    way = walk(found.wiring, spot.record, found.stream, found.memory, spot.row)
-    return Way(spot, found, way, weigh_head(found.wiring, spot.record, way.query, way.key, spot.head, spot.row))
+    way = trace_layer_steps(found.wiring, spot.record, found.stream, found.memory, spot.row)
+    return WeightPath(spot, found, way, weigh_head(found.wiring, spot.record, way.query, way.key, spot.head, spot.row))

@@ -13,23 +13,23 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.record import AnyRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from ui.run.shelf import Look, shelf
-from ui.state.choice import Choice
+from i18n import _, gettext_lazy, translate
+from ui.run.services import ViewOptions, get_trace_store
 from ui.state.examples import example_of
-from ui.state.selection import select, settle
-from ui.state.session import choose
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from wording import _, sentence, told
+from ui.state.selection import resolve_view, select
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 
 WHO, WHOM = "spot_query", "spot_key"
 LABEL = 14  # characters of a token in a label
-LAYER_HELP = sentence("Layers are stacked: each one reads what the one before it wrote.")
-HEAD_HELP = sentence("The heads of a layer look at the same vectors side by side, each with matrices of its own.")
+LAYER_HELP = gettext_lazy("Layers are stacked: each one reads what the one before it wrote.")
+HEAD_HELP = gettext_lazy("The heads of a layer look at the same vectors side by side, each with matrices of its own.")
 
 
 @dataclass(frozen=True, eq=False)
-class Spot:
+class WeightPlace:
     """Which weight is looked at. Layers, heads and tokens count from 0; ``base`` is added where they are shown."""
 
     trace: Trace
@@ -71,33 +71,33 @@ class Spot:
         return self.trace.token_rows(self.part)[1]
 
     @property
-    def chosen(self) -> dict[str, int]:
+    def selection(self) -> dict[str, int]:
         """What fixes this weight, so that nothing is chosen anew when one part of it changes."""
         return {"layer": self.layer, "head": self.head, "focus": self.query, "to": self.key}
 
 
-def find(choice: Choice, trace: Trace) -> tuple[Spot, Look, list[str]]:
+def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, list[str]]:
     """The weight that a choice means, the look, and a sentence for each part of the choice that does not fit.
 
     What is not chosen is what Explore would choose; without a target, the word that the token looks at most.
     """
-    look, notes = settle(choice, trace)
+    look, notes = resolve_view(choice, trace)
     part = look.part or trace.part
-    view = shelf().view(trace, look)
+    view = get_trace_store().view(trace, look)
     if not view.queries or not view.keys:
-        view = shelf().view(trace, Look(look.part))
+        view = get_trace_store().view(trace, ViewOptions(look.part))
     selection, more = select(choice, view, example_of(trace.text, trace.pair or ""))
     layer, head = selection["layer"], selection["head"]
-    query = choice.focus if _inside(choice.focus, trace, part, 0) else view.queries[selection["focus"]].pieces[0]
+    query = choice.focus if _is_token(choice.focus, trace, part, 0) else view.queries[selection["focus"]].pieces[0]
     target = selection["target"]
-    if _inside(choice.to, trace, part, 1):
+    if _is_token(choice.to, trace, part, 1):
         key = choice.to
     else:
-        key = view.keys[target].pieces[0] if target is not None else strongest(trace, part, layer, head, query)
-    return Spot(trace, part, layer, head, int(query), int(key), choice.count), look, [*notes, *more]
+        key = view.keys[target].pieces[0] if target is not None else strongest_key(trace, part, layer, head, query)
+    return WeightPlace(trace, part, layer, head, int(query), int(key), choice.count), look, [*notes, *more]
 
 
-def strongest(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
+def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
     """The word that a token looks at most, special tokens and itself left out while there is another one."""
     weights = trace.records(part)[layer].weights(head, np.array([query]))[0]
     words = ~np.array(trace.token_rows(part)[1].special)
@@ -135,27 +135,27 @@ def place(shown: np.ndarray, token: int) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-def pick(spot: Spot) -> None:
+def pick(spot: WeightPlace) -> None:
     """Draw what picks layer, head and the two tokens."""
     records = spot.trace.records(spot.part)
     left, right = st.columns([1, 1, 2])[:2]
-    _number(left, "layer", spot, len(records), _("Layer"), told(LAYER_HELP))
-    _number(right, "head", spot, spot.record.heads, _("Head"), told(HEAD_HELP))
+    _number(left, "layer", spot, len(records), _("Layer"), translate(LAYER_HELP))
+    _number(right, "head", spot, spot.record.heads, _("Head"), translate(HEAD_HELP))
     weights = spot.record.weights(spot.head, spot.row)[0]
     who, whom = chips(spot.queries), chips(spot.keys, weights)
     who[spot.query] = replace(who[spot.query], mark="chosen")
     whom[spot.key] = replace(whom[spot.key], mark="chosen")
-    strip.mount(who, WHO, title=_("Who looks? Click a token."), on_pick=partial(_picked, WHO, "focus", spot))
+    token_strip.mount(who, WHO, title=_("Who looks? Click a token."), on_pick=partial(_on_pick, WHO, "focus", spot))
     title = _("At whom? Shaded by its weight; click a token.")
-    strip.mount(whom, WHOM, title=title, on_pick=partial(_picked, WHOM, "to", spot))
+    token_strip.mount(whom, WHOM, title=title, on_pick=partial(_on_pick, WHOM, "to", spot))
 
 
-def _inside(token: int | None, trace: Trace, part: str, side: int) -> TypeGuard[int]:
+def _is_token(token: int | None, trace: Trace, part: str, side: int) -> TypeGuard[int]:
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 
 def _number(  # noqa: PLR0913  (what a control is told)
-    column: DeltaGenerator, field: str, spot: Spot, count: int, label: str, meaning: str
+    column: DeltaGenerator, field: str, spot: WeightPlace, count: int, label: str, meaning: str
 ) -> None:
     key = f"spot_{field}"
     st.session_state[key] = getattr(spot, field)
@@ -164,27 +164,27 @@ def _number(  # noqa: PLR0913  (what a control is told)
         range(count),
         key=key,
         format_func=lambda number: str(number + spot.base),
-        on_change=lambda: choose(**{**spot.chosen, field: st.session_state[key]}),
+        on_change=lambda: set_view_state(**{**spot.selection, field: st.session_state[key]}),
         help=meaning,
     )
 
 
-def _picked(key: str, field: str, spot: Spot) -> None:
-    at = strip.picked(key)
+def _on_pick(key: str, field: str, spot: WeightPlace) -> None:
+    at = token_strip.picked_chip(key)
     if at is None:
         return
     # Another token that looks looks elsewhere: its strongest link is chosen anew.
     again = {"to": None} if field == "focus" else {}
-    choose(**{**spot.chosen, **again, field: at})
+    set_view_state(**{**spot.selection, **again, field: at})
 
 
-def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[Chip]:
+def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[TokenChip]:
     """A row of tokens as chips, shaded by weights (token,) where these are given."""
     shades = [None] * len(row) if weights is None else [float(weight) for weight in weights]
     titles = ["" if shade is None else f"{shade:.4f}" for shade in shades]
     glued = map(row.goes_on, range(len(row)))
     return [
-        Chip(piece, shade, "", glue, special, title, unknown=unknown)
+        TokenChip(piece, shade, "", glue, special, title, unknown=unknown)
         for piece, shade, glue, special, title, unknown in zip(
             row.pieces, shades, glued, row.special, titles, row.unknown, strict=True
         )

@@ -10,32 +10,36 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.measures import as_shares, entropy
 from attention.record import Record
-from attention.what_if import changed, spreads
-from ui.pages.step_by_step.options import Rules
-from ui.pages.step_by_step.weight_picker import Spot, chips
-from ui.run.refusals import say
+from attention.softmax_rules import change_softmax_rules, spreads
+from i18n import _, gettext_lazy, translate
+from ui.pages.step_by_step.options import StepOptions
+from ui.pages.step_by_step.weight_picker import WeightPlace, chips
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
+from ui.state.params import get_params, set_params
+from viz.components.token_strip import token_strip
 from viz.figures.what_if import what_if as figure
-from wording import _, sentence, told
 
 COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
 LABELLED = 60  # tokens up to which each chip says its weight
-SCALINGS = {"none": sentence("not divided"), "root": sentence("divided by √d_k"), "own": sentence("as the model does")}
+SCALINGS = {
+    "none": gettext_lazy("not divided"),
+    "root": gettext_lazy("divided by √d_k"),
+    "own": gettext_lazy("as the model does"),
+}
 
 
-def what_if(spot: Spot, factor: float) -> None:
+def what_if(spot: WeightPlace, factor: float) -> None:
     """Draw the row before and after; ``factor`` is what the model multiplies queries and keys with beforehand."""
     record = spot.record
     assert isinstance(record, Record)
     rules = _controls(record, factor)
-    other = changed(
+    other = change_softmax_rules(
         record,
         scale=_scale(record, rules.scaling, factor),
         temperature=rules.percent / 100,
-        masked=rules.masked or not _hides(record),
+        masked=rules.masked or not _has_hidden_keys(record),
     )
     before, after = (kind.weights(spot.head, spot.row)[0] for kind in (record, other))
     _sentence(spot, before, after)
@@ -44,7 +48,7 @@ def what_if(spot: Spot, factor: float) -> None:
         "after": _("Under these rules: {bits:.2f} bits", bits=_bits(after)),
     }
     for name, weights in (("before", before), ("after", after)):
-        strip.mount(_chips(spot, weights), f"what_if_{name}", title=titles[name])
+        token_strip.mount(_chips(spot, weights), f"what_if_{name}", title=titles[name])
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
     drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head, base=spot.base)
     draw_chart(drawn, "what_if_heads")
@@ -59,10 +63,10 @@ def what_if(spot: Spot, factor: float) -> None:
     )
 
 
-def _controls(record: Record, factor: float) -> Rules:
-    rules = own(Rules)
+def _controls(record: Record, factor: float) -> StepOptions:
+    rules = get_params(StepOptions)
     left, middle, right = st.columns(3)
-    scaling = _scaling(left, rules, _offered(record, factor))
+    scaling = _scaling(left, rules, _distinct_scalings(record, factor))
     st.session_state["what_if_percent"] = min(max(rules.percent, COLDEST), HOTTEST) / 100
     middle.slider(
         _("Temperature"),
@@ -70,35 +74,35 @@ def _controls(record: Record, factor: float) -> Rules:
         HOTTEST / 100,
         step=0.05,
         key="what_if_percent",
-        on_change=lambda: choose_own(Rules, percent=round(100 * st.session_state["what_if_percent"])),
+        on_change=lambda: set_params(StepOptions, percent=round(100 * st.session_state["what_if_percent"])),
         help=_("Scores are divided by it before the softmax: below 1 the largest wins more, above 1 all come closer."),
     )
-    if _hides(record):
+    if _has_hidden_keys(record):
         st.session_state["what_if_masked"] = rules.masked
         right.checkbox(
             _("With its mask"),
             key="what_if_masked",
-            on_change=lambda: choose_own(Rules, masked=st.session_state["what_if_masked"]),
+            on_change=lambda: set_params(StepOptions, masked=st.session_state["what_if_masked"]),
             help=_("Off: the token also sees the keys that this layer hides from it."),
         )
     return replace(rules, scaling=scaling, percent=round(100 * st.session_state["what_if_percent"]))
 
 
-def _scaling(column: DeltaGenerator, rules: Rules, offered: list[str]) -> str:
+def _scaling(column: DeltaGenerator, rules: StepOptions, offered: list[str]) -> str:
     scaling = rules.scaling if rules.scaling in offered else offered[0]
     st.session_state["what_if_scaling"] = scaling
     column.selectbox(
         _("Dot products"),
         offered,
         key="what_if_scaling",
-        format_func=lambda name: told(SCALINGS[name]),
-        on_change=lambda: choose_own(Rules, scaling=st.session_state["what_if_scaling"]),
+        format_func=lambda name: translate(SCALINGS[name]),
+        on_change=lambda: set_params(StepOptions, scaling=st.session_state["what_if_scaling"]),
         help=_("What q · k is divided by before the softmax"),
     )
     return scaling
 
 
-def _offered(record: Record, factor: float) -> list[str]:
+def _distinct_scalings(record: Record, factor: float) -> list[str]:
     """The model's own scaling, last, after those that differ from it."""
     scales = {name: _scale(record, name, factor) for name in SCALINGS}
     return [name for name, scale in scales.items() if name == "own" or not np.isclose(scale, scales["own"])]
@@ -110,7 +114,7 @@ def _scale(record: Record, scaling: str, factor: float) -> float:
     return float(wanted / factor)
 
 
-def _hides(record: Record) -> bool:
+def _has_hidden_keys(record: Record) -> bool:
     """Whether any key is hidden from any query."""
     return record.mask.block(slice(None), slice(None)) is not None
 
@@ -119,7 +123,7 @@ def _bits(weights: np.ndarray) -> float:
     return float(entropy(as_shares(weights[None]))[0])
 
 
-def _sentence(spot: Spot, before: np.ndarray, after: np.ndarray) -> None:
+def _sentence(spot: WeightPlace, before: np.ndarray, after: np.ndarray) -> None:
     pieces = spot.keys.pieces
     one, other = int(before.argmax()), int(after.argmax())
     if np.allclose(before, after, atol=1e-6):
@@ -150,10 +154,10 @@ def _sentence(spot: Spot, before: np.ndarray, after: np.ndarray) -> None:
                 **numbers,
             )
         )
-    say(said, role="status")
+    show_notice(said, role="status")
 
 
-def _chips(spot: Spot, weights: np.ndarray) -> list[strip.Chip]:
+def _chips(spot: WeightPlace, weights: np.ndarray) -> list[token_strip.TokenChip]:
     found = chips(spot.keys, weights)
     if len(found) <= LABELLED:
         found = [replace(chip, label=f"{weight:.2f}") for chip, weight in zip(found, weights, strict=True)]

@@ -9,68 +9,68 @@ from dataclasses import replace
 
 import streamlit as st
 
-from inference import Refusal
-from inference.questions.text_sizes import TextSizes
-from probing.labelled.checks import Fit, Measure, fit
-from probing.labelled.rows import Classified, Tagged
-from ui.pages.teach.data import Data
-from ui.run.downloading import offer
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.state.session import current
-from wording import _
+from i18n import _
+from inference import UserError
+from inference.tasks.text_sizes import TextSizes
+from probing.labelled.data_checks import LengthFit, Measure, fit
+from probing.labelled.labeled_texts import LabeledText, TaggedText
+from ui.pages.teach.data import TaskData
+from ui.run.downloading import draw_offer
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.state.session import get_view_state
 
 FIT = "teach_fit"
 ENDS = 2  # pieces around a text that is read by its characters
 
 
-def checks(data: Data, model: str | None, revision: str | None, length: int) -> None:
+def checks(data: TaskData, model: str | None, revision: str | None, length: int) -> None:
     """Says what is lost; where the model is not on this machine, how it can be had.
 
     ``model`` is None for the one that reads characters, which has no tokenizer before it is made.
     """
-    say(data.duplicates.sentence, role="status")
+    show_notice(data.duplicates.sentence, role="status")
     try:
         found = _fit(data, model, revision, length)
         said = found.sentence
         if found.cut:
             said = _("{said} “Pieces of a text”, in the settings for experts, says where.", said=said)
-        say(said, role="status")
+        show_notice(said, role="status")
         if found.unreadable and model is not None:
-            say(found.unreadable)
-    except Refusal as refusal:
+            show_notice(found.unreadable)
+    except UserError as refusal:
         if refusal.way_out == "download" and model is not None:
-            offer(replace(current(), model=model, revision=revision or ""), refusal.details["offer"])
+            draw_offer(replace(get_view_state(), model=model, revision=revision or ""), refusal.details["offer"])
         else:
-            say(refusal.message)
+            show_notice(refusal.message)
 
 
-def _fit(data: Data, model: str | None, revision: str | None, length: int) -> Fit:
+def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -> LengthFit:
     """How the texts fit, looked at once; raises Refusal."""
     key = (data.key, model, revision, length)
-    kept: tuple[object, Fit] | None = st.session_state.get(FIT)
+    kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
-        measure = by_characters(data.labels.train) if model is None else _by(model, revision)
+        measure = by_characters(data.labels.train) if model is None else _count_tokens_with(model, revision)
         with st.spinner(_("Counting pieces")):
             kept = st.session_state[FIT] = (key, fit(data.labels, measure, length))
     return kept[1]
 
 
-def _by(model: str, revision: str | None) -> Measure:
+def _count_tokens_with(model: str, revision: str | None) -> Measure:
     """What the model's own tokenizer makes of texts."""
 
     def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-        sizes = backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
+        sizes = get_backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
         return zip(sizes.tokens.tolist(), sizes.unknown.tolist(), strict=True)
 
     return measure
 
 
-def by_characters(train: Sequence[Classified] | Sequence[Tagged]) -> Measure:
+def by_characters(train: Sequence[LabeledText] | Sequence[TaggedText]) -> Measure:
     """The same where characters are read: full and half width, large and small are the same, and what stands in the
     train rows only once stays unknown.
 
-    >>> list(by_characters([Classified("大家好", "a"), Classified("大好", "b")])(["大 家"]))
+    >>> list(by_characters([LabeledText("大家好", "a"), LabeledText("大好", "b")])(["大 家"]))
     [(4, 1)]
     """
     seen = Counter(character for row in train for character in _read(row.text))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from training.jobs.job import Look
+from i18n import _, translate
+from training.jobs.job import JobStatus
 from ui.pages.teach.progress import MEASURES, NAMES
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
-from ui.show.saving import save
+from ui.show.download import download_button
 from viz.figures.learning_curve import learning_curve
-from wording import _, told
 
 SCORES, LOSSES = "teach_scores", "teach_losses"
 
 
-def curves(look: Look) -> None:
+def curves(look: JobStatus) -> None:
     """The sentence, both figures, and the numbers as a file; nothing before the first number."""
     kind = look.job.kind
     scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in look.lines("evaluation", "teach")]
@@ -26,10 +26,10 @@ def curves(look: Look) -> None:
     plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
     last = int(plans[-1]["last"]) if plans else None
     baseline = float(counted[-1]["accuracy"]) if counted else None
-    say(best(scored, NAMES[kind], baseline), role="note")  # not a status: it changes every few seconds
+    show_notice(describe_best(scored, NAMES[kind], baseline), role="note")  # not a status: it changes every few seconds
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
-    figure = learning_curve(scored, theme(), _("How well are the dev rows told?"), told(NAMES[kind]),
+    figure = learning_curve(scored, theme(), _("How well are the dev rows told?"), translate(NAMES[kind]),
                             last=last, baseline=baseline, collapsed=collapsed, ceiling=1.0)  # fmt: skip
     draw_chart(figure, SCORES, place=left)
     figure = learning_curve(learned, theme(), _("How wrong is it on the rows just read?"), _("loss (nats)"), last=last)
@@ -46,7 +46,7 @@ def curves(look: Look) -> None:
     )
     rows = [("dev " + NAMES[kind], *point) for point in scored] + [("loss", *point) for point in learned]
     made = {"training": look.job.title, "model": look.job.model, "seed": str(look.job.settings.seed)}
-    save(
+    download_button(
         _("Save the curves"),
         csv_table(("curve", "step", "value"), rows),
         "headlight-training.csv",
@@ -55,10 +55,10 @@ def curves(look: Look) -> None:
     )
 
 
-def best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
+def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
     """What the curve says, beside what counting words reaches.
 
-    >>> best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
+    >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
     'Best so far: accuracy 0.900 on the dev rows, at step 13; counting words reaches 0.950, which is more.'
     """
     step, score = max(scored, key=lambda point: point[1])

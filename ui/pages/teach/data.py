@@ -8,89 +8,89 @@ from functools import cache
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from i18n import _, gettext_lazy, translate
 from probing.labelled import cards
-from probing.labelled.cards import Card
-from probing.labelled.checks import Balance, Duplicates, balance, duplicates, preview
-from probing.labelled.rows import Classified, Labels, Tagged
+from probing.labelled.cards import DatasetCard
+from probing.labelled.data_checks import Balance, Duplicates, balance, duplicates, preview
+from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from probing.labelled.spans import spans
-from ui.input.picking import control
-from ui.pages.teach.options import OWN, Teach
-from ui.pages.teach.own_files import Own, own_files
-from ui.run.refusals import say
+from ui.input.bound_widget import bound_widget
+from ui.pages.teach.options import OWN, TeachOptions
+from ui.pages.teach.own_files import OwnData, own_files
+from ui.run.notices import show_notice
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
-from wording import _, sentence, told
+from ui.show.format_list import join_sentences
 
 CHECKED = "teach_checked"
 HEIGHT = 285  # pixels of both tables: seven rows
 SHOWN = 14  # rows
 NARROW = 52  # pixels of a column of numbers, so that a phone shows them all
-HELP = sentence("Sets that come with the app, each with its licence and its source, or files of your own")
+HELP = gettext_lazy("Sets that come with the app, each with its licence and its source, or files of your own")
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class TaskData:
     """A task's texts, and what is worth knowing of them."""
 
     key: str  # tells them from all others
     title: str
-    labels: Labels
-    card: Card | None  # of a set that comes with the app; None for files of one's own
+    labels: LabeledDataset
+    card: DatasetCard | None  # of a set that comes with the app; None for files of one's own
     source: str  # the files' names
-    told: tuple[str, ...]  # what it is, or what was found while it was read, and how many rows there are
+    notes: tuple[str, ...]  # what it is, or what was found while it was read, and how many rows there are
     balance: Balance
     duplicates: Duplicates
 
 
-def pick_data(options: Teach, place: DeltaGenerator) -> Data | None:
+def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
     """The control for the data in its place, and those for files of one's own; None while there is none."""
     titles = {card.id: card.title for card in cards.CARDS} | {OWN: _("Your own files")}
-    control(
-        Teach,
+    bound_widget(
+        TeachOptions,
         "data",
         place.selectbox,
         _("What is to be learned"),
         list(titles),
         format_func=titles.get,
-        help=told(HELP),
+        help=translate(HELP),
     )
     if options.data != OWN:
-        return _ready(options.data)
+        return _load_card(options.data)
     brought = own_files(options)
-    return None if brought is None else _checked(brought)
+    return None if brought is None else _check_own_files(brought)
 
 
-def show_data(data: Data) -> None:
+def show_data(data: TaskData) -> None:
     """Its sentence, its licence and its tables."""
-    _say(data)
+    _draw_description(data)
     _tables(data)
 
 
 @cache
-def _ready(card_id: str) -> Data:
+def _load_card(card_id: str) -> TaskData:
     """A set that comes with the app; what is odd in it is the same for everybody."""
     card, labels = cards.BY_ID[card_id], cards.load(card_id)
     said = (card.sentence, _sizes(labels))
-    return Data(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
+    return TaskData(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
 
 
-def _checked(brought: Own) -> Data:
+def _check_own_files(brought: OwnData) -> TaskData:
     """One's own files with what is odd in them, looked at once."""
-    kept: Data | None = st.session_state.get(CHECKED)
+    kept: TaskData | None = st.session_state.get(CHECKED)
     if kept is None or kept.key != brought.key:
-        labels, read = brought.read.labels, brought.read.told
+        labels, read = brought.content.labels, brought.content.notes
         said = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
         with st.spinner(_("Looking for what is odd")):
-            kept = Data(
+            kept = TaskData(
                 brought.key, brought.name, labels, None, brought.source, said, balance(labels), duplicates(labels)
             )
         st.session_state[CHECKED] = kept
     return kept
 
 
-def _sizes(labels: Labels) -> str:
+def _sizes(labels: LabeledDataset) -> str:
     """How many rows there are, and for what."""
-    return sentence(
+    return gettext_lazy(
         "{train:,} rows to learn from, {dev:,} to choose the best step by, {test:,} to be told on in the end.",
         train=len(labels.train),
         dev=len(labels.dev),
@@ -98,11 +98,11 @@ def _sizes(labels: Labels) -> str:
     )
 
 
-def _say(data: Data) -> None:
+def _draw_description(data: TaskData) -> None:
     """What it is, how its classes are spread, and whose it is."""
     card = data.card
-    parts = map(told, (*data.told, data.balance.sentence))
-    say(together(*parts), role="status")
+    parts = map(translate, (*data.notes, data.balance.sentence))
+    show_notice(join_sentences(*parts), role="status")
     if card is not None:
         st.caption(
             _(
@@ -116,7 +116,7 @@ def _say(data: Data) -> None:
         )
 
 
-def _tables(data: Data) -> None:
+def _tables(data: TaskData) -> None:
     """Some rows of each class, and how often each class is."""
     left, right = st.columns([3, 2])
     rows = preview(data.labels, SHOWN)
@@ -154,13 +154,13 @@ def _tables(data: Data) -> None:
     )
 
 
-def answer_of(row: Classified | Tagged) -> str:
+def answer_of(row: LabeledText | TaggedText) -> str:
     """What is to be told of a text.
 
-    >>> answer_of(Tagged("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O"))), answer_of(Classified("So good.", "for"))
+    >>> answer_of(TaggedText("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O"))), answer_of(LabeledText("So good.", "for"))
     ('PER: Ann', 'for')
     """
-    if isinstance(row, Classified):
+    if isinstance(row, LabeledText):
         return row.label
     found = [(kind, row.words[first][0], row.words[last - 1][1]) for kind, first, last in spans(row.tags)]
     return " · ".join(f"{kind}: {row.text[start:end]}" for kind, start, end in found)

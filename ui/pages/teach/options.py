@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from i18n import gettext_lazy
 from probing.labelled import cards
-from ui.show.leaves import Leaf
-from wording import sentence
+from ui.show.pagination import PaginationOptions
 
 OWN = "own"  # the task is the reader's own files
 SHOWS = {
-    "results": sentence("Results"),
-    "try": sentence("Try a sentence"),
-    "changed": sentence("What changed"),
-    "keep": sentence("Keep"),
+    "results": gettext_lazy("Results"),
+    "try": gettext_lazy("Try a sentence"),
+    "changed": gettext_lazy("What changed"),
+    "keep": gettext_lazy("Keep"),
 }
 RATES = ("", "1e-05", "2e-05", "5e-05", "0.0001", "0.0002", "0.0003", "0.0005", "0.001")
-ROWS = {"all": sentence("All pieces"), "telling": sentence("Where the label is read")}
+ROWS = {"all": gettext_lazy("All pieces"), "telling": gettext_lazy("Where the label is read")}
 
 
 @dataclass(frozen=True)
-class Teach(Leaf):
+class TeachOptions(PaginationOptions):
     """What this page lets its reader choose: a training that is looked at, or else what one is begun with."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        **Leaf.CHOICES,
+        **PaginationOptions.CHOICES,
         "show": tuple(SHOWS),
         "data": (*cards.BY_ID, OWN),
         "kind": ("classify", "tag"),

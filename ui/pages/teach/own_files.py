@@ -8,53 +8,53 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from inference import Refusal
+from i18n import _, gettext_lazy, translate
+from inference import UserError
 from probing.labelled.columns import Columns, first_row
 from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
-from probing.labelled.reading import PARTS, Files, Read, classified, tagged
-from ui.input.picking import control
+from probing.labelled.loading import PARTS, ReadResult, TaskFiles, read_labeled, read_tagged
+from ui.input.bound_widget import bound_widget
 from ui.input.text_files import pick_encoding
-from ui.pages.teach.options import Teach
-from ui.run.refusals import say
-from ui.state.options import own
-from wording import _, sentence, told
+from ui.pages.teach.options import TeachOptions
+from ui.run.notices import show_notice
+from ui.state.params import get_params
 
 BROUGHT, READ = "teach_brought", "teach_read"
-KINDS = {"classify": sentence("A class for each text"), "tag": sentence("A tag for each word")}
+KINDS = {"classify": gettext_lazy("A class for each text"), "tag": gettext_lazy("A tag for each word")}
 WANTED = {
-    "classify": sentence(
+    "classify": gettext_lazy(
         "Bring a CSV, TSV, JSON Lines or Parquet file with a text and a label in each row. Numbers as labels are"
         " fine; a list of classes, one name a line, says what they stand for."
     ),
-    "tag": sentence(
+    "tag": gettext_lazy(
         "Bring CoNLL columns: a word a line with its tag behind it (BIO or BIOES), and an empty line between sentences."
         " Tables with the columns Word and Tag are read, too; so are lists of tokens and tags in JSON Lines or Parquet."
     ),
 }
 BOXES = {
-    "train": sentence("Labelled texts"),
-    "dev": sentence("Rows to choose by (dev)"),
-    "test": sentence("Rows to be told on (test)"),
-    "classes": sentence("List of classes"),
+    "train": gettext_lazy("Labelled texts"),
+    "dev": gettext_lazy("Rows to choose by (dev)"),
+    "test": gettext_lazy("Rows to be told on (test)"),
+    "classes": gettext_lazy("List of classes"),
 }
 ABOUT = {
-    "train": sentence(
+    "train": gettext_lazy(
         "At most 50 MB and 250,000 rows; it stays on this machine. Text that is not UTF-8 is read in the likeliest"
         " encoding, which is then stated. Without further files, the seed draws a tenth of the rows for development and"
         " a tenth for the test."
     ),
-    "dev": sentence("By these rows the best step of the training is chosen."),
-    "test": sentence("Rows that are looked at once, in the end, to tell how well the task is learned."),
-    "classes": sentence("For labels that are numbers: a name a line, the first that of number 0."),
+    "dev": gettext_lazy("By these rows the best step of the training is chosen."),
+    "test": gettext_lazy("Rows that are looked at once, in the end, to tell how well the task is learned."),
+    "classes": gettext_lazy("For labels that are numbers: a name a line, the first that of number 0."),
 }
-TEXTS = {"classify": sentence("Texts are in column"), "tag": sentence("Words are in column")}
-LABELS = {"classify": sentence("Labels are in column"), "tag": sentence("Tags are in column")}
-COLUMN = sentence("Found by itself unless you pick one, by its name or by its number, from 1")
+TEXTS = {"classify": gettext_lazy("Texts are in column"), "tag": gettext_lazy("Words are in column")}
+LABELS = {"classify": gettext_lazy("Labels are in column"), "tag": gettext_lazy("Tags are in column")}
+COLUMN = gettext_lazy("Found by itself unless you pick one, by its name or by its number, from 1")
 
 
 @dataclass(frozen=True, eq=False)
-class Brought:
+class UploadedPart:
     """A file, and what tells it from the one brought next."""
 
     file: File
@@ -62,65 +62,65 @@ class Brought:
 
 
 @dataclass(frozen=True, eq=False)
-class Own:
+class OwnData:
     """What was read of one's own files, the first file's name, and what tells it from everything else."""
 
-    read: Read
+    content: ReadResult
     name: str
     source: str  # the names of all files
     whole: bool  # whether each part is a file of its own
     key: str
 
 
-def own_files(options: Teach) -> Own | None:
+def own_files(options: TeachOptions) -> OwnData | None:
     """Controls for files and columns, and what is in the files; None until they can be read."""
     kind = options.kind
-    control(Teach, "kind", st.segmented_control, _("What is labelled"), list(KINDS), format_func=KINDS.get,
+    bound_widget(TeachOptions, "kind", st.segmented_control, _("What is labelled"), list(KINDS), format_func=KINDS.get,
             required=True, help=_("Texts are told by their class, or words in them are found and named"))  # fmt: skip
-    _bring("train")
+    _draw_uploader("train")
     columns = st.columns(2)
     with st.expander(_("Further files")):
         for part, column in zip(("dev", "test", "classes"), st.columns(3), strict=True):
             if part != "classes" or kind == "classify":
                 with column:
-                    _bring(part)
-    found: Own | None = None
+                    _draw_uploader(part)
+    found: OwnData | None = None
     names: tuple[str, ...] = ()
-    if "train" not in _brought():
-        say(WANTED[kind], role="status")
+    if "train" not in _uploaded_files():
+        show_notice(WANTED[kind], role="status")
     else:
         try:
-            found = _own(options)
-            names = found.read.columns
-        except Refusal as refusal:
-            say(refusal.message)
+            found = _load_own_data(options)
+            names = found.content.columns
+        except UserError as refusal:
+            show_notice(refusal.message)
             names = _first_row(options)
-    _pick_column("texts_in", told(TEXTS[kind]), names, columns[0])
-    _pick_column("labels_in", told(LABELS[kind]), names, columns[1])
+    _pick_column("texts_in", translate(TEXTS[kind]), names, columns[0])
+    _pick_column("labels_in", translate(LABELS[kind]), names, columns[1])
     return found
 
 
-def _brought() -> dict[str, Brought]:
+def _uploaded_files() -> dict[str, UploadedPart]:
     """The files by part, as this session keeps them: a box forgets its file as soon as the page is left."""
-    kept: dict[str, Brought] = st.session_state.setdefault(BROUGHT, {})
+    kept: dict[str, UploadedPart] = st.session_state.setdefault(BROUGHT, {})
     return kept
 
 
-def _bring(part: str) -> None:
+def _draw_uploader(part: str) -> None:
     """The box for a file; one that was brought before is named where the box has forgotten it."""
-    box, kept = f"teach_file_{part}", _brought()
+    box, kept = f"teach_file_{part}", _uploaded_files()
 
     def keep() -> None:
         came = st.session_state[box]
         kept.pop(part, None)
         if came is not None:
-            kept[part] = Brought(File(came.name, came.getvalue()), came.file_id)
+            kept[part] = UploadedPart(File(came.name, came.getvalue()), came.file_id)
 
     def leave() -> None:
         kept.pop(part, None)
 
     in_the_box = st.file_uploader(
-        told(BOXES[part]), key=box, on_change=keep, max_upload_size=50, help=told(ABOUT[part])
+        translate(BOXES[part]), key=box, on_change=keep, max_upload_size=50, help=translate(ABOUT[part])
     )
     if (brought := kept.get(part)) is not None:
         file = brought.file
@@ -128,42 +128,42 @@ def _bring(part: str) -> None:
         kept[part] = replace(brought, file=replace(file, encoding=encoding))
     if in_the_box is None and part in kept:
         with st.container(horizontal=True, vertical_alignment="center"):
-            say(_("{file} is here from before.", file=kept[part].file.name), role="status")
+            show_notice(_("{file} is here from before.", file=kept[part].file.name), role="status")
             help = _("The file is forgotten")
             st.button(_("Leave it out"), key=f"teach_leave_{part}", on_click=leave, help=help)
 
 
-def _own(options: Teach) -> Own:
+def _load_own_data(options: TeachOptions) -> OwnData:
     """What is in the files, read once; raises Refusal with the place of what is wrong."""
-    brought = {part: one for part, one in _brought().items() if part != "classes" or options.kind == "classify"}
+    brought = {part: one for part, one in _uploaded_files().items() if part != "classes" or options.kind == "classify"}
     how = (options.kind, options.texts_in, options.labels_in, options.seed)
     key = repr((how, sorted((part, one.id, one.file.encoding) for part, one in brought.items())))
-    kept: Own | None = st.session_state.get(READ)
+    kept: OwnData | None = st.session_state.get(READ)
     if kept is None or kept.key != key:
         with st.spinner(_("Reading the files")):
             names = ", ".join(one.file.name for one in brought.values())
             whole = brought.keys() >= set(PARTS)
-            kept = Own(_read(brought, options), brought["train"].file.name, names, whole, key)
+            kept = OwnData(_read(brought, options), brought["train"].file.name, names, whole, key)
         st.session_state[READ] = kept
     return kept
 
 
-def _first_row(options: Teach) -> tuple[str, ...]:
+def _first_row(options: TeachOptions) -> tuple[str, ...]:
     """What may be the names of columns in a file that could not be read yet."""
     if options.kind == "tag":
         return ()
-    with suppress(Refusal):
-        return first_row(_brought()["train"].file.text()[0])
+    with suppress(UserError):
+        return first_row(_uploaded_files()["train"].file.text()[0])
     return ()
 
 
-def _read(brought: dict[str, Brought], options: Teach) -> Read:
+def _read(brought: dict[str, UploadedPart], options: TeachOptions) -> ReadResult:
     file = {part: one.file for part, one in brought.items()}
-    files = Files(file["train"], file.get("dev"), file.get("test"))
+    files = TaskFiles(file["train"], file.get("dev"), file.get("test"))
     texts, labels = options.texts_in.strip() or None, options.labels_in.strip() or None
     if options.kind == "classify":
-        return classified(files, Columns(texts, labels), classes=file.get("classes"), seed=options.seed)
-    return tagged(files, WordColumns(_number(texts), _number(labels)), seed=options.seed)
+        return read_labeled(files, Columns(texts, labels), classes=file.get("classes"), seed=options.seed)
+    return read_tagged(files, WordColumns(_number(texts), _number(labels)), seed=options.seed)
 
 
 def _number(column: str | None) -> int | None:
@@ -171,8 +171,8 @@ def _number(column: str | None) -> int | None:
     if column is None:
         return None
     if not (column.isascii() and column.isdigit() and len(column) < 6):
-        raise Refusal(
-            sentence(
+        raise UserError(
+            gettext_lazy(
                 "Columns of words have no names, so “{column}” is none. Give the column's number, from 1.",
                 column=column[:40],
             )
@@ -182,14 +182,14 @@ def _number(column: str | None) -> int | None:
 
 def _pick_column(field: str, label: str, names: tuple[str, ...], place: DeltaGenerator) -> None:
     """Which column is read: what is not among ``names`` is typed, since some files are read only once it is said."""
-    picked = getattr(own(Teach), field)
-    control(
-        Teach,
+    picked = getattr(get_params(TeachOptions), field)
+    bound_widget(
+        TeachOptions,
         field,
         place.selectbox,
         label,
         list(dict.fromkeys(("", *names, picked))),
         format_func=lambda name: name or _("found by itself"),
         accept_new_options=True,
-        help=told(COLUMN),
+        help=translate(COLUMN),
     )

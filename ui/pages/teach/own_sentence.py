@@ -8,26 +8,33 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from inference import Refusal, TraceRequest
-from inference.questions.labels import Said, TextLabel, WordTags
-from probing.labelled.rows import OUTSIDE, Kind
-from training.jobs.job import PREDICTIONS, Look
-from ui.explaining.asked import Asked, about, pick_label, surest, told, written
-from ui.explaining.label_words import draw_words
-from ui.input.unknown_words import readable
-from ui.pages.teach.options import Teach
+from i18n import _
+from inference import TraceRequest, UserError
+from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
+from probing.labelled.labeled_texts import OUTSIDE, Kind
+from training.jobs.job import PREDICTIONS, JobStatus
+from ui.attribution.explained_label import (
+    ExplainedLabel,
+    describe_prediction,
+    label_provenance,
+    pick_label,
+    surest_label,
+    word_text,
+)
+from ui.attribution.label_words import draw_words
+from ui.input.unknown_words import require_readable
+from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.own_heads import draw_heads
-from ui.run.answering import ask
-from ui.run.refusals import say
-from ui.run.shelf import backend
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.numbers import percent
-from ui.show.saving import save
-from ui.state.options import choose_own, own
-from viz.components.strip.strip import Chip, Mark, mount, picked
+from ui.state.params import get_params, set_params
+from viz.components.token_strip.token_strip import Mark, TokenChip, mount, picked_chip
 from viz.figures.bars import bars
-from wording import _
 
 LONGEST = 500  # characters
 MOST_BARS = 20
@@ -35,46 +42,46 @@ STRIP, TYPED = "teach_tags", "teach_sentence"
 MOST_BYTES = 100_000  # of a test row
 
 
-def draw(look: Look) -> None:
+def draw(look: JobStatus) -> None:
     """A sentence, what the taught model says of it, and what that rests on; the first test row to begin with."""
     show(look.job.name, look.job.kind, first_row(look))
 
 
 def show(model: str, kind: Kind, first: str) -> None:
     """The same for any model with the head that ``kind`` needs, by its name; ``first`` stands there to begin with."""
-    text = own(Teach).sentence or first
+    text = get_params(TeachOptions).sentence or first
     st.session_state[TYPED] = text
     st.text_input(
         _("A sentence of your own"),
         key=TYPED,
-        on_change=_another,
+        on_change=_on_new_sentence,
         max_chars=LONGEST,
         help=_("The model says what it makes of it; it is kept in the link."),
     )
     question = (TextLabel if kind == "classify" else WordTags)(model, text=text)
     request = TraceRequest(model, text)
     try:
-        trace = readable(backend().trace(request))
-        said = ask(question, _("Asking the model"))
+        trace = require_readable(get_backend().trace(request))
+        said = ask_model(question, _("Asking the model"))
         index = 0 if kind == "classify" else _pick_word(request, said)
-        asked = Asked(request, said, index, kind == "tag", own(Teach).label)
-        say(told(asked), role="status")
+        asked = ExplainedLabel(request, said, index, kind == "tag", get_params(TeachOptions).label)
+        show_notice(describe_prediction(asked), role="status")
         _probabilities(asked)
-        pick_label(Teach, asked)
+        pick_label(TeachOptions, asked)
         st.subheader(_("What does it rest on?"))
         draw_words(asked, trace)
         st.subheader(_("Which heads does it need?"))
         draw_heads(asked, trace)
-    except Refusal as refusal:
-        say(refusal.message)
+    except UserError as refusal:
+        show_notice(refusal.message)
 
 
-def _another() -> None:
+def _on_new_sentence() -> None:
     """Another sentence is asked about: what was picked in the old one is forgotten."""
-    choose_own(Teach, sentence=st.session_state[TYPED], word=None, label=None)
+    set_params(TeachOptions, sentence=st.session_state[TYPED], word=None, label=None)
 
 
-def first_row(look: Look) -> str:
+def first_row(look: JobStatus) -> str:
     """The first test row, as the model was told on it; "" where it cannot be read."""
     try:
         with (look.model / PREDICTIONS).open(encoding="utf-8") as lines:
@@ -83,14 +90,14 @@ def first_row(look: Look) -> str:
         return ""
 
 
-def _pick_word(request: TraceRequest, said: Said) -> int:
+def _pick_word(request: TraceRequest, said: LabelAnswer) -> int:
     """Every word with its tag; a click picks the one that is explained, by itself the surest that has a tag."""
-    wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == own(Teach).word), None)
-    chosen = surest(said, OUTSIDE) if wanted is None else wanted
+    wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == get_params(TeachOptions).word), None)
+    chosen = surest_label(said, OUTSIDE) if wanted is None else wanted
     chips = _chips(request, said, chosen)
-    mount(chips, STRIP, title=_("Click the word whose tag is to be explained"), on_pick=_pick(said))
+    mount(chips, STRIP, title=_("Click the word whose tag is to be explained"), on_pick=_make_on_pick(said))
     many = sum(bool(chip.label) for chip in chips)
-    say(
+    show_notice(
         _("{many} of {words} words have another tag than {outside}.", many=many, words=len(chips), outside=OUTSIDE)
         if many
         else _("None of {words} words have another tag than {outside}.", words=len(chips), outside=OUTSIDE),
@@ -106,7 +113,7 @@ def _pick_word(request: TraceRequest, said: Said) -> int:
     return chosen
 
 
-def _chips(request: TraceRequest, said: Said, chosen: int) -> list[Chip]:
+def _chips(request: TraceRequest, said: LabelAnswer, chosen: int) -> list[TokenChip]:
     shares = said.probabilities
     chips = []
     for at, place in enumerate(said.places):
@@ -116,22 +123,22 @@ def _chips(request: TraceRequest, said: Said, chosen: int) -> list[Chip]:
         what = name if shares is None else f"{name} {percent(sure)}"
         shade, under = (None, "") if name == OUTSIDE else (sure, what)
         mark: Mark = "chosen" if at == chosen else ""
-        chips.append(Chip(written(request, said, place), shade, mark, title=what, label=under))
+        chips.append(TokenChip(word_text(request, said, place), shade, mark, title=what, label=under))
     return chips
 
 
-def _pick(said: Said) -> Callable[[], None]:
+def _make_on_pick(said: LabelAnswer) -> Callable[[], None]:
     def keep() -> None:
-        at = picked(STRIP)
+        at = picked_chip(STRIP)
         if at is not None and at < len(said.places):
-            choose_own(Teach, word=said.places[at].reads[0], label=None)
+            set_params(TeachOptions, word=said.places[at].reads[0], label=None)
 
     return keep
 
 
-def _probabilities(asked: Asked) -> None:
+def _probabilities(asked: ExplainedLabel) -> None:
     """Every label's probability as bars, the likeliest first, and as a table."""
-    said, place = asked.said, asked.index
+    said, place = asked.prediction, asked.index
     shares = said.probabilities
     order = np.argsort(-said.logits[place], kind="stable")
     if shares is not None:
@@ -156,5 +163,5 @@ def _probabilities(asked: Asked) -> None:
         for label in order
     ]
     table = csv_table(["label", "logit", *(() if shares is None else ("probability",))], rows)
-    save(_("Save the table"), table, "headlight-labels.csv", _("Every label's numbers as CSV"),
-         key="teach_save_labels", provenance=about(asked))  # fmt: skip
+    download_button(_("Save the table"), table, "headlight-labels.csv", _("Every label's numbers as CSV"),
+         key="teach_save_labels", provenance=label_provenance(asked))  # fmt: skip

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import streamlit as st
 
-from training.jobs.job import Look
-from ui.pages.teach.options import Teach
-from ui.run.refusals import say
-from ui.run.teaching import queue, visitor
-from ui.state.options import choose_own
-from wording import _, sentence, told
+from i18n import _, gettext_lazy, translate
+from training.jobs.job import JobStatus
+from ui.pages.teach.options import TeachOptions
+from ui.run.fine_tuning import queue, visitor
+from ui.run.notices import show_notice
+from ui.state.params import set_params
 
 SHOWN = 10  # the newest
 STATES = {
-    "waiting": sentence("waits"),
-    "running": sentence("is being taught"),
-    "stopped": sentence("stopped"),
-    "failed": sentence("failed"),
-    "done": sentence("taught"),
+    "waiting": gettext_lazy("waits"),
+    "running": gettext_lazy("is being taught"),
+    "stopped": gettext_lazy("stopped"),
+    "failed": gettext_lazy("failed"),
+    "done": gettext_lazy("taught"),
 }
 
 
 def draw() -> None:
     """A button for each, the newest first; nothing where there are none."""
-    found = queue().of(visitor())
+    found = queue().jobs_of(visitor())
     if not found:
         return
     with st.expander(_("Your trainings ({n})", n=len(found))):
         for look in found[:SHOWN]:
             _row(look)
         if len(found) > SHOWN:
-            say(_("The newest {n} are shown.", n=SHOWN), role="status")
+            show_notice(_("The newest {n} are shown.", n=SHOWN), role="status")
 
 
-def _row(look: Look) -> None:
+def _row(look: JobStatus) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             _("Look at it"),
             key=f"look_{look.job.id}",
-            on_click=choose_own,
-            args=(Teach,),
+            on_click=set_params,
+            args=(TeachOptions,),
             kwargs={"job": look.job.id},
             help=_("How it goes, and what came of it"),
         )
         when = f"{look.job.begun[:16].replace('T', ' ')} UTC"
-        say(f"{look.job.title} · {told(STATES[look.state])} · {when}", role="status")
+        show_notice(f"{look.job.title} · {translate(STATES[look.state])} · {when}", role="status")

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from training.jobs.job import Look
-from wording import _, ngettext, sentence, told
+from i18n import _, gettext_lazy, ngettext, translate
+from training.jobs.job import JobStatus
 
 MEASURES = {"classify": "accuracy", "tag": "f1"}
-NAMES = {"classify": sentence("accuracy"), "tag": sentence("F1 of names")}
-TWINS = (sentence("The first twin learns shuffled labels"), sentence("The second twin learns shuffled labels"))
+NAMES = {"classify": gettext_lazy("accuracy"), "tag": gettext_lazy("F1 of names")}
+TWINS = (gettext_lazy("The first twin learns shuffled labels"), gettext_lazy("The second twin learns shuffled labels"))
 
 Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """``step`` of ``last`` steps, 0 of 0 before the first line; at most ``seconds`` are left, as far as known."""
 
     step: int
@@ -30,10 +30,14 @@ class Progress:
         return min(1.0, self.step / self.last) if self.last else 0.0
 
     @property
-    def left(self) -> str:
+    def time_left(self) -> str:
         """What is left of it in words.
 
-        >>> Progress(40, 133, 92.0).left, Progress(130, 133, 4.0).left, Progress(0, 133, None).left
+        >>> (
+        ...     TrainingProgress(40, 133, 92.0).left,
+        ...     TrainingProgress(130, 133, 4.0).left,
+        ...     TrainingProgress(0, 133, None).left,
+        ... )
         ('about 1.5 minutes left', 'some seconds left', '')
         """
         if self.seconds is None:
@@ -47,7 +51,7 @@ class Progress:
 
 def progress(
     plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
-) -> Progress:
+) -> TrainingProgress:
     """By the last plan, and the last line of a step or of an evaluation; ``minutes`` are all that there may be.
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
@@ -57,34 +61,34 @@ def progress(
     last = int(plans[-1]["last"]) if plans else 0
     at = max((*steps, *scored), key=lambda line: line["step"], default=None)
     if at is None or not at["step"]:
-        return Progress(0, last, 60 * minutes if minutes is not None and last else None)
+        return TrainingProgress(0, last, 60 * minutes if minutes is not None and last else None)
     left = (last - at["step"]) * at["seconds"] / at["step"]
     if minutes is not None:
         left = max(0.0, min(left, 60 * minutes - at["seconds"]))
-    return Progress(int(at["step"]), last, left if last else None)
+    return TrainingProgress(int(at["step"]), last, left if last else None)
 
 
-def progress_of(look: Look) -> Progress:
+def progress_of(look: JobStatus) -> TrainingProgress:
     """How far a job's phase is."""
     minutes = look.job.settings.minutes if look.phase == "teach" else None
     return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
 
 
-def doing(look: Look) -> str:
+def describe_job(look: JobStatus) -> str:
     """What a job that runs is about, in words, with how far it is."""
     if look.phase == "changes":
         return _("Comparing the heads before and after, with what the twins show")
-    found, what = progress_of(look), _twin(look) if look.phase == "twin" else _("Learning")
+    found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Learning")
     if not found.last:
         return _("Opening the model and reading the rows")
     if found.step >= found.last:
         return _("Saving the best, and telling the test rows") if look.phase == "teach" else _("Saving the twin")
     said = _("{what}: step {step:,} of {last:,}", what=what, step=found.step, last=found.last)
-    return _("{said}, {left}", said=said, left=found.left) if found.left else said
+    return _("{said}, {left}", said=said, left=found.time_left) if found.time_left else said
 
 
-def _twin(look: Look) -> str:
+def _describe_control(look: JobStatus) -> str:
     """Which of the twins it is that learns."""
     plans = look.lines("plan")
     number = plans[-1].get("twin", 0) if plans else 0
-    return told(TWINS[number]) if number < len(TWINS) else _("A twin learns shuffled labels")
+    return translate(TWINS[number]) if number < len(TWINS) else _("A twin learns shuffled labels")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inference import Refusal
+from i18n import _
+from inference import UserError
 from probing.intervals import wilson
-from probing.labelled.told import Told
-from training.jobs.job import Look
+from probing.labelled.predictions import TestPredictions
+from training.jobs.job import JobStatus
+from ui.pages.teach.results_calibration import draw_calibration
 from ui.pages.teach.results_confusion import draw_confusion
+from ui.pages.teach.results_data import EvaluationResults, load_results
 from ui.pages.teach.results_labels import draw_labels
-from ui.pages.teach.results_measured import Measured, measured
-from ui.pages.teach.results_naming import quoted
+from ui.pages.teach.results_quoting import quote_label
 from ui.pages.teach.results_rows import draw_rows
-from ui.pages.teach.results_sure import draw_sureness
-from ui.run.refusals import say, show
-from wording import _
+from ui.run.notices import show_error, show_notice
 
 
-def draw(look: Look) -> None:
+def draw(look: JobStatus) -> None:
     """The results of a training whose model is saved."""
     draw_results(look.model, look.job.name)
 
@@ -26,32 +26,32 @@ def draw(look: Look) -> None:
 def draw_results(folder: Path, model: str) -> None:
     """The results in a taught model's folder; ``model`` is what the app calls it."""
     try:
-        found = measured(folder)
-    except Refusal as refusal:
-        show(refusal)
+        found = load_results(folder)
+    except UserError as refusal:
+        show_error(refusal)
         return
     for line in headline(found):
-        say(line, role="status")
+        show_notice(line, role="status")
     draw_labels(found, model)
     draw_confusion(found, model)
     draw_rows(found, model)
-    draw_sureness(found, model)
+    draw_calibration(found, model)
 
 
-def headline(results: Measured) -> list[str]:
+def headline(results: EvaluationResults) -> list[str]:
     """What the figures say: how good, beside what, and how it came about."""
-    found = results.told
+    found = results.predictions
     lines = [_of_names(found, *results.f1) if found.kind == "tag" else _of_texts(found)]
     if "baseline_accuracy" in found.test:
-        lines.append(_beside_counting(found))
+        lines.append(_describe_baseline(found))
     if alike := _one_label(found):
         lines.append(alike)
     if shortened := _cut(found):
         lines.append(shortened)
-    return [*lines, _made(found)]
+    return [*lines, _describe_evaluation(found)]
 
 
-def _of_texts(found: Told) -> str:
+def _of_texts(found: TestPredictions) -> str:
     right, n = sum(row.hit for row in found.rows), len(found.rows)
     low, high = wilson(right, n)
     return _(
@@ -66,7 +66,7 @@ def _of_texts(found: Told) -> str:
     )
 
 
-def _of_names(found: Told, low: float, high: float) -> str:
+def _of_names(found: TestPredictions, low: float, high: float) -> str:
     test = found.test
     return _(
         "In {n:,} test rows it finds names with F1 {f1:.3f} ({low:.3f} to {high:.3f}): of those that it says,"
@@ -81,7 +81,7 @@ def _of_names(found: Told, low: float, high: float) -> str:
     )
 
 
-def _beside_counting(found: Told) -> str:
+def _describe_baseline(found: TestPredictions) -> str:
     """Beside TF-IDF with logistic regression on the same rows, in rows, so that a small lead looks small."""
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     lead = round((found.test["accuracy"] - counted) * n)
@@ -108,7 +108,7 @@ def _beside_counting(found: Told) -> str:
     )
 
 
-def _one_label(found: Told) -> str:
+def _one_label(found: TestPredictions) -> str:
     """A sentence for a model that says the same of everything; "" for any other."""
     said = {pair[1] for row in found.rows for pair in row.pairs}
     if len(said) != 1:
@@ -117,11 +117,11 @@ def _one_label(found: Told) -> str:
         return _("It finds no name at all: that is a collapse, and its figures say nothing about the task.")
     return _(
         "It says {label} of every row: that is a collapse, and it has told nothing apart.",
-        label=quoted(found.labels[said.pop()]),
+        label=quote_label(found.labels[said.pop()]),
     )
 
 
-def _cut(found: Told) -> str:
+def _cut(found: TestPredictions) -> str:
     """Return a sentence on texts that were cut to the model's length; "" if none was cut or measured."""
     cut = found.scores.get("cut") or {}
     if not cut.get("texts"):
@@ -134,7 +134,7 @@ def _cut(found: Told) -> str:
     )
 
 
-def _made(found: Told) -> str:
+def _describe_evaluation(found: TestPredictions) -> str:
     """How the figures came about, and that the test rows had no part in it."""
     scores = found.scores
     stopped = "" if scores["finished"] else _(", stopped before the last")

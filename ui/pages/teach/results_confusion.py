@@ -6,55 +6,55 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from i18n import _, gettext_lazy, translate
+from probing.labelled.labeled_texts import OUTSIDE
 from probing.labelled.per_label import Counts, most_mistaken, summed_up
-from probing.labelled.rows import OUTSIDE
-from ui.input.picking import control
-from ui.pages.teach.options import Teach
-from ui.pages.teach.results_measured import Measured
-from ui.pages.teach.results_naming import quoted
+from ui.input.bound_widget import bound_widget
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.results_data import EvaluationResults
+from ui.pages.teach.results_quoting import quote_label
 from ui.pages.teach.results_saving import save_table
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.options import choose_own, own
+from ui.state.params import get_params, set_params
 from viz.figures import confusion as figures
-from viz.figures.alignment import picked
-from wording import _, sentence, told
+from viz.figures.alignment import picked_pair
 
 MOST = 60  # labels in the figure
-UNITS = {"classify": sentence("rows"), "tag": sentence("words")}
-SHOWN = sentence(
+UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
+SHOWN = gettext_lazy(
     "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
 )
 
 
-def draw_confusion(results: Measured, model: str) -> None:
+def draw_confusion(results: EvaluationResults, model: str) -> None:
     """The figure; a click on a cell opens its rows below."""
     st.subheader(_("What was taken for what"))
-    found, counts, options = results.told, results.counts, own(Teach)
-    unit = told(UNITS[found.kind])
+    found, counts, options = results.predictions, results.counts, get_params(TeachOptions)
+    unit = translate(UNITS[found.kind])
     kept = list(range(len(found.labels)))
-    if len(kept) > Teach.classes:
+    if len(kept) > TeachOptions.classes:
         most = min(MOST, len(kept))
         shown = max(2, min(options.classes, most))
-        control(
-            Teach,
+        bound_widget(
+            TeachOptions,
             "classes",
             st.columns([1, 2])[0].number_input,
             _("Labels in the figure"),
             2,
             most,
             shown=shown,
-            help=told(SHOWN),
+            help=translate(SHOWN),
         )
         kept = most_mistaken(counts, shown)
     others = len(found.labels) - len(kept)
     names = [found.labels[at] for at in kept] + ([_("{n} others", n=others)] if others else [])
-    say(worst(counts, found.labels, unit), role="status")
+    show_notice(describe_worst(counts, found.labels, unit), role="status")
     figure = figures.confusion(
         summed_up(counts, kept), names, theme(), _("True and said"), unit, rest=bool(others),
-        chosen=_shown(kept, options),
+        chosen=_shown_cell(kept, options),
     )  # fmt: skip
-    draw_chart(figure, "teach_confusion", on_click=lambda key: _clicked(key, kept))
+    draw_chart(figure, "teach_confusion", on_click=lambda key: _on_click(key, kept))
     about = _(
         "Each cell: how many {unit} of the label at the left were said to have the one above; colour is their share of"
         " the row, and what is right stands on the diagonal. A click opens a cell's rows below, as the two lists there"
@@ -70,7 +70,7 @@ def draw_confusion(results: Measured, model: str) -> None:
     save_table(_("Save the matrix"), ["true \\ said", *found.labels], rows, "confusion", _("Every label"), found, model)
 
 
-def worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
+def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
     """The largest cell beside the diagonal, in a sentence."""
     wrong = counts.copy()
     wrong[range(len(wrong)), range(len(wrong))] = 0
@@ -82,21 +82,21 @@ def worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
         wrong=wrong.sum(),
         n=counts.sum(),
         unit=unit,
-        true=quoted(labels[true]),
-        said=quoted(labels[said]),
+        true=quote_label(labels[true]),
+        said=quote_label(labels[said]),
         often=wrong[true, said],
         times=counts[true].sum(),
     )
 
 
-def _shown(kept: list[int], options: Teach) -> tuple[int | None, int | None]:
+def _shown_cell(kept: list[int], options: TeachOptions) -> tuple[int | None, int | None]:
     """The chosen cell as the figure counts; none where it is not in the figure."""
     if any(at is not None and at not in kept for at in (options.true, options.said)):
         return None, None
     return tuple(None if at is None else kept.index(at) for at in (options.true, options.said))  # type: ignore[return-value]
 
 
-def _clicked(key: str, kept: list[int]) -> None:
-    cell = picked(st.session_state[key])
+def _on_click(key: str, kept: list[int]) -> None:
+    cell = picked_pair(st.session_state[key])
     if cell is not None:
-        choose_own(Teach, true=kept[cell[0]], said=kept[cell[1]], outcome="all", leaf=1)
+        set_params(TeachOptions, true=kept[cell[0]], said=kept[cell[1]], outcome="all", leaf=1)

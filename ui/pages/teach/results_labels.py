@@ -4,45 +4,45 @@ from __future__ import annotations
 
 import streamlit as st
 
+from i18n import _, gettext_lazy, ngettext, translate
 from probing.intervals import wilson
-from probing.labelled.spans import Score
-from ui.pages.teach.results_measured import Measured
+from probing.labelled.spans import SpanCounts
+from ui.pages.teach.results_data import EvaluationResults
 from ui.pages.teach.results_saving import save_table
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.draw_table import draw_table
-from wording import _, ngettext, sentence, told
 
 FEW = 20  # true ones below which a class's figures say little
-TITLES = {"classify": sentence("Each class"), "tag": sentence("Each kind of name")}
+TITLES = {"classify": gettext_lazy("Each class"), "tag": gettext_lazy("Each kind of name")}
 FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
-    "class": sentence("class"),
-    "kind": sentence("kind"),
-    "precision": sentence("precision"),
-    "recall": sentence("recall"),
-    "F1": sentence("F1"),
-    "support": sentence("support"),
-    "said": sentence("said"),
-    "low": sentence("low"),
-    "high": sentence("high"),
+    "class": gettext_lazy("class"),
+    "kind": gettext_lazy("kind"),
+    "precision": gettext_lazy("precision"),
+    "recall": gettext_lazy("recall"),
+    "F1": gettext_lazy("F1"),
+    "support": gettext_lazy("support"),
+    "said": gettext_lazy("said"),
+    "low": gettext_lazy("low"),
+    "high": gettext_lazy("high"),
 }
 SHARES = ("precision", "recall", "F1", "low", "high")
 ABOUT = {
-    "classify": sentence(
+    "classify": gettext_lazy(
         "Precision: of the rows that were said to be of the class, the share that is. Recall: of the rows of"
         " the class, the share that was said to be."
     ),
-    "tag": sentence(
+    "tag": gettext_lazy(
         "Precision: of the names of the kind that were said, the share that is right. Recall: of the true names of"
         " the kind, the share that was found."
     ),
 }
 
 
-def draw_labels(results: Measured, model: str) -> None:
+def draw_labels(results: EvaluationResults, model: str) -> None:
     """The table, which a click on a column's name sorts, and its file."""
-    found, each = results.told, results.each
-    st.subheader(told(TITLES[found.kind]))
+    found, each = results.predictions, results.each
+    st.subheader(translate(TITLES[found.kind]))
     names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
     rows = [_row(name, score) for name, score in each.items()]
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
@@ -51,7 +51,7 @@ def draw_labels(results: Measured, model: str) -> None:
         if name not in SHARES
         else st.column_config.NumberColumn(heading, format="%.3f")
         for name in names
-        for heading in (told(HEADINGS[name]),)
+        for heading in (translate(HEADINGS[name]),)
     }
     draw_table(columns, column_config=shown, key="teach_labels")
     st.caption(
@@ -61,12 +61,12 @@ def draw_labels(results: Measured, model: str) -> None:
             about=ABOUT[found.kind],
         )
     )
-    if note := few(each):
-        say(note, role="status")
+    if note := describe_rare(each):
+        show_notice(note, role="status")
     save_table(_("Save this table"), names, rows, "labels", _("All digits"), found, model)
 
 
-def few(each: dict[str, Score]) -> str:
+def describe_rare(each: dict[str, SpanCounts]) -> str:
     """Which figures stand on little, in a sentence; "" where none do."""
     count = sum(score.true < FEW for score in each.values())
     if not count:
@@ -81,7 +81,7 @@ def few(each: dict[str, Score]) -> str:
     )
 
 
-def _row(name: str, score: Score) -> list[object]:
+def _row(name: str, score: SpanCounts) -> list[object]:
     """Shares of nothing are left out."""
     low, high = (end / 100 for end in wilson(score.right, score.true))
     precision, recall = score.precision if score.found else None, score.recall if score.true else None

@@ -7,60 +7,62 @@ from typing import Any
 
 import streamlit as st
 
-from probing.labelled.compared import compared
-from probing.labelled.scripts import SIDE_BY_SIDE
-from probing.labelled.told import Told, ToldRow, ToldText, ToldWords, counts, in_cell
-from ui.pages.teach.options import Teach
-from ui.pages.teach.results_measured import Measured
-from ui.pages.teach.results_naming import quoted
+from i18n import _, gettext_lazy, translate
+from probing.labelled.predictions import TagPrediction, TestPredictions, TextPrediction, ToldRow, counts, in_cell
+from probing.labelled.word_comparison import compare_words
+from probing.labelled.word_spacing import SIDE_BY_SIDE
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.results_data import EvaluationResults
+from ui.pages.teach.results_quoting import quote_label
 from ui.pages.teach.results_saving import save_table
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.explore_link import explore_link
-from ui.show.leaves import turned
-from ui.show.lists import commas
+from ui.show.format_list import format_comma_list
 from ui.show.numbers import percent
-from ui.state.choice import Choice
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from wording import _, sentence, told
+from ui.show.pagination import paginate
+from ui.state.params import get_params, set_params
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 
 ANY = -1
-HITS = sentence("What the model told rightly, every word of a text with tags; where it was wrong; or both")
+HITS = gettext_lazy("What the model told rightly, every word of a text with tags; where it was wrong; or both")
 ORDER = {
-    "classify": sentence("Mistakes stand before what is right, which begins with the least sure."),
-    "tag": sentence(
+    "classify": gettext_lazy("Mistakes stand before what is right, which begins with the least sure."),
+    "tag": gettext_lazy(
         "Mistakes stand before what is right, which begins with the least sure. Straight line: a name that is right,"
         " its kind and both its ends; dashes: a true one that was missed; waves: one that was said wrongly. Under its"
         " first word stands what is the matter. Shaded: words of the chosen cell."
     ),
 }
-FOUND = {"right": sentence("{n} right"), "wrong": sentence("{n} wrong"), "missed": sentence("{n} missed")}
+FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"), "missed": gettext_lazy("{n} missed")}
 
 
-def draw_rows(results: Measured, model: str) -> None:
+def draw_rows(results: EvaluationResults, model: str) -> None:
     """The two lists that choose a cell, and its rows, a part of them at a time."""
     st.subheader(_("The test rows, surest mistakes first"))
-    found, options = results.told, own(Teach)
+    found, options = results.predictions, get_params(TeachOptions)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
     for column, name, at in zip(st.columns(2), ("true", "said"), (true, said), strict=True):
         _pick(column, name, at, found.labels)
     every = in_cell(results.rows, true, said)
-    say(asked_for(every, true, said, found), role="status")
-    kept, shown = turned(every, Teach, options, told(HITS))
+    show_notice(select_rows(every, true, said, found), role="status")
+    kept, shown = paginate(every, TeachOptions, options, translate(HITS))
     for number, row in enumerate(shown):
-        chips = _marked(row, true, said) if isinstance(row, ToldWords) else map(Chip, _apart(row.text))
-        strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
-        explore_link(Choice(model=model, text=row.text), _("This text, read by the model that was taught,"))
-    st.caption(told(ORDER[found.kind]))
+        chips = (
+            _mark_words(row, true, said) if isinstance(row, TagPrediction) else map(TokenChip, _split_words(row.text))
+        )
+        token_strip.mount(list(chips), f"teach_row_{number}", title=title(row, found.labels))
+        explore_link(ViewState(model=model, text=row.text), _("This text, read by the model that was taught,"))
+    st.caption(translate(ORDER[found.kind]))
     names, lines = (_by_word if found.kind == "tag" else _by_text)(kept, found.labels)
     save_table(_("Save these rows"), names, lines, "rows", _("All {n:,} of this list", n=len(kept)), found, model)
 
 
-def asked_for(rows: Sequence[ToldRow], true: int | None, said: int | None, found: Told) -> str:
+def select_rows(rows: Sequence[ToldRow], true: int | None, said: int | None, found: TestPredictions) -> str:
     """How many rows the two lists leave, and how many of them are wrong."""
-    of = "" if true is None else _(" of {label}", label=quoted(found.labels[true]))
-    to_be = "" if said is None else _(" said to be {label}", label=quoted(found.labels[said]))
+    of = "" if true is None else _(" of {label}", label=quote_label(found.labels[true]))
+    to_be = "" if said is None else _(" said to be {label}", label=quote_label(found.labels[said]))
     word = _(" with a word") if of + to_be and found.kind == "tag" else ""
     return _(
         "{n:,} test rows{word}{of}{said}, {wrong:,} with a mistake.",
@@ -79,7 +81,7 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
 
     def keep() -> None:
         chosen = st.session_state[key]
-        choose_own(Teach, **{name: None if chosen == ANY else chosen}, leaf=1)
+        set_params(TeachOptions, **{name: None if chosen == ANY else chosen}, leaf=1)
 
     column.selectbox(
         {"true": _("What is true"), "said": _("What was said")}[name],
@@ -94,15 +96,17 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
 def title(row: ToldRow, labels: Sequence[str]) -> str:
     """What is true of a row, what was said, and how surely.
 
-    >>> title(ToldText("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
+    >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
     'Miss · said “cat” 0.90 · is “dog” 0.05'
     """
-    if isinstance(row, ToldWords):
-        names = [word.verdict for word in compared(row) if word.label]
+    if isinstance(row, TagPrediction):
+        names = [word.verdict for word in compare_words(row) if word.label]
         found = [_(what, n=names.count(verdict)) for verdict, what in FOUND.items() if verdict in names]
         surest = "" if row.hit else _("surest mistake {sure}", sure=percent(row.sure))
-        return " · ".join(part for part in (_("Hit") if row.hit else _("Miss"), commas(found), surest) if part)
-    true, said = (quoted(labels[at]) for at in (row.true, row.said))
+        return " · ".join(
+            part for part in (_("Hit") if row.hit else _("Miss"), format_comma_list(found), surest) if part
+        )
+    true, said = (quote_label(labels[at]) for at in (row.true, row.said))
     if row.hit:
         return _("Hit · {said} {sure}", said=said, sure=percent(row.sure))
     return _(
@@ -114,28 +118,28 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
     )
 
 
-def _marked(row: ToldWords, true: int | None, said: int | None) -> Iterator[Chip]:
+def _mark_words(row: TagPrediction, true: int | None, said: int | None) -> Iterator[TokenChip]:
     """The sentence as chips, names marked, and what stands between the words."""
     at, asked = 0, (true, said) != (None, None)
-    each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compared(row), strict=True)
+    each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compare_words(row), strict=True)
     for (start, end), pair, tag, got, share, word in each:
-        yield from (Chip(piece) for piece in row.text[at:start].split())
+        yield from (TokenChip(piece) for piece in row.text[at:start].split())
         sure = _("was cut off") if share is None else _("said {tag} {sure}", tag=got, sure=percent(share))
-        yield Chip(
+        yield TokenChip(
             row.text[start:end],
             shade=0.3 if asked and counts(pair, true, said) else None,
             mark=word.verdict,
-            label=told(word.label),
+            label=translate(word.label),
             title=_("{said}, is {tag}", said=sure, tag=tag) if tag != got else sure if got != "O" else "",
         )
         at = end
-    yield from (Chip(piece) for piece in row.text[at:].split())
+    yield from (TokenChip(piece) for piece in row.text[at:].split())
 
 
-def _apart(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """A text's words; where its script knows no spaces, its characters.
 
-    >>> _apart("play 我的歌 now")
+    >>> _split_words("play 我的歌 now")
     ['play', '我', '的', '歌', 'now']
     """
     return SIDE_BY_SIDE.sub(r" \g<0> ", text).split()
@@ -144,7 +148,9 @@ def _apart(text: str) -> list[str]:
 def _by_text(rows: Sequence[ToldRow], labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
     """A line for each text."""
     lines = (
-        [row.text, labels[row.true], labels[row.said], row.sure, row.due] for row in rows if isinstance(row, ToldText)
+        [row.text, labels[row.true], labels[row.said], row.sure, row.due]
+        for row in rows
+        if isinstance(row, TextPrediction)
     )
     return ["text", "true", "said", "probability of said", "probability of true"], (list(line) for line in lines)
 
@@ -154,7 +160,7 @@ def _by_word(rows: Sequence[ToldRow], _labels: Sequence[str]) -> tuple[list[str]
     lines = (
         [number, row.text[slice(*place)], tag, said, share]
         for number, row in enumerate(rows, 1)
-        if isinstance(row, ToldWords)
+        if isinstance(row, TagPrediction)
         for place, tag, said, share in zip(row.words, row.tags, row.told, row.shares, strict=True)
     )
     return ["row", "word", "true", "said", "probability of said"], (list(line) for line in lines)

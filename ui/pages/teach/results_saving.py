@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from probing.labelled.told import Told
+from probing.labelled.predictions import TestPredictions
 from ui.show.csv_table import csv_table
-from ui.show.saving import save
+from ui.show.download import download_button
 
 
 def save_table(  # noqa: PLR0913  (what a file is told)
-    label: str, names: Sequence[str], rows: Iterable[Sequence[object]], file: str, about: str, found: Told, model: str
+    label: str,
+    names: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    file: str,
+    about: str,
+    found: TestPredictions,
+    model: str,
 ) -> None:
     """A button that saves it under the model's name, what it started from, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
-    save(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
+    download_button(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,
          key=f"teach_save_{file}", provenance=told)  # fmt: skip

@@ -8,46 +8,46 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from inference import Refusal
-from training.jobs.archive import zipped
-from training.jobs.job import Look
-from ui.routes.limit import Limit
-from ui.run.teaching import queue
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from training.jobs.archive import iterate_zip
+from training.jobs.job import JobStatus
+from ui.routes.concurrency_limit import ConcurrencyLimit
+from ui.run.fine_tuning import queue
 from viz.components.base_path import BASE
-from wording import _, sentence, told
 
 PREFIX = f"{BASE}/headlight/taught"
 AT_ONCE = 8  # files that are being sent
-BUSY = sentence("Too many models are being saved just now. Try again in a minute.")
+BUSY = gettext_lazy("Too many models are being saved just now. Try again in a minute.")
 # Streamlit would compress it again: much work, and nothing gained.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
-SENDING = Limit(AT_ONCE, 0, BUSY)
+SENDING = ConcurrencyLimit(AT_ONCE, 0, BUSY)
 
 
-def address(look: Look) -> str:
+def address(look: JobStatus) -> str:
     """Where a model is fetched."""
     return f"{PREFIX}/{look.job.id}.zip"
 
 
-def whole(request: Request) -> Response:
+def model_archive(request: Request) -> Response:
     """The model's folder as a zip file."""
     try:
         look = queue().look(request.path_params["id"])
-    except Refusal as refusal:
-        return PlainTextResponse(told(refusal.message), 410)
+    except UserError as refusal:
+        return PlainTextResponse(translate(refusal.message), 410)
     if not look.has_model:
         return PlainTextResponse(_("Nothing is saved of this training yet."), 410)
-    content = SENDING.held(zipped(look.model, look.job.slug))
+    content = SENDING.hold_place(iterate_zip(look.model, look.job.slug))
     try:
         first = next(content)
     except OSError:
         return PlainTextResponse(_("This model was removed just now."), 410)
     except StopIteration:
-        return SENDING.busy()
+        return SENDING.busy_response()
     headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{look.job.slug}.zip"'}
     return StreamingResponse(chain([first], content), media_type="application/zip", headers=headers)
 
 
 def routes() -> list[Route]:
     """The routes, for the app."""
-    return [Route(f"{PREFIX}/{{id}}.zip", whole)]
+    return [Route(f"{PREFIX}/{{id}}.zip", model_archive)]

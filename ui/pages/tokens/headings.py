@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wording import sentence, told
+from i18n import gettext_lazy, translate
 
 COMPARED = {
-    "tokenizer": sentence("tokenizer"),
-    "cuts by": sentence("cuts by"),
-    "vocabulary": sentence("vocabulary"),
-    "tokens": sentence("tokens"),
-    "special": sentence("special"),
-    "characters per piece": sentence("characters per piece"),
-    "pieces per word": sentence("pieces per word"),
-    "unknown": sentence("unknown"),
+    "tokenizer": gettext_lazy("tokenizer"),
+    "cuts by": gettext_lazy("cuts by"),
+    "vocabulary": gettext_lazy("vocabulary"),
+    "tokens": gettext_lazy("tokens"),
+    "special": gettext_lazy("special"),
+    "characters per piece": gettext_lazy("characters per piece"),
+    "pieces per word": gettext_lazy("pieces per word"),
+    "unknown": gettext_lazy("unknown"),
 }
 TABLE = {
-    "position": sentence("position"),
-    "token": sentence("token"),
-    "number": sentence("number"),
-    "segment": sentence("segment"),
-    "mask": sentence("mask"),
-    "special": sentence("special"),
-    "from": sentence("from"),
-    "to": sentence("to"),
-    "characters": sentence("characters"),
+    "position": gettext_lazy("position"),
+    "token": gettext_lazy("token"),
+    "number": gettext_lazy("number"),
+    "segment": gettext_lazy("segment"),
+    "mask": gettext_lazy("mask"),
+    "special": gettext_lazy("special"),
+    "from": gettext_lazy("from"),
+    "to": gettext_lazy("to"),
+    "characters": gettext_lazy("characters"),
 }
 WALK = {
-    "step": sentence("step"),
-    "left to cut": sentence("left to cut"),
-    "not in the vocabulary": sentence("not in the vocabulary"),
-    "taken": sentence("taken"),
-    "symbols": sentence("symbols"),
-    "joined": sentence("joined"),
-    "learnt as merge": sentence("learnt as merge"),
-    "characters": sentence("characters"),
-    "last piece of the best way": sentence("last piece of the best way"),
-    "its log probability": sentence("its log probability"),
-    "of the whole way": sentence("of the whole way"),
+    "step": gettext_lazy("step"),
+    "left to cut": gettext_lazy("left to cut"),
+    "not in the vocabulary": gettext_lazy("not in the vocabulary"),
+    "taken": gettext_lazy("taken"),
+    "symbols": gettext_lazy("symbols"),
+    "joined": gettext_lazy("joined"),
+    "learnt as merge": gettext_lazy("learnt as merge"),
+    "characters": gettext_lazy("characters"),
+    "last piece of the best way": gettext_lazy("last piece of the best way"),
+    "its log probability": gettext_lazy("its log probability"),
+    "of the whole way": gettext_lazy("of the whole way"),
 }
 
 
 def headings(names: Mapping[str, str]) -> dict[str, str]:
     """The names of columns in the language that is spoken, for a table that is shown."""
-    return {name: told(heading) for name, heading in names.items()}
+    return {name: translate(heading) for name, heading in names.items()}

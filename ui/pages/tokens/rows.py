@@ -6,52 +6,60 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from inference.questions.tokens import Side, Steps
-from viz.components.ladder.ladder import Row, Rung, Way
-from viz.figures.labels import cut
-from wording import _, ngettext, sentence, told
+from i18n import _, gettext_lazy, ngettext, translate
+from inference.tasks.tokenizer_steps import Steps, TokenizedText
+from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, TokenizerStep, TokenizerSteps
+from viz.figures.labels import truncate
 
 WORDS = 120  # of each text that are drawn
 TOKENS = 400  # that are drawn where words are not known
 NORMALISED = 1000  # characters
 CUTS = {
-    "WordPiece": sentence(
+    "WordPiece": gettext_lazy(
         "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
         "inside a word."
     ),
-    "BPE": sentence("Characters or bytes, joined pair by pair in the order in which the pairs were learnt."),
-    "Unigram": sentence("The likeliest way to write it with pieces of the vocabulary."),
-    "WordLevel": sentence("A word is in the vocabulary or unknown."),
+    "BPE": gettext_lazy("Characters or bytes, joined pair by pair in the order in which the pairs were learnt."),
+    "Unigram": gettext_lazy("The likeliest way to write it with pieces of the vocabulary."),
+    "WordLevel": gettext_lazy("A word is in the vocabulary or unknown."),
 }
-OWN_CUTS = sentence("By rules of its own.")
+OWN_CUTS = gettext_lazy("By rules of its own.")
 Place = tuple[int, int]  # which text, which of its words
 
 
-def way_of(steps: Steps) -> Way:
+def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
     """The rows of one tokenizer; beyond WORDS words of a text nothing is drawn."""
-    words = placed(steps)
+    words = word_of_tokens(steps)
     drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]
     drawn = drawn if steps.sides else drawn[:TOKENS]
-    rows: list[Row] = []
+    rows: list[TokenizerStep] = []
     if steps.sides:
-        texts = "\n".join(cut(side.normalised, NORMALISED) for side in steps.sides)
-        rows.append(Row(_("1. Normalise"), _said(steps.normaliser, _("Nothing is changed.")), text=texts))
+        texts = "\n".join(truncate(side.normalised, NORMALISED) for side in steps.sides)
         rows.append(
-            Row(_("2. Split"), _said(steps.splitter, _("The text stays whole.")), rungs=tuple(_words(steps.sides)))
+            TokenizerStep(_("1. Normalise"), _join_phrases(steps.normaliser, _("Nothing is changed.")), text=texts)
         )
-    pieces = [_rung(steps, at, words) for at in drawn if not steps.tokens[at].special]
-    rows.append(Row(_("3. Cut into pieces"), told(CUTS.get(steps.algorithm, OWN_CUTS)), rungs=tuple(pieces)))
+        rows.append(
+            TokenizerStep(
+                _("2. Split"),
+                _join_phrases(steps.splitter, _("The text stays whole.")),
+                rungs=tuple(_words(steps.sides)),
+            )
+        )
+    pieces = [_tokenizer_part(steps, at, words) for at in drawn if not steps.tokens[at].special]
+    rows.append(
+        TokenizerStep(_("3. Cut into pieces"), translate(CUTS.get(steps.algorithm, OWN_CUTS)), rungs=tuple(pieces))
+    )
     note = _(
         "Template: {template}. Below each token its number, its segment and its mask (1: to be read).",
         template=steps.template,
     )
-    tokens = [_rung(steps, at, words, under=True) for at in drawn]
-    rows.append(Row(_("4. Add special tokens"), note, rungs=tuple(tokens)))
+    tokens = [_tokenizer_part(steps, at, words, under=True) for at in drawn]
+    rows.append(TokenizerStep(_("4. Add special tokens"), note, rungs=tuple(tokens)))
     about = _("{algorithm}, {entries:,} entries", algorithm=steps.algorithm or _("Own rules"), entries=steps.vocabulary)
-    return Way(steps.model, about, tuple(rows))
+    return TokenizerSteps(steps.model, about, tuple(rows))
 
 
-def placed(steps: Steps) -> dict[int, Place]:
+def word_of_tokens(steps: Steps) -> dict[int, Place]:
     """The word of each token, for the words that are drawn."""
     found: dict[int, Place] = {}
     for side, one in enumerate(steps.sides):
@@ -105,7 +113,7 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
             else _("{said} It has no token for the unknown.", said=said)
         )
     places = dict.fromkeys(texts[token.side][slice(*token.span)] for token in unknown if token.span)
-    shown = ", ".join(f"“{cut(place, 20)}”" for place in list(places)[:6])
+    shown = ", ".join(f"“{truncate(place, 20)}”" for place in list(places)[:6])
     return _(
         "{said} Not in its vocabulary, so {unknown}: {pieces}.",
         said=said,
@@ -114,7 +122,7 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
     )
 
 
-def compared(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any]]:
+def comparison_rows(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any]]:
     """A row for each tokenizer."""
     rows = []
     for one in steps:
@@ -159,9 +167,9 @@ def _characters(steps: Steps, texts: Sequence[str]) -> int:
     return sum(map(len, texts[: 1 + max(token.side for token in steps.tokens)]))
 
 
-def _words(sides: Sequence[Side]) -> list[Rung]:
+def _words(sides: Sequence[TokenizedText]) -> list[TokenizerPart]:
     return [
-        Rung(
+        TokenizerPart(
             word.shown,
             place=(at, *word.span),
             word=(at, number),
@@ -178,7 +186,7 @@ def _words(sides: Sequence[Side]) -> list[Rung]:
     ]
 
 
-def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False) -> Rung:
+def _tokenizer_part(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False) -> TokenizerPart:
     token = steps.tokens[at]
     whole = at in words and steps.sides[words[at][0]].words[words[at][1]].whole
     title = (
@@ -191,7 +199,7 @@ def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False
             last=token.span[1] - 1,
         )
     )
-    return Rung(
+    return TokenizerPart(
         token.shown,
         place=None if token.span is None else (token.side, *token.span),
         word=words.get(at),
@@ -202,10 +210,10 @@ def _rung(steps: Steps, at: int, words: Mapping[int, Place], under: bool = False
     )
 
 
-def _said(parts: Sequence[str], nothing: str) -> str:
+def _join_phrases(parts: Sequence[str], nothing: str) -> str:
     """Short sentences as one."""
     if not parts:
         return nothing
-    joined = reduce(lambda before, part: _("{before}; {part}", before=before, part=part), map(told, parts))
+    joined = reduce(lambda before, part: _("{before}; {part}", before=before, part=part), map(translate, parts))
     said = joined[0].upper() + joined[1:]
     return said if said.endswith(".") else _("{sentence}.", sentence=said)

@@ -7,14 +7,14 @@ from typing import Any
 
 import streamlit as st
 
-from inference import Refusal
-from inference.questions.tokens import Best, Match, Merge, Steps, Walk, Word, WordWalk
+from i18n import _, ngettext, translate
+from inference import UserError
+from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, Word, WordSteps, WordWalk
 from ui.pages.tokens.headings import WALK, headings
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
 from ui.show.draw_table import draw_table
-from viz.figures.labels import cut
-from wording import _, ngettext, told
+from viz.figures.labels import truncate
 
 TRIED = 12  # candidates that are listed
 
@@ -39,38 +39,40 @@ def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> N
     """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
     st.text(steps.model)
     if word is None:
-        say(steps.why or _("Nothing of this word is left after normalising."), role="status")
+        show_notice(steps.why or _("Nothing of this word is left after normalising."), role="status")
         return
     pieces = [token.shown for token in steps.tokens[slice(*word.tokens)]]
     if word.whole:
-        say(
+        show_notice(
             _("“{word}” is an entry of its own that is taken whole before anything else.", word=word.shown),
             role="status",
         )
         return
     try:
-        found = backend().inspect(WordWalk(model=model, revision=revision, word=word.text))
-    except Refusal as refusal:
-        say(_("“{word}” becomes {pieces}.", word=cut(word.shown, 40), pieces=_joined(pieces)), role="status")
-        show(refusal)
+        found = get_backend().inspect(WordWalk(model=model, revision=revision, word=word.text))
+    except UserError as refusal:
+        show_notice(
+            _("“{word}” becomes {pieces}.", word=truncate(word.shown, 40), pieces=_join_pieces(pieces)), role="status"
+        )
+        show_error(refusal)
         return
-    say(summary(word.shown, found), role="status")
+    show_notice(summary(word.shown, found), role="status")
     if found.steps:
         draw_table(rows(found), column_config=headings(WALK))
 
 
-def summary(word: str, walk: Walk) -> str:
+def summary(word: str, walk: WordSteps) -> str:
     """What happened, in a sentence or two.
 
-    >>> summary("playing", Walk("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
+    >>> summary("playing", WordSteps("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
     ...       ("playin", "##g"), (1, 2)))
     '“playing” becomes playin · ##g, after 3 look-ups in the vocabulary, each for the longest beginning that is left.'
     """
-    becomes = {"word": cut(word, 40), "pieces": _joined(walk.pieces)}
+    becomes = {"word": truncate(word, 40), "pieces": _join_pieces(walk.pieces)}
     if walk.note:
-        return _("“{word}” becomes {pieces}. {note}", **becomes, note=told(walk.note))
+        return _("“{word}” becomes {pieces}. {note}", **becomes, note=translate(walk.note))
     if len(walk.pieces) == 1 and len(walk.steps) < 2:
-        return _("“{word}” is in the vocabulary whole.", word=cut(word, 40))
+        return _("“{word}” is in the vocabulary whole.", word=truncate(word, 40))
     if walk.algorithm == "WordPiece":
         looked = sum(len(step.tried) + 1 for step in walk.steps if isinstance(step, Match))
         return _(
@@ -92,7 +94,7 @@ def summary(word: str, walk: Walk) -> str:
             **becomes,
             merges=merges,
         )
-    total = next((step.total for step in reversed(walk.steps) if isinstance(step, Best)), 0.0)
+    total = next((step.total for step in reversed(walk.steps) if isinstance(step, BestPrefix)), 0.0)
     return _(
         "“{word}” becomes {pieces}, the likeliest way to write it: log probability {total:.2f}.",
         **becomes,
@@ -100,12 +102,12 @@ def summary(word: str, walk: Walk) -> str:
     )
 
 
-def rows(walk: Walk) -> list[dict[str, Any]]:
+def rows(walk: WordSteps) -> list[dict[str, Any]]:
     """The steps as a table."""
     return [_row(number, step) for number, step in enumerate(walk.steps, 1)]
 
 
-def _row(number: int, step: Match | Merge | Best) -> dict[str, Any]:
+def _row(number: int, step: Match | Merge | BestPrefix) -> dict[str, Any]:
     if isinstance(step, Match):
         tried = " ".join(step.tried[:TRIED])
         if (more := len(step.tried) - TRIED) > 0:
@@ -127,5 +129,5 @@ def _row(number: int, step: Match | Merge | Best) -> dict[str, Any]:
     }
 
 
-def _joined(pieces: Sequence[str]) -> str:
-    return " · ".join(cut(piece, 40) for piece in pieces)
+def _join_pieces(pieces: Sequence[str]) -> str:
+    return " · ".join(truncate(piece, 40) for piece in pieces)

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import streamlit as st
 
-from ui.input.picking import control
-from ui.pages.translate.options import Translate
-from ui.pages.translate.strip import logs_of
-from ui.pages.translate.translation import Search, Translation, width_of
-from ui.pages.translate.writing import beams
-from ui.run.refusals import say
+from i18n import _, gettext_lazy, translate
+from ui.input.bound_widget import bound_widget
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.target_strip import logs_of
+from ui.pages.translate.translation import BeamSearch, Translation, width_of
+from ui.pages.translate.writing import beam_tokens
+from ui.run.notices import show_notice
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.numbers import likelihood
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import own
+from ui.state.params import get_params
 from viz.components.tree import tree
-from viz.components.tree.tree import Node
-from wording import _, sentence, told
+from viz.components.tree.tree import TreeNode
 
 MOST_NODES = 600
 TREE = "translate_tree"
-FATES = {"kept": sentence("kept"), "ended": sentence("ended"), "dropped": sentence("dropped")}
+FATES = {"kept": gettext_lazy("kept"), "ended": gettext_lazy("ended"), "dropped": gettext_lazy("dropped")}
 
 
 def beam_tree(translation: Translation) -> None:
     """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
-    options = own(Translate)
-    search = translation.search or beams(translation.asked, width_of(options))
-    say(summary(translation, search), "status")
+    options = get_params(TranslateOptions)
+    search = translation.search or beam_tokens(translation.asked, width_of(options))
+    show_notice(summary(translation, search), "status")
     nodes = nodes_of(search, options.dropped)
     if len(nodes) > MOST_NODES:
-        say(_("The first {drawn} of {nodes} nodes are drawn.", drawn=MOST_NODES, nodes=len(nodes)), "status")
+        show_notice(_("The first {drawn} of {nodes} nodes are drawn.", drawn=MOST_NODES, nodes=len(nodes)), "status")
     best = name_of(search.best.tokens)
     tree.mount(
         nodes[:MOST_NODES],
@@ -48,8 +48,8 @@ def beam_tree(translation: Translation) -> None:
             " far: 0 would be certain, 0.7 less is half as likely."
         )
     )
-    control(
-        Translate,
+    bound_widget(
+        TranslateOptions,
         "dropped",
         st.checkbox,
         _("Show what was dropped"),
@@ -63,9 +63,9 @@ def name_of(tokens: tuple[int, ...]) -> str:
     return "/".join(["start", *map(str, tokens)])
 
 
-def nodes_of(search: Search, dropped: bool) -> list[Node]:
+def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
     """The search as a tree, parents first; without ``dropped`` only what was kept or ended."""
-    nodes = [Node(name_of(()), None, _("start"), kind="kept")]
+    nodes = [TreeNode(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
     for at, step in enumerate(search.steps):
         for branch in step.branches:
@@ -74,12 +74,12 @@ def nodes_of(search: Search, dropped: bool) -> list[Node]:
             before = parents[branch.parent]
             note = _("step {step}, {fate}", step=at + 1, fate=FATES[branch.fate])
             node = name_of((*before, branch.token))
-            nodes.append(Node(node, name_of(before), branch.piece, branch.score, branch.fate, note))
+            nodes.append(TreeNode(node, name_of(before), branch.piece, branch.score, branch.fate, note))
         parents = [beam.tokens for beam in step.beams]
     return nodes
 
 
-def summary(translation: Translation, search: Search) -> str:
+def summary(translation: Translation, search: BeamSearch) -> str:
     """Whether searching found another translation than the one shown above, and how likely that one is."""
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text
@@ -97,14 +97,14 @@ def summary(translation: Translation, search: Search) -> str:
     return _("{said} The translation above is another; its probability is {chance}.", said=said, chance=chance)
 
 
-def _table(search: Search) -> None:
+def _table(search: BeamSearch) -> None:
     last = search.steps[-1]
     rows = [(rank + 1, beam.text, beam.score, len(beam.tokens)) for rank, beam in enumerate(last.finished)]
     if not rows:
-        say(_("No way has ended yet."), "status")
+        show_notice(_("No way has ended yet."), "status")
         return
-    names = (sentence("rank"), sentence("translation"), sentence("score"), sentence("tokens"))
-    columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
+    names = (gettext_lazy("rank"), gettext_lazy("translation"), gettext_lazy("score"), gettext_lazy("tokens"))
+    columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
     draw_table(columns, key="translate_beams_table")
     st.caption(
         _(
@@ -113,4 +113,6 @@ def _table(search: Search) -> None:
             " ([arXiv:1609.08144](https://arxiv.org/abs/1609.08144))."
         )
     )
-    save(_("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), provenance=page_provenance())
+    download_button(
+        _("Save as CSV"), csv_table(names, rows), "headlight-beams.csv", _("All digits"), provenance=page_provenance()
+    )

@@ -8,32 +8,36 @@ from functools import partial, reduce
 
 import streamlit as st
 
-from attention.cause import Set
-from attention.cells import Cell
-from attention.edits import Ablate, Cut, Edit
+from attention.ablation import EditSet
+from attention.display_tokens import DisplayToken
+from attention.edits import Ablate, Edit, MaskEdge
 from attention.trace import Trace
 from attention.view import View
-from ui.input.picking import control
-from ui.pages.translate.heads import CrossHead, named
-from ui.pages.translate.options import CLICKS, SCOPES, SIDES, Translate
-from ui.pages.translate.strip import cells_of
+from i18n import _, gettext_lazy, ngettext
+from ui.ablation.edit_list import draw_edit_fields, keep_edits, typing_notes
+from ui.ablation.edits import Head, describe_edit, edits_of, toggle_edits
+from ui.input.bound_widget import bound_widget
+from ui.pages.translate.heads import CrossHead, head_label
+from ui.pages.translate.options import CLICKS, SCOPES, SIDES, TranslateOptions
+from ui.pages.translate.target_strip import cells_of
 from ui.pages.translate.translation import Translation
-from ui.removing.edits import Head, edits_of, toggled, told
-from ui.removing.listed import keep_edits, listed_and_typed, typed_notes
-from ui.run.refusals import say
-from ui.state.choice import Choice
-from ui.state.options import own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
-from wording import _, ngettext, sentence
+from ui.run.notices import show_notice
+from ui.state.params import get_params
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 
 STRIP = "translate_cut"
-PART_NAMES = {"encoder": sentence("Encoder"), "decoder": sentence("Decoder"), "cross": sentence("Cross")}
-PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}  # of a head
-put = partial(keep_edits, Translate)  # in a callback: these edits, in the link too
+PART_NAMES = {"encoder": gettext_lazy("Encoder"), "decoder": gettext_lazy("Decoder"), "cross": gettext_lazy("Cross")}
+PARTS = {
+    "encoder": gettext_lazy("encoder"),
+    "decoder": gettext_lazy("decoder"),
+    "cross": gettext_lazy("cross"),
+}  # of a head
+put = partial(keep_edits, TranslateOptions)  # in a callback: these edits, in the link too
 
 
-def chosen_edits(options: Translate, head: CrossHead) -> Set:
+def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
     """What is removed: without a choice the cross head that is shown, or nothing where looks are cut.
 
     What cannot be read is said.
@@ -41,15 +45,15 @@ def chosen_edits(options: Translate, head: CrossHead) -> Set:
     if not options.edits:
         return (Ablate(head.layer, head.head, "cross"),) if options.clicking == "head" else ()
     edits, notes = edits_of(options.edits, (head.layer, head.head))
-    typed_notes(notes)
+    typing_notes(notes)
     return edits
 
 
-def pick_clicks(options: Translate) -> None:
+def pick_clicks(options: TranslateOptions) -> None:
     """What a click does, and on which heads."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        control(
-            Translate,
+        bound_widget(
+            TranslateOptions,
             "side",
             st.segmented_control,
             _("Heads of"),
@@ -60,8 +64,8 @@ def pick_clicks(options: Translate) -> None:
                 "The encoder reads the source, the decoder looks back at what is written, and across at the source."
             ),
         )
-        control(
-            Translate,
+        bound_widget(
+            TranslateOptions,
             "clicking",
             st.segmented_control,
             _("What a click does"),
@@ -74,8 +78,8 @@ def pick_clicks(options: Translate) -> None:
             ),
         )
         if options.clicking == "cut":
-            control(
-                Translate,
+            bound_widget(
+                TranslateOptions,
                 "scope",
                 st.selectbox,
                 _("Cut"),
@@ -86,30 +90,32 @@ def pick_clicks(options: Translate) -> None:
             )
 
 
-def pick_look(choice: Choice, translation: Translation, head: CrossHead, at: int, edits: Set) -> None:
+def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:
     """The source as chips: a click cuts what the chosen step's word sees of it, or lets it see it again."""
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
     if word is None:
-        say(_("Click a word of the translation above first; the end is hidden with the special tokens."), "status")
+        show_notice(
+            _("Click a word of the translation above first; the end is hidden with the special tokens."), "status"
+        )
         return
-    heads, scope = heads_of(trace, head, own(Translate).scope), edits
+    heads, scope = heads_of(trace, head, get_params(TranslateOptions).scope), edits
     cells = View(trace, "cross", words=choice.words, special=choice.special).keys
     gone = {cut.key for cut in _cross_cuts(edits) if word.pieces[0] <= cut.query < word.pieces[1]}
     chips = [
-        Chip(cell.text, special=cell.special, mark="removed" if gone & set(range(*cell.pieces)) else "")
+        TokenChip(cell.text, special=cell.special, mark="removed" if gone & set(range(*cell.pieces)) else "")
         for cell in cells
     ]
 
     def keep() -> None:
-        place = strip.picked(STRIP)
+        place = token_strip.picked_chip(STRIP)
         if place is not None and place < len(cells):
-            put(toggled(scope, cuts(heads, word, cells[place])))
+            put(toggle_edits(scope, masked_edges(heads, word, cells[place])))
 
-    strip.mount(
+    token_strip.mount(
         chips,
         STRIP,
-        title=_("Now click a source word that “{word}” must not see", word=translation.shown(word)),
+        title=_("Now click a source word that “{word}” must not see", word=translation.cell_label(word)),
         on_pick=keep,
     )
 
@@ -125,19 +131,19 @@ def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
     }[scope]
 
 
-def cuts(heads: Sequence[Head], word: Cell, source: Cell) -> list[Edit]:
+def masked_edges(heads: Sequence[Head], word: DisplayToken, source: DisplayToken) -> list[Edit]:
     """Every step of a target word, cut off from every piece of a source word, in those cross heads.
 
     >>> from attention.edits import pack
-    >>> cells = [Cell("did", False, 0, 0, (0, 1)), Cell("chat", False, 0, 1, (3, 5))]
-    >>> pack(cuts([(1, 2)], cells[1], cells[0]))
+    >>> cells = [DisplayToken("did", False, 0, 0, (0, 1)), DisplayToken("chat", False, 0, 1, (3, 5))]
+    >>> pack(masked_edges([(1, 2)], cells[1], cells[0]))
     'cx1-2-3-0,cx1-2-4-0'
     """
     steps, keys = range(*word.pieces), range(*source.pieces)
-    return [Cut(*place, step, key, "cross") for place in heads for step in steps for key in keys]
+    return [MaskEdge(*place, step, key, "cross") for place in heads for step in steps for key in keys]
 
 
-def in_words(edits: Set, trace: Trace, base: int) -> str:
+def describe_edits(edits: EditSet, trace: Trace, base: int) -> str:
     """All edits in a few words, for a sentence that is shown as text."""
     said = []
     heads = [edit for edit in edits if isinstance(edit, Ablate)]
@@ -170,7 +176,7 @@ def in_words(edits: Set, trace: Trace, base: int) -> str:
         said.append(ngettext("with {number} more look cut", "with {number} more looks cut", more, number=more))
     if others:
         said.append(ngettext("with {number} other edit", "with {number} other edits", others, number=others))
-    return _clauses(said)
+    return _join_clauses(said)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -178,27 +184,29 @@ def _names(names: Sequence[str]) -> str:
     return reduce(lambda names, name: _("{names}, {name}", names=names, name=name), names)
 
 
-def _clauses(said: Sequence[str]) -> str:
+def _join_clauses(said: Sequence[str]) -> str:
     """Clauses in a row."""
     return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
 
 
 def part_head(part: str, layer: int, head: int, base: int) -> str:
     """A head with the part of the model that it is in."""
-    return _("{part} head {head}", part=PARTS[part], head=named(layer, head, base))
+    return _("{part} head {head}", part=PARTS[part], head=head_label(layer, head, base))
 
 
-def _cross_cuts(edits: Set) -> list[Cut]:
-    return [edit for edit in edits if isinstance(edit, Cut) and edit.part == "cross"]
+def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
+    return [edit for edit in edits if isinstance(edit, MaskEdge) and edit.part == "cross"]
 
 
-def listed(edits: Set, trace: Trace, base: int) -> None:
+def draw_edit_list(edits: EditSet, trace: Trace, base: int) -> None:
     """The list of what is removed, and edits as typed: what is rarely needed, folded."""
     with st.expander(_("All that is removed")):
         st.button(_("Put all back"), key="translate_back", on_click=put, args=((),), help=_("Nothing is removed"))
-        names = [_("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=told(edit, base)) for edit in edits]
-        listed_and_typed(
-            Translate,
+        names = [
+            _("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit, base)) for edit in edits
+        ]
+        draw_edit_fields(
+            TranslateOptions,
             edits,
             names,
             _(

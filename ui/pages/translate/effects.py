@@ -8,42 +8,42 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attention.cause import Set, random_sets
+from attention.ablation import EditSet, random_sets
 from attention.edits import Ablate
-from attention.mask import Array
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy, ngettext, translate
+from ui.ablation.edits import Head, toggle_edits
+from ui.ablation.random_sets import RANDOM_SETS, SEED
 from ui.pages.translate.edits import PARTS, part_head, put
 from ui.pages.translate.heads import CrossHead, keep_head
-from ui.pages.translate.options import Translate
-from ui.pages.translate.strip import forced
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.target_strip import forcing_request
 from ui.pages.translate.translation import Translation
-from ui.removing.chance import RANDOM_SETS, SEED
-from ui.removing.edits import Head, toggled
-from ui.run.answering import ask
-from ui.run.refusals import say
-from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.numbers import factor
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from viz.figures.head_map import head_map, picked
+from viz.figures.head_map import head_map, picked_head
 from viz.figures.head_marks import mark_heads
 from viz.figures.random_sets import random_sets as random_figure
-from wording import _, ngettext, sentence, told
 
 MAP = "translate_map"
 AT_ONCE = 8  # sets of one question
-UNIT = sentence("change of the log-probability")
+UNIT = gettext_lazy("change of the log-probability")
 
 
 @dataclass(frozen=True, eq=False)
-class Effects:
+class EditEffects:
     """What sets of edits make of one given translation: by how much its log-probability moves, (set,), and whether the
     model would put another token first somewhere, (set,)."""
 
-    changes: Array
-    others: Array
+    changes: FloatArray
+    others: FloatArray
 
 
 def places_of(translation: Translation, part: str) -> list[Head]:
@@ -52,21 +52,21 @@ def places_of(translation: Translation, part: str) -> list[Head]:
     return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
 
 
-def effects(translation: Translation, sets: Sequence[Set], doing: str) -> Effects:
+def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
     """Each set's effect on the translation; fewer where the reader has stopped. Raises Refusal."""
-    question = forced(translation)
-    plain = ask(question, _("Reading the translation"))
+    question = forcing_request(translation)
+    plain = ask_model(question, _("Reading the translation"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
     starts = range(0, len(sets), AT_ONCE)
-    for at in stoppable(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
+    for at in stoppable_steps(f"{question.key}:{hash(tuple(sets))}", len(starts), doing):
         with st.spinner(doing, show_time=True):
-            found = backend().predict(replace(question, edits=tuple(sets[starts[at] : starts[at] + AT_ONCE])))
+            found = get_backend().predict(replace(question, edits=tuple(sets[starts[at] : starts[at] + AT_ONCE])))
         changes.append(found.logs.sum(axis=1) - plain.logs.sum())
         others.append((found.likeliest != plain.likeliest).any(axis=1))
-    return Effects(np.concatenate(changes), np.concatenate(others))
+    return EditEffects(np.concatenate(changes), np.concatenate(others))
 
 
-def every_head(translation: Translation, head: CrossHead, edits: Set, options: Translate, base: int) -> None:
+def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions, base: int) -> None:
     """Every head of one part removed in turn, as a map on which heads are picked."""
     part = options.side
     places = places_of(translation, part)
@@ -77,10 +77,10 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
     for place, change in zip(places, found.changes, strict=False):
         values[place] = change
-    say(summary(found, places, part, base), "status")
+    show_notice(summary(found, places, part, base), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
-        values, theme(), _("What each head's removal changes"), told(UNIT), diverging=True, selected=selected,
+        values, theme(), _("What each head's removal changes"), translate(UNIT), diverging=True, selected=selected,
         base=base, meaning=(_("less likely without it"), _("more likely")),
     )  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
@@ -88,12 +88,12 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
     mark_heads(figure, turned, "circle-open", theme(), base)
     mark_heads(figure, gone, "x", theme(), base)
 
-    def clicked(key: str) -> None:
-        place = picked(st.session_state[key])
+    def on_click(key: str) -> None:
+        place = picked_head(st.session_state[key])
         if place is not None:
             head_clicked(place, part, edits, options)
 
-    draw_chart(figure, MAP, on_click=clicked)
+    draw_chart(figure, MAP, on_click=on_click)
     so = _(", so that greedy decoding writes another text") if translation.way == "greedy" else ""
     st.caption(
         _(
@@ -109,10 +109,12 @@ def every_head(translation: Translation, head: CrossHead, edits: Set, options: T
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
-    save(_("Save the table"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance())
+    download_button(
+        _("Save the table"), table, "headlight-every-head.csv", _("All digits"), provenance=page_provenance()
+    )
 
 
-def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str:
+def summary(found: EditEffects, places: Sequence[Head], part: str, base: int) -> str:
     """Which head matters most, among those that were removed so far, and how many change a token."""
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most], base)
@@ -142,28 +144,28 @@ def summary(found: Effects, places: Sequence[Head], part: str, base: int) -> str
     )
 
 
-def head_clicked(place: Head, part: str, edits: Set, options: Translate) -> None:
+def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
     """A click on the map: the head is removed or put back; while looks are cut, it becomes the head to cut them in."""
     if options.clicking == "head":
-        put(toggled(edits, [Ablate(*place, part)]))
+        put(toggle_edits(edits, [Ablate(*place, part)]))
     if part == "cross":
         keep_head(*place)
 
 
-def chance(translation: Translation, edits: Set) -> None:
+def chance(translation: Translation, edits: EditSet) -> None:
     """The same edits at random places of their part, and where the chosen ones stand among them. Raises Refusal."""
     trace = translation.trace
     if not edits:
         return
     parts = {edit.part or trace.part for edit in edits}
     if len(parts) != 1:
-        say(_("Random sets are drawn where all that is removed is in one part of the model."), "status")
+        show_notice(_("Random sets are drawn where all that is removed is in one part of the model."), "status")
         return
     [part] = parts
     keys = [at for at, special in enumerate(trace.token_rows(part)[1].special) if not special]
     sets = random_sets(edits, places_of(translation, part), keys, RANDOM_SETS, SEED)
     if len(sets) < 2:
-        say(_("There are no other sets of this size to compare with."), "status")
+        show_notice(_("There are no other sets of this size to compare with."), "status")
         return
     mine = effects(translation, [edits], _("Removing what is chosen"))
     found = effects(translation, sets, _("Removing random sets of the same size"))
@@ -172,7 +174,7 @@ def chance(translation: Translation, edits: Set) -> None:
     change, sizes = float(mine.changes[0]), np.abs(found.changes)
     one_head = len(edits) == 1 and isinstance(edits[0], Ablate)
     what = _("{part} heads", part=PARTS[part]) if one_head else _("sets like it")
-    say(
+    show_notice(
         _(
             "Of {number} other {what}, drawn at random, {share:.0f} % change the translation's probability less (their"
             " median: by a factor of {factor}), and {turned} make the model put another token first somewhere.",
@@ -184,7 +186,7 @@ def chance(translation: Translation, edits: Set) -> None:
         ),
         "status",
     )
-    figure = random_figure(found.changes, change, theme(), told(UNIT))
+    figure = random_figure(found.changes, change, theme(), translate(UNIT))
     draw_chart(figure, "translate_random")
     st.caption(
         _(

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from attention.covering import covering_heads
-from attention.mask import Array
+from attention.mask import FloatArray
+from attention.source_coverage import covering_heads
 from attention.trace import Trace
-from ui.input.picking import control
-from ui.pages.translate.options import Translate
-from ui.state.options import choose_own
-from wording import _
+from i18n import _
+from ui.input.bound_widget import bound_widget
+from ui.pages.translate.options import TranslateOptions
+from ui.state.params import set_params
 
 MEAN = "mean"
 _PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
@@ -28,41 +28,41 @@ class CrossHead:
     head: int
     mean: bool
     base: int  # from which layers and heads are counted
-    covering: Array  # (layer, head): the number that the rule compares (attention.covering)
+    covering: FloatArray  # (layer, head): the number that the rule compares (attention.source_coverage)
 
     @property
     def name(self) -> str:
         """For sentences about the head itself."""
-        return _("cross head {head}", head=named(self.layer, self.head, self.base))
+        return _("cross head {head}", head=head_label(self.layer, self.head, self.base))
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """For sentences about what is shown."""
         return _("the mean over all cross heads") if self.mean else self.name
 
     @property
-    def best(self) -> tuple[int, int]:
+    def best_head(self) -> tuple[int, int]:
         """The head that the rule finds."""
         layer, head = np.unravel_index(int(self.covering.argmax()), self.covering.shape)
         return int(layer), int(head)
 
-    def weights(self, trace: Trace, step: int) -> Array:
+    def weights(self, trace: Trace, step: int) -> FloatArray:
         """What one step gives the source, (source token,) float32; it sums to one."""
         rows = trace.rows(step, "cross")
-        weights: Array = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
+        weights: FloatArray = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
         return weights
 
 
-def named(layer: int, head: int, base: int = 0) -> str:
+def head_label(layer: int, head: int, base: int = 0) -> str:
     """A head as the page and its address call it; in the address they count from 0.
 
-    >>> named(2, 7), named(2, 7, 1)
+    >>> head_label(2, 7), head_label(2, 7, 1)
     ('2-7', '3-8')
     """
     return f"{layer + base}-{head + base}"
 
 
-def cross_head(trace: Trace, options: Translate, base: int) -> CrossHead:
+def cross_head(trace: Trace, options: TranslateOptions, base: int) -> CrossHead:
     """The head that is chosen where the model has it, else the one that the rule finds in this translation."""
     values = covering_heads(trace)
     place = _PLACE.fullmatch(options.cross)
@@ -72,12 +72,12 @@ def cross_head(trace: Trace, options: Translate, base: int) -> CrossHead:
     return CrossHead(layer, head, options.cross == MEAN, base, values)
 
 
-def pick_head(head: CrossHead, options: Translate) -> None:
+def pick_head(head: CrossHead, options: TranslateOptions) -> None:
     """The control for it, with the rule in words."""
-    names = {named(layer, at): named(layer, at, head.base) for layer, at in np.ndindex(head.covering.shape)}
-    labels = {"": _("{head}, found", head=named(*head.best, head.base)), **names, MEAN: _("Mean over all")}
-    control(
-        Translate,
+    names = {head_label(layer, at): head_label(layer, at, head.base) for layer, at in np.ndindex(head.covering.shape)}
+    labels = {"": _("{head}, found", head=head_label(*head.best_head, head.base)), **names, MEAN: _("Mean over all")}
+    bound_widget(
+        TranslateOptions,
         "cross",
         st.selectbox,
         _("Cross head"),
@@ -95,4 +95,4 @@ def pick_head(head: CrossHead, options: Translate) -> None:
 
 def keep_head(layer: int, head: int) -> None:
     """In a callback: that cross head becomes the chosen one."""
-    choose_own(Translate, cross=named(layer, head))
+    set_params(TranslateOptions, cross=head_label(layer, head))

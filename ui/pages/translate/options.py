@@ -5,26 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.edits import anywhere
-from ui.state.options import Answered, nothing
-from wording import sentence
+from attention.edits import drop_token_edits
+from i18n import gettext_lazy
+from ui.state.params import AnsweringOptions, drop_place
 
 SHOWS = {
-    "words": sentence("Which word from which"),
-    "step": sentence("One step"),
-    "beams": sentence("Beams"),
-    "heads": sentence("All heads"),
-    "without": sentence("Without a head"),
-    "best": sentence("Which head aligns best?"),
+    "words": gettext_lazy("Which word from which"),
+    "step": gettext_lazy("One step"),
+    "beams": gettext_lazy("Beams"),
+    "heads": gettext_lazy("All heads"),
+    "without": gettext_lazy("Without a head"),
+    "best": gettext_lazy("Which head aligns best?"),
 }
-WAYS = {"greedy": sentence("Greedy"), "beam": sentence("Beam search"), "own": sentence("Your own")}
+WAYS = {"greedy": gettext_lazy("Greedy"), "beam": gettext_lazy("Beam search"), "own": gettext_lazy("Your own")}
 SIDES = ("encoder", "decoder", "cross")
-CLICKS = {"head": sentence("Remove heads"), "cut": sentence("Cut a look")}
-SCOPES = {"head": sentence("In this head"), "layer": sentence("In its whole layer"), "all": sentence("In every layer")}
+CLICKS = {"head": gettext_lazy("Remove heads"), "cut": gettext_lazy("Cut a look")}
+SCOPES = {
+    "head": gettext_lazy("In this head"),
+    "layer": gettext_lazy("In its whole layer"),
+    "all": gettext_lazy("In every layer"),
+}
 
 
 @dataclass(frozen=True)
-class Translate(Answered):
+class TranslateOptions(AnsweringOptions):
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -34,7 +38,7 @@ class Translate(Answered):
         "clicking": tuple(CLICKS),
         "scope": tuple(SCOPES),
     }
-    OF_TEXT: ClassVar = {"step": nothing, "edits": anywhere}
+    OF_TEXT: ClassVar = {"step": drop_place, "edits": drop_token_edits}
 
     show: str = "words"
     way: str = ""  # "" is the reader's own translation where one is typed, else greedy

@@ -8,54 +8,54 @@ from typing import Any
 
 import streamlit as st
 
+from i18n import _, translate
 from ui.input.parts import HELP, NAMES
 from ui.pages.translate.heads import CrossHead, keep_head
-from ui.pages.translate.options import SIDES, Translate
+from ui.pages.translate.options import SIDES, TranslateOptions
 from ui.pages.translate.translation import Translation
-from ui.run.refusals import say
-from ui.run.shelf import shelf
-from ui.show.microscope import microscope
-from ui.state.choice import Choice
-from ui.state.options import choose_own
-from ui.state.session import UNSELECTED, choose, current
-from wording import _, told
+from ui.run.notices import show_notice
+from ui.run.services import get_trace_store
+from ui.show.microscope import draw_microscope
+from ui.state.params import set_params
+from ui.state.session import UNSELECTED, get_view_state, set_view_state
+from ui.state.view_state import ViewState
 
 SIDE = "translate_side"
 
 
-def parts(choice: Choice, translation: Translation, head: CrossHead, options: Translate) -> None:
+def parts(choice: ViewState, translation: Translation, head: CrossHead, options: TranslateOptions) -> None:
     """Which attention, then the microscope on it; of the cross heads the one that is chosen on this page."""
     side = options.side
-    trace = shelf().by_writing(translation.trace) if side == "cross" else translation.trace
+    trace = get_trace_store().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
     st.segmented_control(
         _("Attention"),
         list(SIDES),
         key=SIDE,
-        format_func=lambda side: told(NAMES[side]),
+        format_func=lambda side: translate(NAMES[side]),
         required=True,
         on_change=_another,
-        help=told(HELP),
+        help=translate(HELP),
     )
     if side == "cross":
         choice = replace(choice, layer=head.layer, head=head.head)
     if side != "encoder" and choice.focus is None:
         choice = replace(choice, focus=None if options.step is None else min(options.step, translation.length))
 
-    def kept(changes: Mapping[str, Any]) -> None:
+    def on_keep(changes: Mapping[str, Any]) -> None:
         if side == "cross" and changes.get("layer") is not None:
             keep_head(changes["layer"], changes["head"])
 
     asked = (choice.text, choice.target, choice.model)
-    microscope(
+    draw_microscope(
         choice,
         trace,
-        lambda: trace.id if asked == (current().text, current().target, current().model) else "",
+        lambda: trace.id if asked == (get_view_state().text, get_view_state().target, get_view_state().model) else "",
         part=side,
-        kept=kept,
+        kept=on_keep,
     )
     if side != "encoder":
-        say(which_row(translation, side), "status")
+        show_notice(which_row(translation, side), "status")
 
 
 def which_row(translation: Translation, side: str) -> str:
@@ -80,5 +80,5 @@ def which_row(translation: Translation, side: str) -> str:
 
 
 def _another() -> None:
-    choose(**UNSELECTED)
-    choose_own(Translate, side=st.session_state[SIDE])
+    set_view_state(**UNSELECTED)
+    set_params(TranslateOptions, side=st.session_state[SIDE])

@@ -8,42 +8,42 @@ from functools import cache, partial
 import numpy as np
 import streamlit as st
 
-from attention.alignment import ReadAt
+from attention.cross_attention import CrossRowConvention
 from attention.record import Unavailable
-from inference import Refusal
-from probing.aligning import READINGS, AlignmentRun, AlignmentState, Best, advance
+from i18n import _, gettext_lazy, ngettext, translate
+from inference import UserError
+from probing.alignment_scoring import READINGS, AlignmentRun, AlignmentState, BestHead, advance
 from probing.alignments import Alignments, load, parse
 from probing.intervals import wilson
 from ui.input.text_files import pick_encoding
-from ui.pages.translate.heads import named
-from ui.run.answering import Answerer, refused
-from ui.run.refusals import say
-from ui.run.scoring import begun
-from ui.run.shelf import backend
-from ui.run.stoppable import stoppable
+from ui.pages.translate.heads import head_label
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, offer_way_out
+from ui.run.progress import stoppable_steps
+from ui.run.scoring import may_begin
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures import head_map
-from wording import _, ngettext, sentence, told
 
 FILE, PARSED, ENCODING = "alignments_file", "alignments_parsed", "alignments_encoding"
 STATES = "alignments_states"
 MOST_STATES = 8  # kept in a session
-MAPS = {ReadAt.WRITING: "alignments_map", ReadAt.OWN: "alignments_late_map"}
+MAPS = {CrossRowConvention.WRITING: "alignments_map", CrossRowConvention.OWN: "alignments_late_map"}
 TITLES = {
-    ReadAt.WRITING: sentence("Read at the step that writes the word"),
-    ReadAt.OWN: sentence("Read one step later, at the word itself"),
+    CrossRowConvention.WRITING: gettext_lazy("Read at the step that writes the word"),
+    CrossRowConvention.OWN: gettext_lazy("Read one step later, at the word itself"),
 }
 COMPARED = {
-    "more": sentence("more than"),
-    "less": sentence("less than"),
-    "not clearly more": sentence("not clearly more than"),
+    "more": gettext_lazy("more than"),
+    "less": gettext_lazy("less than"),
+    "not clearly more": gettext_lazy("not clearly more than"),
 }
-FORM = sentence(
+FORM = gettext_lazy(
     "A line for each pair: source, target and links, with tabs between them. Words are what stands between"
     " spaces; 0-1 links source word 0 to target word 1 for sure, 0?1 possibly. Or JSON, as assets/alignments/en-fr.json"
     " of this app. It stays on this machine."
@@ -51,12 +51,12 @@ FORM = sentence(
 
 
 @cache
-def ready() -> Alignments:
+def load_alignments() -> Alignments:
     """The sentences that come with the app."""
     return load()
 
 
-def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], None]) -> None:
+def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int], None]) -> None:
     """Score, as far as the reader lets it go; then the best head in a sentence, both maps and the table.
 
     ``keep`` is called with (layer, head), in a callback, when a head is clicked.
@@ -66,18 +66,18 @@ def quality_section(choice: Choice, who: Answerer, keep: Callable[[int, int], No
         return
     run = AlignmentRun(sentences, who.model, who.revision)
     total = len(sentences.pairs)
-    if not begun(run.key, total, _("Score every cross head on {total:,} pairs", total=total)):
+    if not may_begin(run.key, total, _("Score every cross head on {total:,} pairs", total=total)):
         return
     try:
-        state = _scored(run)
+        state = _score_heads(run)
     except Unavailable as lacking:
-        say(str(lacking))
+        show_notice(str(lacking))
         return
-    except Refusal as refusal:
-        refused(refusal, who, choice)
+    except UserError as refusal:
+        offer_way_out(refusal, who, choice)
         return
     if state.skipped:
-        say(
+        show_notice(
             ngettext(
                 "{skipped:,} pair could not be read by the model. {reason}",
                 "{skipped:,} pairs could not be read by the model. {reason}",
@@ -95,47 +95,47 @@ def _sentences() -> Alignments | None:
     """Those of the app, or the reader's own; None while these cannot be read."""
     with st.expander(_("Score sentences of your own")):
         uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20,
-                                    help=told(FORM))  # fmt: skip
-        say(FORM, role="status")
+                                    help=translate(FORM))  # fmt: skip
+        show_notice(FORM, role="status")
     if uploaded is None:
-        say(
+        show_notice(
             _(
                 "{pairs:,} short English sentences with a French translation, written and aligned for this app. For"
                 " another pair of languages bring sentences of your own.",
-                pairs=len(ready().pairs),
+                pairs=len(load_alignments().pairs),
             ),
             role="status",
         )
-        return ready()
+        return load_alignments()
     encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != (uploaded.file_id, encoding):
         try:
             content = uploaded.getvalue()
             kept = st.session_state[PARSED] = ((uploaded.file_id, encoding), parse(content, encoding))
-        except Refusal as refusal:
-            say(refusal.message)
+        except UserError as refusal:
+            show_notice(refusal.message)
             return None
     found: Alignments = kept[1]
     return found
 
 
-def _scored(run: AlignmentRun) -> AlignmentState:
+def _score_heads(run: AlignmentRun) -> AlignmentState:
     """The run as far as it was let go; what was counted is kept, so that coming back costs only the rest."""
     states: dict[str, AlignmentState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, AlignmentState())
     states[run.key] = state  # the newest last
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
-    for at in stoppable(run.key, len(run.chunks()), _("Reading hand-aligned translations, in parts")):
+    for at in stoppable_steps(run.key, len(run.chunks()), _("Reading hand-aligned translations, in parts")):
         if at == state.done:
-            state = states[run.key] = advance(backend(), run, state)
+            state = states[run.key] = advance(get_backend(), run, state)
     return state
 
 
 def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) -> None:
     best = {read_at: state.best(read_at) for read_at in READINGS}
-    say(summary(best, base), role="status")
+    show_notice(summary(best, base), role="status")
     counts = state.all()
     limit = 100 * float(counts.share.max()) or 1.0
     for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
@@ -143,7 +143,7 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
         figure = head_map.head_map(
             100 * counts.share[at],
             theme(),
-            told(TITLES[read_at]),
+            translate(TITLES[read_at]),
             _("% of {words:,} words", words=int(counts.words.flat[0])),
             selected=None if found is None else (found.layer, found.head),
             base=base,
@@ -162,14 +162,14 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
 
 
 def _keep(keep: Callable[[int, int], None], key: str) -> None:
-    place = head_map.picked(st.session_state[key])
+    place = head_map.picked_head(st.session_state[key])
     if place is not None:
         keep(*place)
 
 
-def summary(best: dict[ReadAt, Best | None], base: int) -> str:
+def summary(best: dict[CrossRowConvention, BestHead | None], base: int) -> str:
     """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
-    first, other = best[ReadAt.WRITING], best[ReadAt.OWN]
+    first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
         return _("One pair of sentences says nothing about which head is best; the maps show what it has.")
     return _(
@@ -179,7 +179,7 @@ def summary(best: dict[ReadAt, Best | None], base: int) -> str:
         " the word at the same relative place, {diagonal:.1f} % (error rate {diagonal_error:.2f}); a"
         " word at random finds {chance:.1f} %."
         " Read one step later, the best head, {later_head}, finds {later_share:.1f} %.",
-        head=named(first.layer, first.head, base),
+        head=head_label(first.layer, first.head, base),
         share=first.share,
         low=first.low,
         high=first.high,
@@ -189,7 +189,7 @@ def summary(best: dict[ReadAt, Best | None], base: int) -> str:
         diagonal=first.diagonal,
         diagonal_error=first.diagonal_error,
         chance=first.chance,
-        later_head=named(other.layer, other.head, base),
+        later_head=head_label(other.layer, other.head, base),
         later_share=other.share,
     )
 
@@ -209,25 +209,26 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
 
 def _table(state: AlignmentState, base: int) -> None:
     names = (
-        sentence("read"),
-        sentence("layer"),
-        sentence("head"),
-        sentence("words"),
-        sentence("% found"),
-        sentence("low"),
-        sentence("high"),
-        sentence("alignment error rate"),
+        gettext_lazy("read"),
+        gettext_lazy("layer"),
+        gettext_lazy("head"),
+        gettext_lazy("words"),
+        gettext_lazy("% found"),
+        gettext_lazy("low"),
+        gettext_lazy("high"),
+        gettext_lazy("alignment error rate"),
     )
     every = rows(state)
     with st.expander(_("Every cross head")):
         shown = [
-            (told(read), layer + base, head + base, *map(_short, figures)) for read, layer, head, *figures in every
+            (translate(read), layer + base, head + base, *map(_two_decimals, figures))
+            for read, layer, head, *figures in every
         ]
         draw_table(
-            {told(name): [row[at] for row in shown] for at, name in enumerate(names)},
+            {translate(name): [row[at] for row in shown] for at, name in enumerate(names)},
             key="alignments_table",
         )
-        save(
+        download_button(
             _("Save as CSV"),
             csv_table(names, every),
             "headlight-alignment-quality.csv",
@@ -245,5 +246,5 @@ def _table(state: AlignmentState, base: int) -> None:
         )
 
 
-def _short(value: float) -> float:
+def _two_decimals(value: float) -> float:
     return round(value, 2)

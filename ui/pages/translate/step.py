@@ -5,29 +5,29 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
-from inference.questions.decoding import Candidate, Step
-from ui.input.picking import control
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy, translate
+from inference.tasks.decoding import DecodingStep, NextCandidate
+from ui.input.bound_widget import bound_widget
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import Translate
+from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import MOST_TOP, Translation
-from ui.run.refusals import say
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.numbers import percent
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own, own
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from ui.state.params import get_params, set_params
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.bars import bars
-from wording import _, sentence, told
 
 READ, SOURCE = "translate_read", "translate_source"
 
 
-def step_of(translation: Translation, head: CrossHead, options: Translate, word: str) -> int:
+def step_of(translation: Translation, head: CrossHead, options: TranslateOptions, word: str) -> int:
     """The step that is looked at: the reader's, else the one that looks most at ``word`` of the source, else the first.
 
     The step after the last token is there too.
@@ -41,12 +41,12 @@ def step_of(translation: Translation, head: CrossHead, options: Translate, word:
     return int(np.argmax(given))
 
 
-def one_step(translation: Translation, head: CrossHead, at: int, options: Translate) -> None:
+def one_step(translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
     """The step that is chosen, with buttons to the next and the one before."""
     step = translation.step(at, max(1, min(options.top, MOST_TOP)))
     _move(at, translation)
     looks = head.weights(translation.trace, at)
-    say(summary(translation, step, at, looks, head), "status")
+    show_notice(summary(translation, step, at, looks, head), "status")
     left, right = st.columns(2)
     with left:
         _read(translation, at)
@@ -55,9 +55,9 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
         _candidates(translation, step, at)
 
 
-def summary(translation: Translation, step: Step, at: int, looks: Array, head: CrossHead) -> str:
+def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatArray, head: CrossHead) -> str:
     """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
-    best, mine = step.candidates[0], _written(translation, step, at)
+    best, mine = step.candidates[0], _written_candidate(translation, step, at)
     row = translation.trace.source
     place = int(looks.argmax())
     values = {
@@ -66,7 +66,7 @@ def summary(translation: Translation, step: Step, at: int, looks: Array, head: C
         "piece": best.piece,
         "probability": percent(best.probability),
         "entropy": step.entropy,
-        "head": head.told,
+        "head": head.description,
         "source": row.pieces[place],
         "weight": looks[place],
     }
@@ -85,7 +85,7 @@ def summary(translation: Translation, step: Step, at: int, looks: Array, head: C
     )
 
 
-def _written(translation: Translation, step: Step, at: int) -> Candidate | None:
+def _written_candidate(translation: Translation, step: DecodingStep, at: int) -> NextCandidate | None:
     """The token that this step wrote, among its candidates; None past the end."""
     mine = translation.tokens[at : at + 1]
     return next((candidate for candidate in step.candidates if candidate.token in mine), None)
@@ -103,8 +103,8 @@ def _move(at: int, translation: Translation) -> None:
                 key=f"translate_{icon}",
                 icon=f":material/{icon}:",
                 disabled=not 0 <= to <= last,
-                on_click=choose_own,
-                args=(Translate,),
+                on_click=set_params,
+                args=(TranslateOptions,),
                 kwargs={"step": to},
                 help=_("The step before it") if to < at else _("The step after it, one token later"),
             )
@@ -119,7 +119,7 @@ def _read(translation: Translation, at: int) -> None:
     for place, piece in enumerate(row.pieces):
         hidden = place > at
         chips.append(
-            Chip(
+            TokenChip(
                 piece,
                 mark="masked" if hidden else "chosen" if place == at else "",
                 glued=row.goes_on(place),
@@ -128,7 +128,7 @@ def _read(translation: Translation, at: int) -> None:
                 title=_("not written yet: hidden by the causal mask") if hidden else _("read already"),
             )
         )
-    strip.mount(chips, READ, title=_("What the decoder has read"))
+    token_strip.mount(chips, READ, title=_("What the decoder has read"))
     st.caption(
         _(
             "Outlined: the token whose place is read out, the newest one. Hatched: what comes later; the causal mask "
@@ -138,10 +138,10 @@ def _read(translation: Translation, at: int) -> None:
     )
 
 
-def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
+def _source(translation: Translation, looks: FloatArray, head: CrossHead) -> None:
     row = translation.trace.source
     chips = [
-        Chip(
+        TokenChip(
             piece,
             shade=float(looks[place]),
             glued=row.goes_on(place),
@@ -152,11 +152,11 @@ def _source(translation: Translation, looks: Array, head: CrossHead) -> None:
         )
         for place, piece in enumerate(row.pieces)
     ]
-    strip.mount(chips, SOURCE, title=_("Where {head} looks in the source", head=head.told))
+    token_strip.mount(chips, SOURCE, title=_("Where {head} looks in the source", head=head.description))
     st.caption(_("Shade: the weight that this step gives each source token across; they sum to one."))
 
 
-def _candidates(translation: Translation, step: Step, at: int) -> None:
+def _candidates(translation: Translation, step: DecodingStep, at: int) -> None:
     shown = step.candidates
     mine = translation.tokens[at : at + 1]
     marked = [place for place, candidate in enumerate(shown) if candidate.token in mine]
@@ -181,28 +181,28 @@ def _candidates(translation: Translation, step: Step, at: int) -> None:
     )
     rows = [(at + 1, c.rank, c.piece, c.text, c.probability, c.token in mine) for c in shown]
     names = (
-        sentence("step"),
-        sentence("rank"),
-        sentence("piece"),
-        sentence("text"),
-        sentence("probability"),
-        sentence("written"),
+        gettext_lazy("step"),
+        gettext_lazy("rank"),
+        gettext_lazy("piece"),
+        gettext_lazy("text"),
+        gettext_lazy("probability"),
+        gettext_lazy("written"),
     )
     with st.expander(_("The same as a table")):
-        control(
-            Translate,
+        bound_widget(
+            TranslateOptions,
             "top",
             st.number_input,
             _("Candidates shown"),
-            shown=max(1, min(own(Translate).top, MOST_TOP)),
+            shown=max(1, min(get_params(TranslateOptions).top, MOST_TOP)),
             min_value=1,
             max_value=MOST_TOP,
             width=170,
             help=_("How many of the likeliest tokens are listed, here and above"),
         )
-        columns = {told(name): [row[place] for row in rows] for place, name in enumerate(names)}
+        columns = {translate(name): [row[place] for row in rows] for place, name in enumerate(names)}
         draw_table(columns, key="translate_step_table")
-        save(
+        download_button(
             _("Save as CSV"),
             csv_table(names, rows),
             "headlight-step.csv",

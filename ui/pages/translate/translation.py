@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.alignment import END
-from attention.cells import Cell
+from attention.cross_attention import END
+from attention.display_tokens import DisplayToken
 from attention.trace import Trace
+from i18n import _
 from inference import TraceRequest
-from inference.questions.decoding import Beam, BeamStep, NextTarget, Step
-from inference.text.accepted import check_text
-from ui.input.picking import control
-from ui.pages.translate.options import SHOWS, WAYS, Translate
-from ui.run.answering import Answerer, ask
-from ui.run.refusals import say
-from ui.state.choice import Choice
-from wording import _
+from inference.tasks.decoding import Beam, BeamStep, DecodingStep, NextTarget
+from inference.text.validation import check_text
+from ui.input.bound_widget import bound_widget
+from ui.pages.translate.options import SHOWS, WAYS, TranslateOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, ask_model
+from ui.state.view_state import ViewState
 
 NEXT = "⟨next⟩"  # what the last step would write where the translation has not ended
 MOST_TOP, MOST_WIDTH = 50, 8
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class BeamSearch:
     """Beam search as far as it came: its steps from the first on."""
 
     steps: tuple[BeamStep, ...]
@@ -44,12 +44,12 @@ class Translation:
     Step k writes token k: the decoder's query at place k, which has read the start token and the tokens before k.
     """
 
-    who: Answerer
+    who: PageModel
     asked: NextTarget  # the question of the first step
     tokens: tuple[int, ...]  # as written; the token that ends it is the last of them where it has ended
     way: str
     trace: Trace
-    search: Search | None = None  # what beam search went through, where it wrote the tokens
+    search: BeamSearch | None = None  # what beam search went through, where it wrote the tokens
 
     @property
     def length(self) -> int:
@@ -57,7 +57,7 @@ class Translation:
         return 0 if self.trace.target is None else len(self.trace.target) - 1
 
     @property
-    def ended(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the model has ended it."""
         return self.length < len(self.tokens)
 
@@ -72,20 +72,20 @@ class Translation:
         """As a reader reads it."""
         return self.trace.target_text or ""
 
-    def shown(self, cell: Cell) -> str:
-        """A cell of attention.alignment as it is called here: after a text that has not ended comes no end."""
-        return NEXT if cell.text == END and cell.special and not self.ended else cell.text
+    def cell_label(self, cell: DisplayToken) -> str:
+        """A cell of attention.cross_attention as it is called here: after a text that has not ended comes no end."""
+        return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:
         """What the model is asked at step ``at``."""
         return replace(self.asked, written=self.tokens[:at], also=self.tokens[at : at + 1], top=top)
 
-    def step(self, at: int, top: int) -> Step:
+    def step(self, at: int, top: int) -> DecodingStep:
         """The model's answer at step ``at``. Raises Refusal."""
-        return ask(self.question(at, top), _("Asking the model"))
+        return ask_model(self.question(at, top), _("Asking the model"))
 
 
-def request_of(choice: Choice, who: Answerer) -> NextTarget:
+def request_of(choice: ViewState, who: PageModel) -> NextTarget:
     """The question of the first step; raises Refusal for a text that no model can read."""
     return NextTarget(model=who.model, revision=who.revision, text=check_text(choice.text), cut=choice.cut)
 
@@ -102,21 +102,21 @@ def trace_of(asked: NextTarget, tokens: tuple[int, ...]) -> TraceRequest:
     )
 
 
-def way_of(choice: Choice, options: Translate) -> str:
+def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
     """How the translation comes about.
 
-    >>> way_of(Choice(), Translate()), way_of(Choice(target="Bonjour"), Translate())
+    >>> decoding_of(ViewState(), TranslateOptions()), decoding_of(ViewState(target="Bonjour"), TranslateOptions())
     ('greedy', 'own')
     """
     return options.way or ("own" if choice.target.strip() else "greedy")
 
 
-def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
+def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenerator) -> str:
     """The controls for it in a row; a sentence where a typed translation is not used."""
-    way = way_of(choice, options)
+    way = decoding_of(choice, options)
     with row:
-        control(
-            Translate,
+        bound_widget(
+            TranslateOptions,
             "way",
             st.segmented_control,
             _("The translation is"),
@@ -130,8 +130,8 @@ def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
             ),
         )
         if way == "beam" or options.show == "beams":
-            control(
-                Translate,
+            bound_widget(
+                TranslateOptions,
                 "width",
                 st.number_input,
                 _("Beams"),
@@ -141,8 +141,8 @@ def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
                 width=110,
                 help=_("How many ways are followed at once"),
             )
-        control(
-            Translate,
+        bound_widget(
+            TranslateOptions,
             "show",
             st.segmented_control,
             _("Look at"),
@@ -155,10 +155,10 @@ def pick_way(choice: Choice, options: Translate, row: DeltaGenerator) -> str:
             ),
         )
     if way != "own" and choice.target.strip():
-        say(_("The translation that is typed above is not read here; choose “Your own” for it."), "status")
+        show_notice(_("The translation that is typed above is not read here; choose “Your own” for it."), "status")
     return way
 
 
-def width_of(options: Translate) -> int:
+def width_of(options: TranslateOptions) -> int:
     """How many beams are followed."""
     return max(2, min(options.width, MOST_WIDTH))

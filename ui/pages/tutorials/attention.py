@@ -6,38 +6,38 @@ import json
 
 import numpy as np
 
-from attention.by_hand import attend
-from attention.complexity import TABLE, Setting
-from attention.find import LEAST, follows
-from attention.order import shuffled
+from attention.complexity import TABLE, ComplexitySetting
+from attention.head_search import LEAST, follows
 from attention.record import Record
-from attention.what_if import changed, spreads
-from inference.questions.anatomy import Anatomy
-from inference.questions.order import OrderRequest
-from inference.questions.whole_pass import WholePass
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import TIRED, WIDE, Station, head_name, to, traced
-from ui.places import ASSETS
-from ui.run.shelf import backend
-from ui.show.lists import together
+from attention.softmax_rules import change_softmax_rules, spreads
+from attention.toy_example import attend
+from attention.word_order import shuffle_tokens
+from i18n import _, gettext_lazy, ngettext
+from inference.tasks.anatomy import Anatomy
+from inference.tasks.order_test import OrderRequest
+from inference.tasks.whole_pass import WholePass
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import TIRED, WIDE, Station, get_trace, head_name, link_to
+from ui.paths import ASSETS
+from ui.run.services import get_backend
+from ui.show.format_list import join_sentences
 from ui.show.numbers import scientific
-from ui.state.choice import Choice
-from wording import _, ngettext, sentence
+from ui.state.view_state import ViewState
 
 STEEP = 0.9  # a row's largest weight from which on the softmax is called steep
 
 
-def cost(choice: Choice, _options: Tutorials) -> str:
+def cost(choice: ViewState, _options: TutorialsOptions) -> str:
     """What mixing the reader's tokens costs, by the formulas of the page Why attention."""
-    n = len(traced(choice.text, cut=choice.cut).source)
-    width = backend().inspect(Anatomy()).width
+    n = len(get_trace(choice.text, cut=choice.cut).source)
+    width = get_backend().inspect(Anatomy()).width
     rows = {row.name: row for row in TABLE}
     own, other = rows["Self-attention"], rows["Recurrent"]
-    at, setting = np.array([float(n)]), Setting(width)
+    at, setting = np.array([float(n)]), ComplexitySetting(width)
     one, two = (float(row.cost_at(at, setting)[0]) for row in (own, other))
     steps = [int(row.steps_at(at, setting)[0]) for row in (own, other)]
     costs = {"attention": one, "recurrent": two, "width": width}
-    return together(
+    return join_sentences(
         _("Your text has {n} tokens, a vector {width} numbers.", n=n, width=width),
         _(
             "By formula, attention multiplies {attention:,.0f} times in a layer (n² · d), a recurrent one "
@@ -58,11 +58,11 @@ def cost(choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def own_key(choice: Choice, _options: Tutorials) -> str:
+def own_key(choice: ViewState, _options: TutorialsOptions) -> str:
     """Which keys the query of “it” fits best, in the head that links it to “animal”."""
-    trace = traced(TIRED)
+    trace = get_trace(TIRED)
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
-    layer, head = _best(trace.rows(it)[..., animal])
+    layer, head = _best_head(trace.rows(it)[..., animal])
     order = np.argsort(-trace.scores(layer, head)[it]).tolist()
     return _(
         "In {head}, the query of “it” fits the key of “{token}” best; its own key comes in place {place} of {count}. "
@@ -74,7 +74,7 @@ def own_key(choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def printed(_choice: Choice, _options: Tutorials) -> str:
+def printed_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
     """What a tutorial prints for its four words, beside the softmax of its own matrices."""
     presets = json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8"))
     given = next(preset for preset in presets if preset["printed"])
@@ -86,17 +86,17 @@ def printed(_choice: Choice, _options: Tutorials) -> str:
     numbers = {"first": given["tokens"][0], "printed": _numbers(shown[0]), "true": _numbers(true[0])}
     if kept == len(shown):
         return _("For “{first}” it prints {printed}; the softmax is {true}.", **numbers)
-    return together(
+    return join_sentences(
         _(
             "For “{first}” it prints {printed}; the softmax of its matrices is {true}, up to {apart:.2f} apart.",
             apart=np.abs(shown - true).max(),
             **numbers,
         ),
-        _unordered(kept, len(shown)),
+        _describe_order(kept, len(shown)),
     )
 
 
-def _unordered(kept: int, rows: int) -> str:
+def _describe_order(kept: int, rows: int) -> str:
     """How many of the printed rows have the order of their scores, where not all have it."""
     if not kept:
         return _(
@@ -115,14 +115,14 @@ def _unordered(kept: int, rows: int) -> str:
     )
 
 
-def undivided(_choice: Choice, _options: Tutorials) -> str:
+def unscaled_scores(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How many bits the rows of all heads spread over, with √d_k and without."""
-    trace = traced(TIRED)
+    trace = get_trace(TIRED)
     rows = np.arange(len(trace.source))
     width = trace.query(trace.attending()[0], 0).shape[1]
     records = [record for record in trace.records() if isinstance(record, Record)]
     divided = np.mean([spreads(record, rows) for record in records])
-    alone = [changed(record, scale=1.0) for record in records]
+    alone = [change_softmax_rules(record, scale=1.0) for record in records]
     raw = np.mean([spreads(record, rows) for record in alone])
     largest = [record.weights(head).max(axis=-1) for record in alone for head in range(record.heads)]
     return (
@@ -144,16 +144,16 @@ def undivided(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def understood(choice: Choice, _options: Tutorials) -> str:
+def described_heads(choice: ViewState, _options: TutorialsOptions) -> str:
     """The famous sentence and its counterpart: how many heads turn with the meaning."""
-    tired, wide = traced(TIRED), traced(WIDE)
+    tired, wide = get_trace(TIRED), get_trace(WIDE)
     it, animal, street = (tired.tokens.index(word) for word in ("it", "animal", "street"))
     one, other = tired.rows(it), wide.rows(it)
-    layer, head = _best(one[..., animal])
+    layer, head = _best_head(one[..., animal])
     turned = follows(one[..., animal] - one[..., street], other[..., animal] - other[..., street])
     before, after = one[layer, head], other[layer, head]
     then = {"animal": after[animal], "street": after[street]}
-    return together(
+    return join_sentences(
         _(
             "{head} gives “animal” {animal:.2f} and “street” {street:.2f} of the attention of “it”.",
             head=head_name(layer, head, choice).capitalize(),
@@ -180,10 +180,10 @@ def understood(choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def order(_choice: Choice, _options: Tutorials) -> str:
+def order(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How far the maps of a shuffled text are from the text's own, shuffled alike."""
-    trace = traced(TIRED)
-    found = backend().inspect(OrderRequest(text=TIRED, order=shuffled(trace.source, 1)))
+    trace = get_trace(TIRED)
+    found = get_backend().inspect(OrderRequest(text=TIRED, order=shuffle_tokens(trace.source, 1)))
     having, lacking = float(found.having.differences.max()), float(found.lacking.differences.max())
     return _(
         "With its words shuffled, MiniLM's weights differ by up to {having:.2f} from the same weights moved along. "
@@ -193,9 +193,9 @@ def order(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def computed(_choice: Choice, _options: Tutorials) -> str:
+def numpy_error(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How near numpy comes to the whole pass."""
-    passed = backend().inspect(WholePass(text=TIRED))
+    passed = get_backend().inspect(WholePass(text=TIRED))
     return _(
         "All {stages} stages of this pass, computed anew from ids and weights, differ from the model by at"
         " most {away}. Nothing else is in it.",
@@ -204,7 +204,7 @@ def computed(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def _best(maps: np.ndarray) -> tuple[int, int]:
+def _best_head(maps: np.ndarray) -> tuple[int, int]:
     """The head with the largest number, of (layer, head)."""
     layer, head = np.unravel_index(int(maps.argmax()), maps.shape)
     return int(layer), int(head)
@@ -216,99 +216,104 @@ def _numbers(row: np.ndarray) -> str:
 
 STATIONS = (
     Station(
-        sentence("Not one word after the other"),
-        sentence(
+        gettext_lazy("Not one word after the other"),
+        gettext_lazy(
             "A recurrent network carries what it has read from word to word, so that two words far apart are joined "
             "by as many steps as lie between them. Attention joins any two in one step and does all of them at once; "
             "the price is a number for every pair."
         ),
-        (to("why_attention", sentence("Costs and paths, with your text's length"), yours=True),),
-        sentence("Attention is cheaper than a recurrent network."),
+        (link_to("why_attention", gettext_lazy("Costs and paths, with your text's length"), yours=True),),
+        gettext_lazy("Attention is cheaper than a recurrent network."),
         cost,
     ),
     Station(
-        sentence("Query, key and value"),
-        sentence(
+        gettext_lazy("Query, key and value"),
+        gettext_lazy(
             "From each word's vector three are made: what it asks for, what it is found by, and what it hands on. "
             "Query times key is a score; a softmax makes shares of a row of scores; the values are mixed by these "
             "shares."
         ),
         (
-            to("by_hand", sentence("On four small words, any number changed"), {"preset": "sentence"}),
-            to("step_by_step", sentence("On a real layer"), text=TIRED, layer=3, head=1),
+            link_to("by_hand", gettext_lazy("On four small words, any number changed"), {"preset": "sentence"}),
+            link_to("step_by_step", gettext_lazy("On a real layer"), text=TIRED, layer=3, head=1),
         ),
-        sentence("A word's query looks for words that are like it, itself first."),
+        gettext_lazy("A word's query looks for words that are like it, itself first."),
         own_key,
     ),
     Station(
-        sentence("The example of four words"),
-        sentence(
+        gettext_lazy("The example of four words"),
+        gettext_lazy(
             "A well-known example computes attention on four one-hot words. Its matrices are here to be changed, and "
             "what is printed stands beside what they give."
         ),
-        (to("by_hand", sentence("The example, cell by cell"), {"preset": "tutorial"}),),
-        sentence("The weights printed with the example are the softmax of its scores."),
-        printed,
+        (link_to("by_hand", gettext_lazy("The example, cell by cell"), {"preset": "tutorial"}),),
+        gettext_lazy("The weights printed with the example are the softmax of its scores."),
+        printed_weights,
     ),
     Station(
-        sentence("Why the scores are divided"),
-        sentence(
+        gettext_lazy("Why the scores are divided"),
+        gettext_lazy(
             "A dot product of vectors with many dimensions is large, and e to a large number drowns all others. So "
             "scores are divided by √d_k before the softmax, where d_k is the number of dimensions."
         ),
         (
-            to("by_hand", sentence("What the gradient feels of it"), {"preset": "sentence", "scaled": "0"}),
-            to("step_by_step", sentence("The same on a real head"), {"show": "rules", "scaling": "none"}, text=TIRED),
+            link_to("by_hand", gettext_lazy("What the gradient feels of it"), {"preset": "sentence", "scaled": "0"}),
+            link_to(
+                "step_by_step",
+                gettext_lazy("The same on a real head"),
+                {"show": "rules", "scaling": "none"},
+                text=TIRED,
+            ),
         ),
-        sentence("√d_k is a detail that keeps numbers small."),
-        undivided,
+        gettext_lazy("√d_k is a detail that keeps numbers small."),
+        unscaled_scores,
     ),
     Station(
-        sentence("Many heads, and the word “it”"),
-        sentence(
+        gettext_lazy("Many heads, and the word “it”"),
+        gettext_lazy(
             "A layer compares its words several times over, each head with matrices of its own. One of them is famous "
             "for joining a pronoun to its noun."
         ),
         (
-            to("explore", sentence("All heads at once"), text=TIRED),
-            to("compare", sentence("Tired beside wide"), {"differs": "text"}, text=TIRED),
-            to("roles", sentence("What each head is like"), text=TIRED),
+            link_to("explore", gettext_lazy("All heads at once"), text=TIRED),
+            link_to("compare", gettext_lazy("Tired beside wide"), {"differs": "text"}, text=TIRED),
+            link_to("roles", gettext_lazy("What each head is like"), text=TIRED),
         ),
-        sentence("The head understands whom “it” means."),
-        understood,
+        gettext_lazy("The head understands whom “it” means."),
+        described_heads,
     ),
     Station(
-        sentence("Where order comes from"),
-        sentence(
+        gettext_lazy("Where order comes from"),
+        gettext_lazy(
             "Shuffle the words and attention shuffles its map along, no more: it has no idea who stands where. "
             "Positions are added before the first layer, and with them a shuffled text is another text."
         ),
-        (to("positions", sentence("The order test on your text"), {"show": "test"}, yours=True),),
-        sentence("Attention reads the words in their order."),
+        (link_to("positions", gettext_lazy("The order test on your text"), {"show": "test"}, yours=True),),
+        gettext_lazy("Attention reads the words in their order."),
         order,
     ),
     Station(
-        sentence("All that a layer does"),
-        sentence(
+        gettext_lazy("All that a layer does"),
+        gettext_lazy(
             "Around attention stand sums, norms and a part of two matrices for each word alone. The page of the whole "
             "pass has every number of it, from the ids to the end, and each opens its own sum."
         ),
         (
-            to("whole_pass", sentence("The whole pass of your text"), yours=True),
-            to("block", sentence("What a layer is made of"), text=TIRED),
+            link_to("whole_pass", gettext_lazy("The whole pass of your text"), yours=True),
+            link_to("block", gettext_lazy("What a layer is made of"), text=TIRED),
         ),
-        sentence("Nobody can see what happens inside."),
-        computed,
+        gettext_lazy("Nobody can see what happens inside."),
+        numpy_error,
     ),
     Station(
-        sentence("From looking to mattering"),
-        sentence(
+        gettext_lazy("From looking to mattering"),
+        gettext_lazy(
             "A head that looks at a word need not use it. Take heads away one by one, or ask several explanations "
             "about the same answer, and see what stays."
         ),
         (
-            to("cause", sentence("Take heads away"), text=TIRED),
-            to("agreement", sentence("Do explanations agree?"), text=TIRED),
+            link_to("cause", gettext_lazy("Take heads away"), text=TIRED),
+            link_to("agreement", gettext_lazy("Do explanations agree?"), text=TIRED),
         ),
     ),
 )

@@ -10,24 +10,24 @@ import numpy as np
 import streamlit as st
 
 from attention.positions import sinusoidal
+from i18n import _, gettext_lazy
 from inference.catalogue.bert_base import bert_base
 from inference.files.embedded import BERT
-from inference.questions.anatomy import Anatomy
-from inference.questions.corruption import HIDDEN, KEPT, REPLACED, Corruption
-from inference.questions.masked import MaskedWords, Place
-from inference.questions.positions import PositionsRequest
-from inference.questions.sentence import NextSentence
-from inference.questions.tokens import Token, TokenSteps
-from inference.text.accepted import check_text
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import Station, refuse_unread, to
-from ui.run.shelf import backend
-from ui.show.lists import commas, together
+from inference.tasks.anatomy import Anatomy
+from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Corruption
+from inference.tasks.masked_words import MaskedWords, Place
+from inference.tasks.next_sentence import NextSentence
+from inference.tasks.positions import PositionsRequest
+from inference.tasks.tokenizer_steps import Token, TokenSteps
+from inference.text.validation import check_text
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import Station, link_to, refuse_unread
+from ui.run.services import get_backend
+from ui.show.format_list import format_comma_list, join_sentences
 from ui.show.numbers import percent
-from ui.state.choice import Choice
 from ui.state.examples import EXAMPLES
-from ui.state.options import choose_own
-from wording import _, sentence
+from ui.state.params import set_params
+from ui.state.view_state import ViewState
 
 RUNNING = "She was running while embedding words."
 FRANCE = "The capital of France is [MASK]."
@@ -38,11 +38,11 @@ WAYS = {"hidden": HIDDEN, "replaced": REPLACED, "kept": KEPT}  # of training, by
 MOST_HIDDEN = 20  # pieces of a pair, which is what the question about blanks takes
 
 
-def running(_choice: Choice, _options: Tutorials) -> str:
+def subword_count(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How many pieces “running” is, and a word that does fall apart."""
-    tokens = backend().inspect(TokenSteps(model=BERT, text=RUNNING)).tokens
+    tokens = get_backend().inspect(TokenSteps(model=BERT, text=RUNNING)).tokens
     whole, parted = (_pieces(tokens, word) for word in ("running", "embedding"))
-    return together(
+    return join_sentences(
         _("“running” is one piece of this vocabulary: frequent words stay whole, whatever they are made of.")
         if len(whole) == 1
         else _(
@@ -55,9 +55,9 @@ def running(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def learned(_choice: Choice, _options: Tutorials) -> str:
+def position_table(_choice: ViewState, _options: TutorialsOptions) -> str:
     """Whether the table of positions is the paper's sines and cosines."""
-    table = backend().inspect(PositionsRequest(model=BERT)).tables[0]
+    table = get_backend().inspect(PositionsRequest(model=BERT)).tables[0]
     rows, columns = table.vectors.shape
     away = float(np.abs(table.vectors - sinusoidal(rows, columns)).max())
     if table.layout:
@@ -71,9 +71,9 @@ def learned(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def layers(_choice: Choice, _options: Tutorials) -> str:
+def layers(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The size of BERT-base, and of the model here."""
-    base, here = bert_base(), backend().inspect(Anatomy(model=BERT))
+    base, here = bert_base(), get_backend().inspect(Anatomy(model=BERT))
     stack = here.stacks[0]
     return _(
         "BERT-base has {layers} layers of {heads} heads and vectors of {width} numbers: so says the configuration that "
@@ -89,14 +89,14 @@ def layers(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def spoilt(choice: Choice, _options: Tutorials) -> str:
+def corruption_loss(choice: ViewState, _options: TutorialsOptions) -> str:
     """The loss of one sample of the reader's text, beside what guessing blindly would get."""
-    found = backend().predict(Corruption(model=BERT, text=check_text(choice.text), cut=choice.cut, seed=1))
+    found = get_backend().predict(Corruption(model=BERT, text=check_text(choice.text), cut=choice.cut, seed=1))
     refuse_unread(found.row, BERT)
     losses = [one.loss for one in found.chosen]
     ways = {name: sum(one.how == how for one in found.chosen) for name, how in WAYS.items()}
-    vocabulary = backend().inspect(TokenSteps(model=BERT, text=RUNNING)).vocabulary
-    return together(
+    vocabulary = get_backend().inspect(TokenSteps(model=BERT, text=RUNNING)).vocabulary
+    return join_sentences(
         _(
             "In one sample of your text, {chosen} of {pieces} pieces are to be guessed, {hidden} hidden, {replaced} "
             "replaced and {kept} kept; the mean loss is {loss:.2f}.",
@@ -113,9 +113,9 @@ def spoilt(choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def facts(_choice: Choice, _options: Tutorials) -> str:
+def facts(_choice: ViewState, _options: TutorialsOptions) -> str:
     """What is put first in a sentence that asks for a fact."""
-    blank = backend().predict(MaskedWords(model=BERT, text=FRANCE, words=("Paris",)))
+    blank = get_backend().predict(MaskedWords(model=BERT, text=FRANCE, words=("Paris",)))
     best, paris = blank.blanks[0].guesses[0], blank.candidates[0]
     first = _(
         "“{text}” — Headlight BERT puts “{piece}” first, with {chance}.",
@@ -130,14 +130,14 @@ def facts(_choice: Choice, _options: Tutorials) -> str:
             second = _("“Paris” gets {chance}, in place {rank}.", chance=chance, rank=paris.rank)
         else:
             second = _("“Paris” gets {chance}.", chance=chance)
-    return together(first, second, _("It gives what fits the texts that it has read, true or not."))
+    return join_sentences(first, second, _("It gives what fits the texts that it has read, true or not."))
 
 
-def topics(_choice: Choice, _options: Tutorials) -> str:
+def topics(_choice: ViewState, _options: TutorialsOptions) -> str:
     """A pair judged in both orders, and with a stranger in the second place."""
     first, second = PAIR
     chances = [
-        backend().predict(NextSentence(model=BERT, text=one, pair=other)).probability
+        get_backend().predict(NextSentence(model=BERT, text=one, pair=other)).probability
         for one, other in ((first, second), (second, first), (first, STRANGER))
     ]
     same = (
@@ -155,23 +155,23 @@ def topics(_choice: Choice, _options: Tutorials) -> str:
         stranger=STRANGER,
         strange=chances[2],
     )
-    return together(told, same)
+    return join_sentences(told, same)
 
 
-def joint(choice: Choice, options: Tutorials) -> str:
+def joint_loss(choice: ViewState, options: TutorialsOptions) -> str:
     """Both losses of one sample of the reader's pair, read once as training reads it, and their sum."""
     yours = bool(choice.pair.strip())
-    text, pair = (check_text(choice.text), check_text(choice.pair, sentence("second text"))) if yours else PAIR
-    sample = backend().predict(Corruption(model=BERT, text=text, pair=pair, cut=choice.cut, seed=options.seed))
+    text, pair = (check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))) if yours else PAIR
+    sample = get_backend().predict(Corruption(model=BERT, text=text, pair=pair, cut=choice.cut, seed=options.seed))
     refuse_unread(sample.row, BERT)
     spans = [(sample.row.segments[one.position], sample.row.spans[one.position]) for one in sample.chosen[:MOST_HIDDEN]]
     hidden: tuple[Place, ...] = tuple((segment, *span) for segment, span in spans if span is not None)
-    filled = backend().predict(MaskedWords(model=BERT, text=text, pair=pair, hidden=hidden, cut=choice.cut, top=1))
+    filled = get_backend().predict(MaskedWords(model=BERT, text=text, pair=pair, hidden=hidden, cut=choice.cut, top=1))
     stood = [blank.original for blank in filled.blanks if blank.original is not None]
-    judged = backend().predict(NextSentence(model=BERT, text=filled.text, pair=filled.pair or "", cut=choice.cut))
+    judged = get_backend().predict(NextSentence(model=BERT, text=filled.text, pair=filled.pair or "", cut=choice.cut))
     words = -sum(log(one.probability) for one in stood) / len(stood)
     follows = -log(judged.probability)
-    named = commas([f"“{one.piece}” {percent(one.probability)}" for one in stood])
+    named = format_comma_list([f"“{one.piece}” {percent(one.probability)}" for one in stood])
     return _(
         "{whose}, with {named} hidden: the masked words' mean loss is {words:.3f}, the next sentence's {follows:.3f}; "
         "together {both:.3f}. The pair is read as “{text} — {pair}”, and as one that goes on.",
@@ -185,12 +185,12 @@ def joint(choice: Choice, options: Tutorials) -> str:
     )
 
 
-def another_sample(options: Tutorials) -> None:
+def another_sample(options: TutorialsOptions) -> None:
     """A button for other words to be hidden."""
     st.button(
         _("Hide other words"),
-        on_click=choose_own,
-        args=(Tutorials,),
+        on_click=set_params,
+        args=(TutorialsOptions,),
         kwargs={"seed": (options.seed + 1) % 1_000_000},
         icon=":material/casino:",
         help=_("Another seed; it is in the link, so that the same sample comes again"),
@@ -205,95 +205,111 @@ def _pieces(tokens: Sequence[Token], word: str) -> list[str]:
 
 STATIONS = (
     Station(
-        sentence("Text as pieces"),
-        sentence(
+        gettext_lazy("Text as pieces"),
+        gettext_lazy(
             "BERT reads numbers, one for each piece of a vocabulary of some thirty thousand. Rare words are put "
             "together from pieces; ## marks one that goes on with a word."
         ),
         (
-            to("tokens", sentence("These words, step by step"), model=BERT, text=RUNNING),
-            to("tokens", sentence("Your text as pieces"), yours=True, model=BERT),
+            link_to("tokens", gettext_lazy("These words, step by step"), model=BERT, text=RUNNING),
+            link_to("tokens", gettext_lazy("Your text as pieces"), yours=True, model=BERT),
         ),
-        sentence("“running” is cut into run and ##ning, by its meaning."),
-        running,
+        gettext_lazy("“running” is cut into run and ##ning, by its meaning."),
+        subword_count,
     ),
     Station(
-        sentence("Three vectors and their sum"),
-        sentence(
+        gettext_lazy("Three vectors and their sum"),
+        gettext_lazy(
             "What enters the first layer is a sum of three vectors: of the piece, of its place, and of the text that "
             "it is in, the first or the second; then it is normed."
         ),
         (
-            to("positions", sentence("BERT's table beside sines"), {"show": "vectors"}, model=BERT),
-            to(
+            link_to("positions", gettext_lazy("BERT's table beside sines"), {"show": "vectors"}, model=BERT),
+            link_to(
                 "whole_pass",
-                sentence("The sum, number by number"),
+                gettext_lazy("The sum, number by number"),
                 {"zoom": "layer", "stage": "0"},
                 yours=True,
                 model=BERT,
             ),
         ),
-        sentence("BERT tells places apart by sines and cosines."),
-        learned,
+        gettext_lazy("BERT tells places apart by sines and cosines."),
+        position_table,
     ),
     Station(
-        sentence("A stack of encoder layers"),
-        sentence(
+        gettext_lazy("A stack of encoder layers"),
+        gettext_lazy(
             "The layers are alike: attention over the whole text, both sides at once, then the feed-forward part; each "
             "followed by a sum and a norm."
         ),
         (
-            to("block", sentence("A layer, drawn from the model"), model=BERT),
-            to("explore", sentence("All its heads"), model=BERT),
+            link_to("block", gettext_lazy("A layer, drawn from the model"), model=BERT),
+            link_to("explore", gettext_lazy("All its heads"), model=BERT),
         ),
-        sentence("BERT-base has 6 layers, as the encoder of the first Transformer."),
+        gettext_lazy("BERT-base has 6 layers, as the encoder of the first Transformer."),
         layers,
     ),
     Station(
-        sentence("Words hidden and spoilt"),
-        sentence(
+        gettext_lazy("Words hidden and spoilt"),
+        gettext_lazy(
             "To learn from plain text, 15 % of the pieces are chosen; most of them become [MASK], some another piece, "
             "some stay. The model must tell all of them from both sides."
         ),
-        (to("masked_words", sentence("Your text, spoilt as in training"), {"show": "lesson"}, yours=True, model=BERT),),
-        sentence("15 % of the words are replaced by [MASK], and nothing else happens to them."),
-        spoilt,
+        (
+            link_to(
+                "masked_words",
+                gettext_lazy("Your text, spoilt as in training"),
+                {"show": "lesson"},
+                yours=True,
+                model=BERT,
+            ),
+        ),
+        gettext_lazy("15 % of the words are replaced by [MASK], and nothing else happens to them."),
+        corruption_loss,
     ),
     Station(
-        sentence("Filling a blank"),
-        sentence(
+        gettext_lazy("Filling a blank"),
+        gettext_lazy(
             "A head turns the last vector at the blank into a probability for each piece of the vocabulary. Where it "
             "looks, and from which layer on the guess is there, is shown beside it."
         ),
         (
-            to("masked_words", sentence("What it puts there"), {"show": "guesses"}, model=BERT, text=FRANCE),
-            to("masked_words", sentence("From layer to layer"), {"show": "layers"}, model=BERT, text=FRANCE),
+            link_to("masked_words", gettext_lazy("What it puts there"), {"show": "guesses"}, model=BERT, text=FRANCE),
+            link_to("masked_words", gettext_lazy("From layer to layer"), {"show": "layers"}, model=BERT, text=FRANCE),
         ),
-        sentence("Who fills blanks knows facts."),
+        gettext_lazy("Who fills blanks knows facts."),
         facts,
     ),
     Station(
-        sentence("Does the second text follow?"),
-        sentence(
+        gettext_lazy("Does the second text follow?"),
+        gettext_lazy(
             "The other task: two texts, and a head on [CLS] that says whether the second came after the first. Half "
             "of the pairs in training were put together from two documents."
         ),
-        (to("next_sentence", sentence("Both orders, and who looks across"), model=BERT, text=PAIR[0], pair=PAIR[1]),),
-        sentence("So BERT learns which sentence comes first."),
+        (
+            link_to(
+                "next_sentence",
+                gettext_lazy("Both orders, and who looks across"),
+                model=BERT,
+                text=PAIR[0],
+                pair=PAIR[1],
+            ),
+        ),
+        gettext_lazy("So BERT learns which sentence comes first."),
         topics,
     ),
     Station(
-        sentence("Both tasks at once"),
-        sentence(
+        gettext_lazy("Both tasks at once"),
+        gettext_lazy(
             "In training both are asked of the same pass, and what is made smaller is the sum of the two losses: "
             "minus the logarithm of what the right answer got, for the hidden pieces on average."
         ),
         (
-            to("masked_words", sentence("Hidden words of the pair"), {"show": "lesson"}, **OF_TWO),
-            to("next_sentence", sentence("The pair, nothing hidden"), **OF_TWO),
+            link_to("masked_words", gettext_lazy("Hidden words of the pair"), {"show": "lesson"}, **OF_TWO),
+            link_to("next_sentence", gettext_lazy("The pair, nothing hidden"), **OF_TWO),
         ),
-        sentence("BERT learns to fill blanks first, and to judge pairs afterwards."),
-        joint,
+        gettext_lazy("BERT learns to fill blanks first, and to judge pairs afterwards."),
+        joint_loss,
         another_sample,
     ),
 )

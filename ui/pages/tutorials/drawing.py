@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from inference import Refusal
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import Link, Station
-from ui.run.refusals import say, show
-from ui.state.choice import Choice
-from wording import _, told
+from i18n import _, translate
+from inference import UserError
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import Station, StationLink
+from ui.run.notices import show_error, show_notice
+from ui.state.view_state import ViewState
 
 
-def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> None:
+def draw(stations: Sequence[Station], choice: ViewState, options: TutorialsOptions) -> None:
     """All stations, then what they show, from the first on: a reader begins while the rest is computed."""
     places = [_station(number, station, choice, options) for number, station in enumerate(stations, start=1)]
     for station, place in zip(stations, places, strict=True):
@@ -24,18 +24,20 @@ def draw(stations: Sequence[Station], choice: Choice, options: Tutorials) -> Non
             try:
                 with st.spinner(_("Asking the model")):
                     said = station.shows(choice, options)
-            except Refusal as refusal:
-                show(refusal)
+            except UserError as refusal:
+                show_error(refusal)
             else:
-                say(said, role="status")
+                show_notice(said, role="status")
 
 
-def _station(number: int, station: Station, choice: Choice, options: Tutorials) -> st.delta_generator.DeltaGenerator:
+def _station(
+    number: int, station: Station, choice: ViewState, options: TutorialsOptions
+) -> st.delta_generator.DeltaGenerator:
     """Its text and links; returns the place for what a model shows."""
-    st.subheader(f"{number}. {told(station.title)}")
+    st.subheader(f"{number}. {translate(station.title)}")
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        st.markdown(told(station.text))
+        st.markdown(translate(station.text))
         with st.container(horizontal=True):
             for link in station.links:
                 _link(link, choice)
@@ -48,9 +50,12 @@ def _station(number: int, station: Station, choice: Choice, options: Tutorials) 
     return place
 
 
-def _link(link: Link, choice: Choice) -> None:
+def _link(link: StationLink, choice: ViewState) -> None:
     query = link.query(choice)
     if query is not None:
         st.page_link(
-            f"../../pages/{link.page}.py", label=told(link.label), icon=":material/arrow_forward:", query_params=query
+            f"../../pages/{link.page}.py",
+            label=translate(link.label),
+            icon=":material/arrow_forward:",
+            query_params=query,
         )

@@ -6,18 +6,18 @@ import numpy as np
 
 from attention.trace import Trace
 from attention.vectors import along_levels
+from i18n import _, gettext_lazy
 from inference.files.embedded import BERT, TRANSLATOR
-from inference.questions.anatomy import FORWARD, TOKENS, Anatomy
-from inference.questions.positions import PositionsRequest
-from inference.questions.tokens import TokenSteps
-from inference.questions.vectors import HiddenStates
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import TIRED, Station, to, traced
-from ui.run.shelf import backend
-from ui.show.lists import semicolons, together
+from inference.tasks.anatomy import FORWARD, TOKENS, Anatomy
+from inference.tasks.hidden_states import HiddenStates
+from inference.tasks.positions import PositionsRequest
+from inference.tasks.tokenizer_steps import TokenSteps
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import TIRED, Station, get_trace, link_to
+from ui.run.services import get_backend
+from ui.show.format_list import format_semicolon_list, join_sentences
 from ui.show.numbers import scientific
-from ui.state.choice import Choice
-from wording import _, sentence
+from ui.state.view_state import ViewState
 
 BANK = (
     "She sat on the bank of the river and watched the boats.",
@@ -28,9 +28,9 @@ ODD = "An unbelievable embedding of words."
 CAT = "The black cat sleeps under the table."
 
 
-def one_word(_choice: Choice, _options: Tutorials) -> str:
+def one_word(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The cosines of one word in three sentences, before the first layer and after the last."""
-    states = [backend().inspect(HiddenStates(text=text)) for text in BANK]
+    states = [get_backend().inspect(HiddenStates(text=text)) for text in BANK]
     river, money, loans = (state.levels[:, state.row.pieces.index("bank")] for state in states)
     apart, alike = along_levels(river, money), along_levels(money, loans)
     return _(
@@ -43,9 +43,9 @@ def one_word(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def cut(_choice: Choice, _options: Tutorials) -> str:
+def subword_pieces(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How many pieces two tokenizers make of the same words."""
-    found = [backend().inspect(TokenSteps(model=model, text=ODD)) for model in (BERT, TRANSLATOR)]
+    found = [get_backend().inspect(TokenSteps(model=model, text=ODD)) for model in (BERT, TRANSLATOR)]
     said = []
     for steps in found:
         pieces = [token.shown for token in steps.tokens if not token.special]
@@ -58,14 +58,14 @@ def cut(_choice: Choice, _options: Tutorials) -> str:
                 pieces=" ".join(pieces),
             )
         )
-    return _("“{text}”: {found}.", text=ODD, found=semicolons(said))
+    return _("“{text}”: {found}.", text=ODD, found=format_semicolon_list(said))
 
 
-def places(_choice: Choice, _options: Tutorials) -> str:
+def places(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The translator's sines beside BERT's table."""
-    waves, table = (backend().inspect(PositionsRequest(model=model)).tables[0] for model in (TRANSLATOR, BERT))
+    waves, table = (get_backend().inspect(PositionsRequest(model=model)).tables[0] for model in (TRANSLATOR, BERT))
     there, here = waves.vectors.shape[0], table.vectors.shape[0]
-    return together(
+    return join_sentences(
         _(
             "The translator's table of {places} places is the formula to {error}: sines and cosines, nothing learned.",
             places=there,
@@ -83,9 +83,9 @@ def places(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def shares(_choice: Choice, _options: Tutorials) -> str:
+def shares(_choice: ViewState, _options: TutorialsOptions) -> str:
     """Where a model's weights are."""
-    build = backend().inspect(Anatomy())
+    build = get_backend().inspect(Anatomy())
     per = {name: sum(part.count for part in build.parts if name in part.name) for name in ("attention", FORWARD)}
     words = sum(part.count for part in build.parts if part.name == TOKENS)
     total = build.total
@@ -99,10 +99,10 @@ def shares(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def ahead(_choice: Choice, _options: Tutorials) -> str:
+def future_attention(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How much attention goes to what comes later, in an encoder and in a decoder."""
-    reads, writes = traced(TIRED), traced(CAT, TRANSLATOR)
-    encoder, decoder = (later(trace, part) for trace, part in ((reads, "encoder"), (writes, "decoder")))
+    reads, writes = get_trace(TIRED), get_trace(CAT, TRANSLATOR)
+    encoder, decoder = (later_share(trace, part) for trace, part in ((reads, "encoder"), (writes, "decoder")))
     return (
         _(
             "In MiniLM, an encoder, a token gives {encoder:.2f} of its attention to tokens after it, on average. In the"
@@ -121,7 +121,7 @@ def ahead(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def later(trace: Trace, part: str) -> tuple[float, float]:
+def later_share(trace: Trace, part: str) -> tuple[float, float]:
     """Mean share of attention to later tokens over all heads and tokens, and the largest such weight."""
     records = trace.records(part)
     places = [(layer, head) for layer in trace.attending(part) for head in range(records[layer].heads)]
@@ -131,76 +131,87 @@ def later(trace: Trace, part: str) -> tuple[float, float]:
 
 STATIONS = (
     Station(
-        sentence("A vector for a word"),
-        sentence(
+        gettext_lazy("A vector for a word"),
+        gettext_lazy(
             "Words become vectors, so that likeness can be counted. Tables of vectors have one for each word, "
             "whatever it means where it stands; a Transformer starts from such a table, and its layers make of it "
             "what fits the text."
         ),
         (
-            to("vectors", sentence("One word, three contexts"), {"show": "contexts"}, text=TIRED),
-            to("vectors", sentence("The words of your text"), {"show": "words"}, yours=True),
+            link_to("vectors", gettext_lazy("One word, three contexts"), {"show": "contexts"}, text=TIRED),
+            link_to("vectors", gettext_lazy("The words of your text"), {"show": "words"}, yours=True),
         ),
-        sentence("“bank” has a vector, which lies between river and money."),
+        gettext_lazy("“bank” has a vector, which lies between river and money."),
         one_word,
     ),
     Station(
-        sentence("A vocabulary of pieces"),
-        sentence(
+        gettext_lazy("A vocabulary of pieces"),
+        gettext_lazy(
             "No table holds every word. WordPiece and byte pairs keep the frequent ones whole and write the others "
             "with pieces; each model has its own cut, and vectors of one say nothing to another."
         ),
-        (to("tokens", sentence("Both tokenizers, side by side"), {"beside": TRANSLATOR}, model=BERT, text=ODD),),
-        sentence("Tokens are words."),
-        cut,
+        (
+            link_to(
+                "tokens", gettext_lazy("Both tokenizers, side by side"), {"beside": TRANSLATOR}, model=BERT, text=ODD
+            ),
+        ),
+        gettext_lazy("Tokens are words."),
+        subword_pieces,
     ),
     Station(
-        sentence("Where a word stands"),
-        sentence(
+        gettext_lazy("Where a word stands"),
+        gettext_lazy(
             "Sines and cosines for each place were the first way to say it. Tables that are learned came with BERT; "
             "turning queries and keys, or a bias for each distance, came later."
         ),
         (
-            to("positions", sentence("The sines of the translator"), {"show": "vectors"}, model=TRANSLATOR),
-            to("positions", sentence("One place on: the shift matrix"), {"show": "shift"}, model=TRANSLATOR),
-            to("positions", "BERT's table", {"show": "vectors"}, model=BERT),
+            link_to("positions", gettext_lazy("The sines of the translator"), {"show": "vectors"}, model=TRANSLATOR),
+            link_to("positions", gettext_lazy("One place on: the shift matrix"), {"show": "shift"}, model=TRANSLATOR),
+            link_to("positions", "BERT's table", {"show": "vectors"}, model=BERT),
         ),
-        sentence("Transformers use sines and cosines."),
+        gettext_lazy("Transformers use sines and cosines."),
         places,
     ),
     Station(
-        sentence("What a layer is made of"),
-        sentence(
+        gettext_lazy("What a layer is made of"),
+        gettext_lazy(
             "Attention moves something between words; the feed-forward part works on each word alone; sums carry the "
             "old vector past both, and norms keep its size."
         ),
         (
-            to("block", sentence("Drawn from the model's own parts"), text=TIRED),
-            to("whole_pass", sentence("With all its numbers"), text=TIRED),
+            link_to("block", gettext_lazy("Drawn from the model's own parts"), text=TIRED),
+            link_to("whole_pass", gettext_lazy("With all its numbers"), text=TIRED),
         ),
-        sentence("Attention is all you need."),
+        gettext_lazy("Attention is all you need."),
         shares,
     ),
     Station(
-        sentence("Three families"),
-        sentence(
+        gettext_lazy("Three families"),
+        gettext_lazy(
             "Encoders such as BERT see both sides and are there to read. Decoders such as GPT see what stands before "
             "and go on. Encoder and decoder together write one text from another, as the first Transformer did."
         ),
         (
-            to("explore", sentence("An encoder's maps"), model=BERT),
-            to("explore", sentence("A decoder's maps"), model=TRANSLATOR, text=CAT, part="decoder"),
-            to("generate", sentence("A model that goes on, if one is here")),
+            link_to("explore", gettext_lazy("An encoder's maps"), model=BERT),
+            link_to("explore", gettext_lazy("A decoder's maps"), model=TRANSLATOR, text=CAT, part="decoder"),
+            link_to("generate", gettext_lazy("A model that goes on, if one is here")),
         ),
-        sentence("They are different kinds of networks."),
-        ahead,
+        gettext_lazy("They are different kinds of networks."),
+        future_attention,
     ),
     Station(
-        sentence("Two models, one text"),
-        sentence(
+        gettext_lazy("Two models, one text"),
+        gettext_lazy(
             "Families differ in what they were trained for as well. The same text in two models, head by head, shows "
             "how far: heads are matched by what they do, since their numbers mean nothing."
         ),
-        (to("compare", sentence("MiniLM beside Headlight BERT"), {"differs": "model", "beside": BERT}, text=TIRED),),
+        (
+            link_to(
+                "compare",
+                gettext_lazy("MiniLM beside Headlight BERT"),
+                {"differs": "model", "beside": BERT},
+                text=TIRED,
+            ),
+        ),
     ),
 )

@@ -7,23 +7,23 @@ from collections import Counter
 import streamlit as st
 
 from attention.vectors import cosine
+from i18n import _, gettext_lazy, translate
 from inference.files.embedded import BERT
-from inference.questions.anatomy import OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy
-from inference.questions.dropout import Dropout, Varied
-from inference.questions.vectors import Pooled
-from inference.text.accepted import check_text
+from inference.tasks.anatomy import OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy
+from inference.tasks.dropout import Dropout, DropoutResult
+from inference.tasks.hidden_states import Pooled
+from inference.text.validation import check_text
 from probing.labelled import cards
-from probing.labelled.rows import Classified, Tagged
-from ui.input.hiding import first_place
-from ui.input.picking import control
-from ui.pages.tutorials.options import MOST_DROPPED, Tutorials
-from ui.pages.tutorials.station import Station, to, traced
-from ui.run.shelf import backend
-from ui.show.lists import commas, together
+from probing.labelled.labeled_texts import LabeledText, TaggedText
+from ui.input.bound_widget import bound_widget
+from ui.input.hidden_words import first_place
+from ui.pages.tutorials.options import MOST_DROPPED, TutorialsOptions
+from ui.pages.tutorials.station import Station, get_trace, link_to
+from ui.run.services import get_backend
+from ui.show.format_list import format_comma_list, join_sentences
 from ui.show.numbers import percent
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from wording import _, sentence, told
+from ui.state.view_state import ViewState
 
 INTENTS, FILMS, NAMES = "snips-intents", "sentence-polarity", "wnut-17"
 FROZEN = 4  # layers, in the link that freezes some
@@ -40,15 +40,15 @@ TEXTS = (
 BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # of an encoder like BERT: what runs before its layers
 
 
-def new_weights(_choice: Choice, _options: Tutorials) -> str:
+def new_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How few weights a head has beside those that were there."""
-    build, classes = backend().inspect(Anatomy()), len(cards.load(INTENTS).labels)
+    build, classes = get_backend().inspect(Anatomy()), len(cards.load(INTENTS).labels)
     head = classes * (build.width + 1)
     return _(
         "For the {classes} classes of “{title}”, the head on MiniLM has {classes} × "
         "{width} weights and {classes} biases: {new:,} new numbers beside {total:,} that were there, {share:.3%}.",
         classes=classes,
-        title=told(cards.BY_ID[INTENTS].title),
+        title=translate(cards.BY_ID[INTENTS].title),
         width=build.width,
         new=head,
         total=build.total,
@@ -56,11 +56,11 @@ def new_weights(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def first_vector(_choice: Choice, _options: Tutorials) -> str:
+def first_vector(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How alike [CLS] is in texts that have nothing in common, before anything is taught."""
     likeness = {}
     for pooling in ("first", "mean"):
-        vectors = backend().inspect(Pooled(model=BERT, texts=TEXTS, pooling=pooling)).vectors
+        vectors = get_backend().inspect(Pooled(model=BERT, texts=TEXTS, pooling=pooling)).vectors
         likeness[pooling] = cosine(vectors, vectors)
     first, mean = likeness["first"], likeness["mean"]
     return _(
@@ -75,32 +75,32 @@ def first_vector(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def nothing_found(_choice: Choice, _options: Tutorials) -> str:
+def nothing_found(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How often a tagger is right that never finds anything."""
-    test = [row for row in cards.load(NAMES).test if isinstance(row, Tagged)]
+    test = [row for row in cards.load(NAMES).test if isinstance(row, TaggedText)]
     tags = [tag for row in test for tag in row.tags]
     outside, names = tags.count("O"), sum(tag.startswith("B-") for tag in tags)
     return _(
         "In the test rows of “{title}”, {outside:.1%} of the words belong to no name: "
         "who finds none of the {names:,} names is right on as many words. So names are counted, and words are not.",
-        title=told(cards.BY_ID[NAMES].title),
+        title=translate(cards.BY_ID[NAMES].title),
         outside=outside / len(tags),
         names=names,
     )
 
 
-def commonest(_choice: Choice, _options: Tutorials) -> str:
+def majority_baseline(_choice: ViewState, _options: TutorialsOptions) -> str:
     """What always saying the commonest class reaches."""
     said = []
     for card in (FILMS, INTENTS):
         labels = cards.load(card)
-        counts = Counter(row.label for row in labels.test if isinstance(row, Classified))
+        counts = Counter(row.label for row in labels.test if isinstance(row, LabeledText))
         share = counts.most_common(1)[0][1] / counts.total()
         said.append(
             _(
                 "{share:.1%} of the test rows of “{title}” ({classes} classes)",
                 share=share,
-                title=told(cards.BY_ID[card].title),
+                title=translate(cards.BY_ID[card].title),
                 classes=len(labels.labels),
             )
         )
@@ -112,9 +112,9 @@ def commonest(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def still(_choice: Choice, _options: Tutorials) -> str:
+def frozen_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How many of the weights learn where layers are frozen."""
-    build = backend().inspect(Anatomy())
+    build = get_backend().inspect(Anatomy())
     layers = build.stacks[0].layers
     below = sum(part.count for part in build.parts if not part.layers and part.name in BELOW)
     each = sum(part.count for part in build.parts if part.layers) // layers
@@ -137,18 +137,18 @@ def still(_choice: Choice, _options: Tutorials) -> str:
         frozen=FROZEN,
         learn=learn,
         share=learn / build.total,
-        title=told(cards.BY_ID[TOPICS].title),
-        shares=commas(shares),
+        title=translate(cards.BY_ID[TOPICS].title),
+        shares=format_comma_list(shares),
         counted=COUNTED,
     )
 
 
-def varied(choice: Choice, options: Tutorials) -> str:
+def dropout_spread(choice: ViewState, options: TutorialsOptions) -> str:
     """How far a guess in the reader's text varies with dropout."""
-    text = traced(check_text(choice.text), BERT, cut=choice.cut).text
+    text = get_trace(check_text(choice.text), BERT, cut=choice.cut).text
     hidden = first_place(text, "", example_of(choice.text, choice.pair))
     share = min(options.dropped, MOST_DROPPED)
-    found = backend().predict(Dropout(model=BERT, text=text, hidden=hidden, cut=choice.cut, share=share))
+    found = get_backend().predict(Dropout(model=BERT, text=text, hidden=hidden, cut=choice.cut, share=share))
     word = text[hidden[0][1] : hidden[0][2]] if hidden else "[MASK]"
     first = _(
         "With “{word}” hidden in your text, Headlight BERT puts “{piece}” first, with {chance}.",
@@ -156,10 +156,10 @@ def varied(choice: Choice, options: Tutorials) -> str:
         piece=found.undropped.piece,
         chance=percent(found.undropped.probability),
     )
-    return together(first, _passes(found, share))
+    return join_sentences(first, _passes(found, share))
 
 
-def _passes(found: Varied, share: int) -> str:
+def _passes(found: DropoutResult, share: int) -> str:
     """The passes in words."""
     best, chances = found.undropped, found.probabilities
     count = len(chances)
@@ -179,10 +179,10 @@ def _passes(found: Varied, share: int) -> str:
     )
 
 
-def pick_share(options: Tutorials) -> None:
+def pick_share(options: TutorialsOptions) -> None:
     """How much is dropped."""
-    control(
-        Tutorials,
+    bound_widget(
+        TutorialsOptions,
         "dropped",
         st.slider,
         _("Dropped, in percent"),
@@ -196,81 +196,85 @@ def pick_share(options: Tutorials) -> None:
 
 STATIONS = (
     Station(
-        sentence("A head on top"),
-        sentence(
+        gettext_lazy("A head on top"),
+        gettext_lazy(
             "A model that has read much gets one new layer, which makes a number for each class from the vector of "
             "[CLS]; a softmax makes probabilities. Then all weights move a little, so that the labelled rows come out "
             "right."
         ),
-        (to("teach", sentence("Requests to a voice assistant"), {"data": INTENTS}),),
-        sentence("A new model is trained for each task."),
+        (link_to("teach", gettext_lazy("Requests to a voice assistant"), {"data": INTENTS}),),
+        gettext_lazy("A new model is trained for each task."),
         new_weights,
     ),
     Station(
-        sentence("What [CLS] is before it is taught"),
-        sentence(
+        gettext_lazy("What [CLS] is before it is taught"),
+        gettext_lazy(
             "Classes of texts are read from one vector. Before training for a task, that vector says what it was made "
             "for, and no more."
         ),
         (
-            to("vectors", sentence("Sentences as vectors"), {"show": "sentences", "pooling": "first"}, model=BERT),
-            to("next_sentence", sentence("What [CLS] was trained for"), yours=True, model=BERT),
+            link_to(
+                "vectors", gettext_lazy("Sentences as vectors"), {"show": "sentences", "pooling": "first"}, model=BERT
+            ),
+            link_to("next_sentence", gettext_lazy("What [CLS] was trained for"), yours=True, model=BERT),
         ),
-        sentence("[CLS] holds the meaning of the sentence."),
+        gettext_lazy("[CLS] holds the meaning of the sentence."),
         first_vector,
     ),
     Station(
-        sentence("A score beside another"),
-        sentence(
+        gettext_lazy("A score beside another"),
+        gettext_lazy(
             "An accuracy says little alone: what reaches the commonest class, and what the count of words without any "
             "model? Where that wins, it is the better choice."
         ),
-        (to("teach", sentence("Reviews of films"), {"data": FILMS}),),
-        sentence("A model with 90 % accuracy is a good one."),
-        commonest,
+        (link_to("teach", gettext_lazy("Reviews of films"), {"data": FILMS}),),
+        gettext_lazy("A model with 90 % accuracy is a good one."),
+        majority_baseline,
     ),
     Station(
-        sentence("A tag for each word"),
-        sentence(
+        gettext_lazy("A tag for each word"),
+        gettext_lazy(
             "The same head on every piece makes tags: which words name a person, a place, a product. Scores are of "
             "whole names."
         ),
-        (to("teach", sentence("Names in posts"), {"data": NAMES}),),
-        sentence("Accuracy tells how good a tagger is."),
+        (link_to("teach", gettext_lazy("Names in posts"), {"data": NAMES}),),
+        gettext_lazy("Accuracy tells how good a tagger is."),
         nothing_found,
     ),
     Station(
-        sentence("Frozen or not"),
-        sentence(
+        gettext_lazy("Frozen or not"),
+        gettext_lazy(
             "Lower layers can be left as they are: they are then a fixed reader below a small part that learns, with "
             "less work in each step. How well that tells is measured by teaching both ways, with the same seed."
         ),
         (
-            to("teach", sentence("{frozen} layers frozen", frozen=FROZEN), {"data": TOPICS, "frozen": str(FROZEN)}),
-            to("teach", sentence("Only the head learns"), {"data": TOPICS, "frozen": "6"}),
-            to("teach", sentence("All weights learn"), {"data": TOPICS}),
+            link_to(
+                "teach", gettext_lazy("{frozen} layers frozen", frozen=FROZEN), {"data": TOPICS, "frozen": str(FROZEN)}
+            ),
+            link_to("teach", gettext_lazy("Only the head learns"), {"data": TOPICS, "frozen": "6"}),
+            link_to("teach", gettext_lazy("All weights learn"), {"data": TOPICS}),
         ),
-        sentence("Fine-tuning means that the model stays, and only the head learns."),
-        still,
+        gettext_lazy("Fine-tuning means that the model stays, and only the head learns."),
+        frozen_weights,
     ),
     Station(
-        sentence("Dropout, on and off"),
-        sentence(
+        gettext_lazy("Dropout, on and off"),
+        gettext_lazy(
             "While it learns, a share of the numbers is set to zero at random in each pass, so that nothing rests on "
             "a few of them; the rest is scaled up in turn. Whenever the model is asked, this is off."
         ),
-        (to("masked_words", sentence("The same blank, nothing dropped"), yours=True, model=BERT),),
-        sentence("Ask a model twice, and it says two things."),
-        varied,
+        (link_to("masked_words", gettext_lazy("The same blank, nothing dropped"), yours=True, model=BERT),),
+        gettext_lazy("Ask a model twice, and it says two things."),
+        dropout_spread,
         pick_share,
     ),
     Station(
-        sentence("What changes inside"),
-        sentence(
+        gettext_lazy("What changes inside"),
+        gettext_lazy(
             "Maps move in any training, also with nothing to learn. After a training here, each head's change is "
             "shown beside that of twins which learned the same rows with shuffled labels; only what goes beyond is "
             "the task's."
         ),
-        (to("teach", sentence("Teach, then look at what changed"), {"data": INTENTS}),),
+        (link_to("teach", gettext_lazy("Teach, then look at what changed"), {"data": INTENTS}),),
     ),
 )

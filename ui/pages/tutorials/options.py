@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from wording import sentence
+from i18n import gettext_lazy
 
 THEMES: dict[str, str] = {
-    "attention": sentence("Attention"),
-    "bert": sentence("BERT and its pre-training"),
-    "finetuning": sentence("Fine-tuning"),
-    "families": sentence("From embeddings to families"),
-    "translation": sentence("Encoder and decoder"),
+    "attention": gettext_lazy("Attention"),
+    "bert": gettext_lazy("BERT and its pre-training"),
+    "finetuning": gettext_lazy("Fine-tuning"),
+    "families": gettext_lazy("From embeddings to families"),
+    "translation": gettext_lazy("Encoder and decoder"),
 }
 MOST_DROPPED = 50  # percent
 
 
 @dataclass(frozen=True)
-class Tutorials:
+class TutorialsOptions:
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"theme": tuple(THEMES)}

@@ -11,21 +11,23 @@ from typing import Any
 
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from inference import EMBEDDED, Refusal, TraceRequest
-from inference.text.accepted import explain_unreadable
-from ui.pages.tutorials.options import Tutorials
-from ui.run.shelf import backend
-from ui.show.lists import together
-from ui.state.choice import Choice, fits, to_query
+from i18n import _
+from inference import EMBEDDED, TraceRequest, UserError
+from inference.text.validation import explain_unreadable
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.run.services import get_backend
+from ui.show.format_list import join_sentences
 from ui.state.examples import EXAMPLES
-from wording import _
+from ui.state.view_state import ViewState, fits, to_query
 
 TIRED, WIDE = EXAMPLES[0]["text"], EXAMPLES[1]["text"]
-Claim = Callable[[Choice, Tutorials], str]  # a sentence or two, made from a model's numbers; may raise Refusal
+Claim = Callable[
+    [ViewState, TutorialsOptions], str
+]  # a sentence or two, made from a model's numbers; may raise Refusal
 
 
 @dataclass(frozen=True)
-class Link:
+class StationLink:
     """A way to a view of the app. ``there`` are fields of the choice, ``own`` what the page calls its own in addresses.
 
     ``yours``: the reader's own text and second text are read there; ``two``: only where both are given.
@@ -38,9 +40,9 @@ class Link:
     yours: bool = False
     two: bool = False
 
-    def query(self, choice: Choice) -> dict[str, str] | None:
+    def query(self, choice: ViewState) -> dict[str, str] | None:
         """The address of that view; None where the reader's text is too long for one."""
-        there = Choice(**self.there, count=choice.count)
+        there = ViewState(**self.there, count=choice.count)
         if self.yours and (choice.pair.strip() or not self.two):
             there = replace(there, text=choice.text, pair=choice.pair)
         return {**self.own, **to_query(there)} if fits(there) else None
@@ -55,13 +57,13 @@ class Station:
 
     title: str
     text: str
-    links: tuple[Link, ...]
+    links: tuple[StationLink, ...]
     often: str = ""
     shows: Claim | None = None
-    control: Callable[[Tutorials], None] | None = None
+    control: Callable[[TutorialsOptions], None] | None = None
 
 
-def to(  # all that a link may say, by name
+def link_to(  # all that a link may say, by name
     page: str,
     label: str,
     own: Mapping[str, str] | None = None,
@@ -69,33 +71,35 @@ def to(  # all that a link may say, by name
     yours: bool = False,
     two: bool = False,
     **there: Any,
-) -> Link:
+) -> StationLink:
     """A link in one line.
 
-    >>> to("tokens", "Pieces", text="A cat.").query(Choice())
+    >>> link_to("tokens", "Pieces", text="A cat.").query(ViewState())
     {'text': 'A cat.'}
     """
-    return Link(page, label, there, own or {}, yours, two)
+    return StationLink(page, label, there, own or {}, yours, two)
 
 
-def traced(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:
+def get_trace(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:
     """Return a text as a model reads it; a translator's target is its own translation if none is given."""
-    trace = backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
+    trace = get_backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
     refuse_unread(trace.source, model)
     return trace
 
 
 def refuse_unread(row: TokenRow, model: str) -> None:
     """Raise Refusal if the model of a station does not know at least a third of the tokens of a reader's text."""
-    title = next((card.title for card in backend().models() if card.id == model), model)
+    title = next((card.title for card in get_backend().models() if card.id == model), model)
     if message := explain_unreadable(row, title):
-        raise Refusal(together(message, _("This tutorial always asks this model: edit the text.")), way_out="text")
+        raise UserError(
+            join_sentences(message, _("This tutorial always asks this model: edit the text.")), way_out="text"
+        )
 
 
-def head_name(layer: int, head: int, choice: Choice) -> str:
+def head_name(layer: int, head: int, choice: ViewState) -> str:
     """A head as the reader counts.
 
-    >>> head_name(3, 1, Choice(count=1))
+    >>> head_name(3, 1, ViewState(count=1))
     'layer 4 · head 2'
     """
     return _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count)

@@ -7,35 +7,35 @@ from math import exp
 
 import numpy as np
 
-from attention.alignment import alignment
-from attention.by_hand_layer import Matrices, Rules, whole
+from attention.cross_attention import alignment
+from attention.toy_layer import Matrices, ToyRules, compute_example
+from i18n import _, gettext_lazy, translate
 from inference.files.embedded import TRANSLATOR
-from inference.questions.anatomy import Anatomy
-from inference.questions.decoding import NextTarget
-from inference.questions.forced import ForcedTarget
-from inference.questions.whole_pass import WholePass
-from ui.pages.tutorials.families import CAT, later
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import Station, to, traced
-from ui.places import ASSETS
-from ui.run.shelf import backend
-from ui.show.lists import commas, listed
+from inference.tasks.anatomy import Anatomy
+from inference.tasks.decoding import NextTarget
+from inference.tasks.teacher_forcing import ForcedTarget
+from inference.tasks.whole_pass import WholePass
+from ui.pages.tutorials.families import CAT, later_share
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import Station, get_trace, link_to
+from ui.paths import ASSETS
+from ui.run.services import get_backend
+from ui.show.format_list import format_and_list, format_comma_list
 from ui.show.numbers import percent, scientific
-from ui.state.choice import Choice
-from wording import _, sentence, told
+from ui.state.view_state import ViewState
 
 GIVEN = "Le chien noir dort sous la table."  # with a dog in the cat's place
 
 
-def two_stacks(_choice: Choice, _options: Tutorials) -> str:
+def two_stacks(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The translator's sizes."""
-    build = backend().inspect(Anatomy(model=TRANSLATOR))
+    build = get_backend().inspect(Anatomy(model=TRANSLATOR))
     parts = [
         _(
             "{layers} layers of {heads} heads in its {part}",
             layers=stack.layers,
             heads=stack.attention.heads,
-            part=told(stack.part),
+            part=translate(stack.part),
         )
         for stack in build.stacks
     ]
@@ -44,17 +44,17 @@ def two_stacks(_choice: Choice, _options: Tutorials) -> str:
         "The translator in this app is a small one: {stacks}, vectors of {width} numbers, "
         "{millions:.1f} million weights. One table of {tables:.1f} million serves what is read, what is"
         " written, and the choice of the next piece.",
-        stacks=listed(parts),
+        stacks=format_and_list(parts),
         width=build.width,
         millions=build.total / 1e6,
         tables=tables / 1e6,
     )
 
 
-def masked(_choice: Choice, _options: Tutorials) -> str:
+def future_share(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How much each side sees of what comes later."""
-    trace = traced(CAT, TRANSLATOR)
-    reads, writes = later(trace, "encoder"), later(trace, "decoder")
+    trace = get_trace(CAT, TRANSLATOR)
+    reads, writes = later_share(trace, "encoder"), later_share(trace, "decoder")
     return _(
         "On “{text}” a token of the encoder gives {encoder:.2f} of its attention to later ones, on average; one of "
         "the decoder {decoder:.2f}, the largest such weight being {largest:g}. The mask is put on the scores, "
@@ -66,9 +66,9 @@ def masked(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def across(_choice: Choice, _options: Tutorials) -> str:
+def aligned_words(_choice: ViewState, _options: TutorialsOptions) -> str:
     """Which source word each target word of the example looks at, the last layer's heads together."""
-    trace = traced(CAT, TRANSLATOR)
+    trace = get_trace(CAT, TRANSLATOR)
     last = len(trace.records("cross")) - 1
     found = [alignment(trace, last, head, by_words=True) for head in range(trace.records("cross")[last].heads)]
     weights, one = np.mean([each.weights for each in found], axis=0), found[0]
@@ -87,23 +87,23 @@ def across(_choice: Choice, _options: Tutorials) -> str:
             "“{written}” is what it writes. In its last layer, all heads together: {crossed}; noun and "
             "adjective stand the other way round in French, and the weights cross.",
             written=trace.target_text,
-            crossed=commas(crossed),
+            crossed=format_comma_list(crossed),
         )
         if crossed
         else _("It writes “{written}”.", written=trace.target_text)
     )
 
 
-def forced(_choice: Choice, _options: Tutorials) -> str:
+def teacher_forcing(_choice: ViewState, _options: TutorialsOptions) -> str:
     """A given translation read at once and step by step, and what a wrong word does."""
-    tokens = traced(CAT, TRANSLATOR, GIVEN).target
+    tokens = get_trace(CAT, TRANSLATOR, GIVEN).target
     written = () if tokens is None else tokens.ids[1:]
     pieces = () if tokens is None else tokens.pieces[1:]
-    at_once = backend().predict(ForcedTarget(model=TRANSLATOR, text=CAT, written=written))
+    at_once = get_backend().predict(ForcedTarget(model=TRANSLATOR, text=CAT, written=written))
     apart = 0.0
     for at, token in enumerate(written):
         step = (
-            backend()
+            get_backend()
             .predict(NextTarget(model=TRANSLATOR, text=CAT, written=written[:at], also=(token,), top=1))
             .candidates
         )
@@ -126,7 +126,7 @@ def forced(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def words_read_off(_choice: Choice, _options: Tutorials) -> str:
+def words_read_off(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The example's translation, with the rest of the layer and without."""
     presets = json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8"))
     given = next(preset for preset in presets if preset["said"])
@@ -134,7 +134,7 @@ def words_read_off(_choice: Choice, _options: Tutorials) -> str:
     matrices = Matrices(**{name: np.array(given[name], float) for name in names})
     found = []
     for layer in (True, False):
-        chances = whole(matrices, Rules(given["heads"], layer=layer)).chances
+        chances = compute_example(matrices, ToyRules(given["heads"], layer=layer)).chances
         found.append([given["words"][at] for at in chances.argmax(axis=1)])
     full, alone = (" ".join(words) for words in found)
     said = " ".join(given["said"])
@@ -152,10 +152,10 @@ def words_read_off(_choice: Choice, _options: Tutorials) -> str:
     )
 
 
-def computed(_choice: Choice, _options: Tutorials) -> str:
+def numpy_error(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How near numpy comes to the translator's pass."""
-    row = traced(CAT, TRANSLATOR).target
-    passed = backend().inspect(WholePass(model=TRANSLATOR, text=CAT, target=() if row is None else row.ids))
+    row = get_trace(CAT, TRANSLATOR).target
+    passed = get_backend().inspect(WholePass(model=TRANSLATOR, text=CAT, target=() if row is None else row.ids))
     return _(
         "{stages} stages, encoder and decoder, computed anew from ids and weights, differ from the model "
         "by at most {away}.",
@@ -166,91 +166,93 @@ def computed(_choice: Choice, _options: Tutorials) -> str:
 
 STATIONS = (
     Station(
-        sentence("Two stacks"),
-        sentence(
+        gettext_lazy("Two stacks"),
+        gettext_lazy(
             "The first Transformer translates: an encoder reads the source, a decoder writes the translation, and "
             "each of the decoder's layers looks across at what the encoder made."
         ),
         (
-            to("block", sentence("Both stacks, drawn from the model"), model=TRANSLATOR, text=CAT),
-            to("translate", "A translation", model=TRANSLATOR, text=CAT),
+            link_to("block", gettext_lazy("Both stacks, drawn from the model"), model=TRANSLATOR, text=CAT),
+            link_to("translate", "A translation", model=TRANSLATOR, text=CAT),
         ),
-        sentence("A Transformer has six layers on each side, as in the paper."),
+        gettext_lazy("A Transformer has six layers on each side, as in the paper."),
         two_stacks,
     ),
     Station(
-        sentence("The encoder sees all, the decoder what is written"),
-        sentence(
+        gettext_lazy("The encoder sees all, the decoder what is written"),
+        gettext_lazy(
             "In the encoder every token looks at every other. In the decoder a mask hides what comes later: it will "
             "not be there when the model writes."
         ),
         (
-            to("explore", sentence("The encoder's heads"), model=TRANSLATOR, text=CAT, part="encoder"),
-            to("explore", sentence("The decoder's heads"), model=TRANSLATOR, text=CAT, part="decoder"),
+            link_to("explore", gettext_lazy("The encoder's heads"), model=TRANSLATOR, text=CAT, part="encoder"),
+            link_to("explore", gettext_lazy("The decoder's heads"), model=TRANSLATOR, text=CAT, part="decoder"),
         ),
-        sentence("The mask sets weights to zero."),
-        masked,
+        gettext_lazy("The mask sets weights to zero."),
+        future_share,
     ),
     Station(
-        sentence("Across to the source"),
-        sentence(
+        gettext_lazy("Across to the source"),
+        gettext_lazy(
             "Queries come from the decoder, keys and values from the encoder: each step looks at the source for what "
             "it writes next. Read at the step that writes a word, the weights come near to a dictionary."
         ),
         (
-            to("translate", sentence("Which word from which"), {"show": "words"}, model=TRANSLATOR, text=CAT),
-            to("translate", sentence("Which head aligns best?"), {"show": "best"}, model=TRANSLATOR, text=CAT),
+            link_to("translate", gettext_lazy("Which word from which"), {"show": "words"}, model=TRANSLATOR, text=CAT),
+            link_to("translate", gettext_lazy("Which head aligns best?"), {"show": "best"}, model=TRANSLATOR, text=CAT),
         ),
-        sentence("Cross-attention runs along the diagonal."),
-        across,
+        gettext_lazy("Cross-attention runs along the diagonal."),
+        aligned_words,
     ),
     Station(
-        sentence("Teacher forcing"),
-        sentence(
+        gettext_lazy("Teacher forcing"),
+        gettext_lazy(
             "In training the decoder is given the true translation, one place on, and tells every next token at once; "
             "its own mistakes are never read. When it writes, each step reads what it wrote itself."
         ),
         (
-            to(
+            link_to(
                 "translate",
-                sentence("A translation that you give"),
+                gettext_lazy("A translation that you give"),
                 {"way": "own"},
                 model=TRANSLATOR,
                 text=CAT,
                 target=GIVEN,
             ),
-            to("translate", sentence("One step after the other"), {"show": "step"}, model=TRANSLATOR, text=CAT),
+            link_to(
+                "translate", gettext_lazy("One step after the other"), {"show": "step"}, model=TRANSLATOR, text=CAT
+            ),
         ),
-        sentence("A decoder learns by writing."),
-        forced,
+        gettext_lazy("A decoder learns by writing."),
+        teacher_forcing,
     ),
     Station(
-        sentence("Greedy, or several ways at once"),
-        sentence(
+        gettext_lazy("Greedy, or several ways at once"),
+        gettext_lazy(
             "The likeliest token at each step need not begin the likeliest sentence. Beam search follows a few ways "
             "and keeps those whose tokens together are likeliest."
         ),
-        (to("translate", sentence("The beams as a tree"), {"show": "beams"}, model=TRANSLATOR, text=CAT),),
+        (link_to("translate", gettext_lazy("The beams as a tree"), {"show": "beams"}, model=TRANSLATOR, text=CAT),),
     ),
     Station(
-        sentence("“french je ai aimer”"),
-        sentence(
+        gettext_lazy("“french je ai aimer”"),
+        gettext_lazy(
             "The example of four words ends in a translation. Its vocabulary has four words, its matrices were made "
             "up, and all of them can be changed."
         ),
         (
-            to("by_hand", sentence("With the rest of the layer"), {"preset": "tutorial"}),
-            to("by_hand", sentence("With attention alone"), {"preset": "tutorial", "onward": "0"}),
-            to("by_hand", sentence("Four heads of one column, d_k = 1"), {"preset": "tutorial", "heads": "4"}),
+            link_to("by_hand", gettext_lazy("With the rest of the layer"), {"preset": "tutorial"}),
+            link_to("by_hand", gettext_lazy("With attention alone"), {"preset": "tutorial", "onward": "0"}),
+            link_to("by_hand", gettext_lazy("Four heads of one column, d_k = 1"), {"preset": "tutorial", "heads": "4"}),
         ),
-        sentence("Attention turns “french je ai aimer” into “I am like French”."),
+        gettext_lazy("Attention turns “french je ai aimer” into “I am like French”."),
         words_read_off,
     ),
     Station(
-        sentence("The whole pass"),
-        sentence("Encoder, decoder and what lies between, stage by stage, down to the probability of a piece."),
-        (to("whole_pass", sentence("All stages of the translator"), model=TRANSLATOR, text=CAT),),
-        sentence("It is too large to be followed by hand."),
-        computed,
+        gettext_lazy("The whole pass"),
+        gettext_lazy("Encoder, decoder and what lies between, stage by stage, down to the probability of a piece."),
+        (link_to("whole_pass", gettext_lazy("All stages of the translator"), model=TRANSLATOR, text=CAT),),
+        gettext_lazy("It is too large to be followed by hand."),
+        numpy_error,
     ),
 )

@@ -10,25 +10,25 @@ from itertools import combinations, groupby
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.vectors import along_levels, different_words, merge
-from inference import Refusal
-from inference.questions.vectors import HiddenStates, States
+from i18n import _, gettext_lazy, translate
+from i18n.lists import format_comma_list
+from inference import UserError
+from inference.tasks.hidden_states import HiddenStates, States
+from ui.input.bound_widget import bound_widget
 from ui.input.models import kind_of
-from ui.input.picking import control
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.vectors.levels import level_names
-from ui.pages.vectors.options import Vectors
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.pages.vectors.options import VectorsOptions
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures.contexts import context_lines
-from wording import _, sentence, told
-from wording.joined import listed
 
 FIELDS = ("first", "second", "third")
-MARKS = sentence(
+MARKS = gettext_lazy(
     "Each line compares the word's vectors in two of the sentences: 1 means the same direction. The dotted line without"
     " marks is the mean over all pairs of different words here at the same level: what two words have in common in "
     "this model whatever they mean. Embeddings hold the word and, in many models, its position; nothing of the context."
@@ -36,34 +36,34 @@ MARKS = sentence(
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class SentenceVectors:
     """One sentence's words without special tokens, and their vectors."""
 
     number: int  # from 1
     names: tuple[str, ...]
-    levels: Array  # (level, word, channel)
+    levels: FloatArray  # (level, word, channel)
 
-    def of(self, term: str) -> Array:
+    def vectors_of(self, term: str) -> FloatArray:
         """The word's vectors, (level, channel), where it first stands."""
-        vectors: Array = self.levels[:, [name.casefold() for name in self.names].index(term)]
+        vectors: FloatArray = self.levels[:, [name.casefold() for name in self.names].index(term)]
         return vectors
 
 
-def contexts(choice: Choice, options: Vectors) -> None:
+def contexts(choice: ViewState, options: VectorsOptions) -> None:
     """Draw it. A sentence that cannot be read is said, and the others are compared."""
     st.caption(_("Sentences that share a word; change them as you like. The text above is not needed here."))
     for number, field in enumerate(FIELDS, 1):
-        control(Vectors, field, st.text_input, _("Sentence {number}", number=number),
+        bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
                 help=_("Any sentence; leave it empty to compare the others only"))  # fmt: skip
     texts = [getattr(options, field) for field in FIELDS]
     read = [one for at, text in enumerate(texts, 1) if text.strip() and (one := _read(choice, text, at)) is not None]
     shared = shared_words(read)
     if not shared:
-        say(_("No word stands in two of these sentences; write one into both."), role="status")
+        show_notice(_("No word stands in two of these sentences; write one into both."), role="status")
         return
     term = options.term.casefold() if options.term.casefold() in shared else shared[0]
-    control(
-        Vectors,
+    bound_widget(
+        VectorsOptions,
         "term",
         st.selectbox,
         _("Word"),
@@ -73,20 +73,22 @@ def contexts(choice: Choice, options: Vectors) -> None:
     )
     having = [one for one in read if term in {name.casefold() for name in one.names}]
     pairs = {
-        _("sentences {one} and {other}", one=one.number, other=other.number): along_levels(one.of(term), other.of(term))
+        _("sentences {one} and {other}", one=one.number, other=other.number): along_levels(
+            one.vectors_of(term), other.vectors_of(term)
+        )
         for one, other in combinations(having, 2)
     }
     names = [name.casefold() for one in having for name in one.names]
     baseline = different_words(np.concatenate([one.levels for one in having], axis=1), names)
     levels = level_names(len(baseline), choice.count)
-    say(summary(term, pairs, baseline, levels), role="status")
+    show_notice(summary(term, pairs, baseline, levels), role="status")
     ticks = [levels[0], *(_("Layer {layer}", layer=at + choice.count) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
     draw_chart(figure, "vectors_contexts")
-    st.caption(told(MARKS))
+    st.caption(translate(MARKS))
 
 
-def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequence[str]) -> str:
+def summary(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
     """What the last level says, and where the pairs are furthest apart.
 
     >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
@@ -97,7 +99,7 @@ def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequenc
         "{level} the cosine of “{term}” is {cosines}; two different words have {baseline:.2f} on average.",
         level=levels[-1],
         term=term,
-        cosines=listed(cosines),
+        cosines=format_comma_list(cosines),
         baseline=baseline[-1],
     )
     if len(pairs) < 2:
@@ -116,18 +118,18 @@ def summary(term: str, pairs: dict[str, Array], baseline: Array, levels: Sequenc
     )
 
 
-def _read(choice: Choice, text: str, number: int) -> Read | None:
+def _read(choice: ViewState, text: str, number: int) -> SentenceVectors | None:
     try:
         with st.spinner(_("Reading the sentences")):
-            states = backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
+            states = get_backend().inspect(HiddenStates(choice.model, choice.revision or None, text))
         refuse_unreadable(states.row, choice.model, kind_of(choice))
-    except Refusal as refusal:
-        show(refusal)
+    except UserError as refusal:
+        show_error(refusal)
         return None
     names, groups = words_of(states, text)
     if not names:
         return None
-    return Read(number, names, np.stack([merge(level, groups) for level in states.levels]))
+    return SentenceVectors(number, names, np.stack([merge(level, groups) for level in states.levels]))
 
 
 def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
@@ -142,7 +144,7 @@ def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int
     return tuple(names), [(group[0], group[-1] + 1) for group in groups]
 
 
-def shared_words(read: Sequence[Read]) -> list[str]:
+def shared_words(read: Sequence[SentenceVectors]) -> list[str]:
     """Words of letters that stand in two of the sentences or more, the longest first."""
     count = Counter(name for one in read for name in {name.casefold() for name in one.names})
     found = [name for name, times in count.items() if times > 1 and any(letter.isalnum() for letter in name)]

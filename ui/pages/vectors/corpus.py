@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from attention.mask import Array
-from inference import Refusal
-from inference.questions.vectors import Pooled, TextVectors
-from inference.stops import Stop, Stopped, ending
-from wording import sentence
+from attention.mask import FloatArray
+from i18n import gettext_lazy
+from inference import UserError
+from inference.cancellation import Cancelled, CancelToken, use_token
+from inference.tasks.hidden_states import Pooled, TextVectors
 
 PART = 64  # sentences of one question: a fraction of a second, so that other readers' texts come in between
 LEFT_ALONE = 600.0  # seconds after which a run that nobody looks at pauses
@@ -28,7 +28,7 @@ Ask = Callable[[Pooled], TextVectors]
 
 
 @dataclass(frozen=True)
-class Notes:
+class VectorNotes:
     """What did not go as for an ordinary sentence: counts, and the first one with its number from 1."""
 
     cut: int = 0
@@ -36,7 +36,7 @@ class Notes:
     first: str = ""
 
 
-class Run:
+class VectorRun:
     """The vectors of ``asked.texts``: "new", then "running", "stopped", "failed" or "done".
 
     They are written to a .npy file as they come, (sentence, channel) float32; what is done stays when it is stopped,
@@ -44,15 +44,15 @@ class Run:
     before it is done; where whoever asked has gone, so does the run.
     """
 
-    def __init__(self, asked: Pooled, ask: Ask, ends: Callable[[], Stop] = Stop) -> None:
+    def __init__(self, asked: Pooled, ask: Ask, ends: Callable[[], CancelToken] = CancelToken) -> None:
         self.asked = asked
         self.token = secrets.token_urlsafe(16)
         self.folder = Path(tempfile.mkdtemp(prefix="headlight-vectors-"))
         self.file = self.folder / "vectors.npy"
         self.state = "new"
         self.done = 0
-        self.notes = Notes()
-        self.error: Refusal | None = None
+        self.notes = VectorNotes()
+        self.error: UserError | None = None
         self.seen = time.monotonic()
         self.ask, self._ends = ask, ends
         self._stopping = threading.Event()
@@ -64,11 +64,11 @@ class Run:
         _RUNS[self.token] = self
 
     @property
-    def vectors(self) -> Array:
+    def vectors(self) -> FloatArray:
         """Those that are there, read from the disk as they are needed, (sentence, channel)."""
         if self._out is None:
             return np.zeros((0, 0), dtype=np.float32)
-        made: Array = self._out[: self.done]
+        made: FloatArray = self._out[: self.done]
         return made
 
     @property
@@ -78,7 +78,7 @@ class Run:
         made = self.done - before
         return (len(self.asked.texts) - self.done) * (time.monotonic() - since) / made if made else None
 
-    def start(self) -> Run:
+    def start(self) -> VectorRun:
         """Begin, or go on; nothing when it runs already or is done."""
         with self._changing:
             if self.state not in ("running", "done"):
@@ -93,7 +93,7 @@ class Run:
         """End after the part that is being made."""
         self._stopping.set()
 
-    def look(self) -> None:
+    def mark_viewed(self) -> None:
         """Somebody looks at it: it does not pause for now."""
         self.seen = time.monotonic()
 
@@ -108,11 +108,13 @@ class Run:
                 self._part()
                 if time.monotonic() - self.seen > LEFT_ALONE:
                     self.stop()
-        except Refusal as refusal:
-            if not isinstance(refusal, Stopped) or refusal.late:
+        except UserError as refusal:
+            if not isinstance(refusal, Cancelled) or refusal.timed_out:
                 self.error = refusal
         except OSError:
-            self.error = Refusal(sentence("The vectors could not be written: the disk is full or cannot be used."))
+            self.error = UserError(
+                gettext_lazy("The vectors could not be written: the disk is full or cannot be used.")
+            )
         finally:
             with self._changing:
                 done = self.done == len(self.asked.texts)
@@ -122,15 +124,15 @@ class Run:
         """The next sentences."""
         at = self.done
         texts = self.asked.texts[at : at + PART]
-        with ending(self._ends()):
+        with use_token(self._ends()):
             made = self.ask(replace(self.asked, texts=texts))
-        self.notes = _noted(self.notes, made, at)
+        self.notes = _add_notes(self.notes, made, at)
         if made.vectors.shape[1]:  # nothing of a part could be read: its rows stay zeros
             if self._out is None:
                 self._out = self._file(made.vectors.shape[1])
             self._out[at : at + len(texts)] = made.vectors
         elif at + len(texts) == len(self.asked.texts) and self._out is None:
-            raise Refusal(sentence("None of the sentences can be read. {first}", first=self.notes.first))
+            raise UserError(gettext_lazy("None of the sentences can be read. {first}", first=self.notes.first))
         self.done = at + len(texts)
 
     def _file(self, channels: int) -> Any:
@@ -138,8 +140,8 @@ class Run:
         needed = 4 * len(self.asked.texts) * channels
         free = shutil.disk_usage(self.folder).free
         if needed > free // 2:
-            raise Refusal(
-                sentence(
+            raise UserError(
+                gettext_lazy(
                     "The vectors take {needed:,.0f} MB; the disk has {free:,.0f} MB left, of which half may be"
                     " used. Bring fewer sentences.",
                     needed=needed / 1e6,
@@ -150,23 +152,23 @@ class Run:
         return np.lib.format.open_memmap(self.file, mode="w+", dtype=np.float32, shape=shape)
 
 
-_RUNS: weakref.WeakValueDictionary[str, Run] = weakref.WeakValueDictionary()
+_RUNS: weakref.WeakValueDictionary[str, VectorRun] = weakref.WeakValueDictionary()
 
 
-def find(token: str) -> Run | None:
+def find(token: str) -> VectorRun | None:
     """The run that an address names; None once nobody holds it any more."""
     return _RUNS.get(token)
 
 
-def held(state: Mapping[Any, Any], key: str) -> Run | None:
+def stored_run(state: Mapping[Any, Any], key: str) -> VectorRun | None:
     """The run that a session keeps under a name."""
     found = state.get(key)
-    return found if isinstance(found, Run) else None
+    return found if isinstance(found, VectorRun) else None
 
 
-def _noted(notes: Notes, made: TextVectors, at: int) -> Notes:
+def _add_notes(notes: VectorNotes, made: TextVectors, at: int) -> VectorNotes:
     reason = next(((number, said) for number, said in enumerate(made.refused, at + 1) if said), None)
     first = notes.first or (
-        sentence("Sentence {number:,}: {reason}", number=reason[0], reason=reason[1]) if reason else ""
+        gettext_lazy("Sentence {number:,}: {reason}", number=reason[0], reason=reason[1]) if reason else ""
     )
-    return Notes(notes.cut + sum(made.cut), notes.refused + sum(map(bool, made.refused)), first)
+    return VectorNotes(notes.cut + sum(made.cut), notes.refused + sum(map(bool, made.refused)), first)

@@ -6,25 +6,25 @@ from typing import Any
 
 import streamlit as st
 
-from ui.input.picking import control
-from ui.pages.vectors.options import Vectors
-from ui.state.options import choose_own
-from wording import _, sentence, told
+from i18n import _, gettext_lazy, translate
+from ui.input.bound_widget import bound_widget
+from ui.pages.vectors.options import VectorsOptions
+from ui.state.params import set_params
 
 POOLED = {
-    "mean": sentence("Mean of all tokens"),
-    "words": sentence("Mean without special tokens"),
-    "first": sentence("First token ([CLS] in BERT)"),
-    "max": sentence("Largest value of each channel"),
+    "mean": gettext_lazy("Mean of all tokens"),
+    "words": gettext_lazy("Mean without special tokens"),
+    "first": gettext_lazy("First token ([CLS] in BERT)"),
+    "max": gettext_lazy("Largest value of each channel"),
 }
 MIXED = {
-    "last": sentence("Last layer"),
-    "second": sentence("Second to last layer"),
-    "sum4": sentence("Sum of the last four layers"),
-    "concat4": sentence("Last four layers, one after the other"),
-    "mean": sentence("Mean of all layers"),
+    "last": gettext_lazy("Last layer"),
+    "second": gettext_lazy("Second to last layer"),
+    "sum4": gettext_lazy("Sum of the last four layers"),
+    "concat4": gettext_lazy("Last four layers, one after the other"),
+    "mean": gettext_lazy("Mean of all layers"),
 }
-MIX_HELP = sentence(
+MIX_HELP = gettext_lazy(
     "A model holds one vector for each token before its first layer (embeddings) and after every layer. Which of them "
     "serves best depends on the task; BERT's authors compare such mixes in table 7 of arXiv:1810.04805. A model of "
     "fewer than four layers gives all that it has for the last four."
@@ -40,17 +40,17 @@ def level_names(levels: int, base: int) -> list[str]:
     return [_("Embeddings"), *(_("After layer {layer}", layer=at + base) for at in range(levels - 1))]
 
 
-def mix_name(options: Vectors, levels: int, base: int) -> str:
+def mix_name(options: VectorsOptions, levels: int, base: int) -> str:
     """Where the vectors are from, to stand inside a sentence.
 
-    >>> mix_name(Vectors(), 7, 0), mix_name(Vectors(mix="level", level=3), 7, 0)
+    >>> mix_name(VectorsOptions(), 7, 0), mix_name(VectorsOptions(mix="level", level=3), 7, 0)
     ('last layer', 'after layer 2')
     """
-    name = told(MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)])
+    name = translate(MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)])
     return name[0].lower() + name[1:]
 
 
-def pick_mix(place: Any, options: Vectors, levels: int, base: int) -> None:
+def pick_mix(place: Any, options: VectorsOptions, levels: int, base: int) -> None:
     """Which layers the vectors are taken from: the usual mixes, then each level."""
     names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels, base))}}
     shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
@@ -59,16 +59,22 @@ def pick_mix(place: Any, options: Vectors, levels: int, base: int) -> None:
 
     def keep() -> None:
         mix, _space, level = str(st.session_state[key]).partition(" ")
-        choose_own(Vectors, mix=mix, level=int(level or 0))
+        set_params(VectorsOptions, mix=mix, level=int(level or 0))
 
-    place.selectbox(_("Vectors from"), list(names), key=key, format_func=lambda mix: told(names[mix]), on_change=keep,
-                    help=told(MIX_HELP))  # fmt: skip
+    place.selectbox(
+        _("Vectors from"),
+        list(names),
+        key=key,
+        format_func=lambda mix: translate(names[mix]),
+        on_change=keep,
+        help=translate(MIX_HELP),
+    )
 
 
 def pick_pooling(place: Any) -> None:
     """How the tokens of a sentence become one vector."""
-    control(
-        Vectors,
+    bound_widget(
+        VectorsOptions,
         "pooling",
         place.selectbox,
         _("One vector for a sentence"),

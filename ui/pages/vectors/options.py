@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from attention.vectors import MIXES, POOLINGS
-from wording import sentence
+from i18n import gettext_lazy
 
 SHOWS = {
-    "words": sentence("Words of the text"),
-    "contexts": sentence("One word, several contexts"),
-    "sentences": sentence("Sentences"),
+    "words": gettext_lazy("Words of the text"),
+    "contexts": gettext_lazy("One word, several contexts"),
+    "sentences": gettext_lazy("Sentences"),
 }
 
 
 @dataclass(frozen=True)
-class Vectors:
+class VectorsOptions:
     """What this page lets its reader choose."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {

@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.vectors import pca
-from ui.input.picking import control
-from ui.pages.vectors.arranging import FEWEST, MOST, NEIGHBOURS, Arrangement, arranger
-from ui.pages.vectors.options import Vectors
-from ui.run.refusals import say
+from i18n import _, gettext_lazy, translate
+from ui.input.bound_widget import bound_widget
+from ui.pages.vectors.options import VectorsOptions
+from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from viz.figures.scatter import NAMED, scatter
-from wording import _, sentence, told
 
 PATIENCE = 0.4  # seconds before the page says what it waits for
 WAYS = {"pca": "PCA", "umap": "UMAP"}
-MARKS = sentence(
+MARKS = gettext_lazy(
     "Each dot is one of the vectors, named where there is room; hover names the others. Near dots are alike as far as "
     "so few axes can tell; the axes themselves mean nothing that has a name."
 )
 
 
 def picture(  # noqa: PLR0913  (one control or line, told all about itself)
-    vectors: Array,
+    vectors: FloatArray,
     names: Sequence[str],
-    options: Vectors,
+    options: VectorsOptions,
     what: str,
     *,
     marked: int | None = None,
@@ -38,11 +38,11 @@ def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     """Draw (point, channel) vectors; ``what`` they are, in the plural. At most MOST of them, evenly taken."""
     axes = _controls(options)
     if len(names) < 3:
-        say(_("A picture needs three {what} or more; here are {n}.", what=what, n=len(names)), role="status")
+        show_notice(_("A picture needs three {what} or more; here are {n}.", what=what, n=len(names)), role="status")
         return
     kept = np.unique(np.linspace(0, len(names) - 1, min(len(names), MOST)).astype(int))
     if len(kept) < len(names):
-        say(
+        show_notice(
             _("{drawn:,} of {all:,} {what} are drawn, evenly taken.", drawn=len(kept), all=len(names), what=what),
             role="status",
         )
@@ -52,14 +52,14 @@ def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     title = _("The {what}, {channels:,} channels made {axes}", what=what, channels=vectors.shape[1], axes=axes)
     if options.flat == "pca":
         found = pca(shown, axes)
-        say(_kept(found.shares, shown.shape[1]), role="status")
+        show_notice(_describe_variance(found.shares, shown.shape[1]), role="status")
         named = [_("Axis {axis} ({share:.0%})", axis=at, share=share) for at, share in enumerate(found.shares, 1)]
         figure = scatter(found.points, labels, named, theme(), title, **common)
     else:
-        points = _arranged(shown, axes, what)
+        points = _umap_points(shown, axes, what)
         if points is None:
             return
-        say(
+        show_notice(
             _(
                 "UMAP put each of the {n:,} {what} beside its {neighbours} nearest by cosine; how far apart groups lie "
                 "means little.",
@@ -74,24 +74,43 @@ def picture(  # noqa: PLR0913  (one control or line, told all about itself)
         )
     draw_chart(figure, "vectors_picture")
     st.caption(
-        told(MARKS)
+        translate(MARKS)
         + ("" if len(labels) <= NAMED else _(" Above {named} dots names are in the hover text only.", named=NAMED))
     )
 
 
-def _controls(options: Vectors) -> int:
+def _controls(options: VectorsOptions) -> int:
     """How it is made flat; into how many axes."""
     left, right = st.columns(2)
-    control(Vectors, "flat", left.segmented_control, _("Made flat by"), list(WAYS), format_func=WAYS.get, required=True,
-            help=_("PCA keeps the directions in which the vectors differ most, and distances along them. UMAP keeps "
-                   "neighbours together and gives up distances."))  # fmt: skip
+    bound_widget(
+        VectorsOptions,
+        "flat",
+        left.segmented_control,
+        _("Made flat by"),
+        list(WAYS),
+        format_func=WAYS.get,
+        required=True,
+        help=_(
+            "PCA keeps the directions in which the vectors differ most, and distances along them. UMAP keeps "
+            "neighbours together and gives up distances."
+        ),
+    )
     axes = 3 if options.axes == 3 else 2
-    control(Vectors, "axes", right.segmented_control, _("Axes"), [2, 3], shown=axes, format_func="{}-D".format,
-            required=True, help=_("A 3-D picture can be turned."))  # fmt: skip
+    bound_widget(
+        VectorsOptions,
+        "axes",
+        right.segmented_control,
+        _("Axes"),
+        [2, 3],
+        shown=axes,
+        format_func="{}-D".format,
+        required=True,
+        help=_("A 3-D picture can be turned."),
+    )
     return axes
 
 
-def _kept(shares: Array, channels: int) -> str:
+def _describe_variance(shares: FloatArray, channels: int) -> str:
     """What PCA's axes hold and leave out."""
     return _(
         "These {axes} axes hold {held:.0%} of the variance; the other {lost:.0%} lies in directions that are not "
@@ -103,10 +122,10 @@ def _kept(shares: Array, channels: int) -> str:
     )
 
 
-def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
+def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None:
     """UMAP's points; None while they are made, when that was stopped, and where there are too few."""
     if len(vectors) < FEWEST:
-        say(
+        show_notice(
             _(
                 "UMAP places each point by its {neighbours} nearest neighbours, so a picture of fewer than {fewest} "
                 "points means nothing; here are {n} {what}. Bring more, or take PCA.",
@@ -118,7 +137,7 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
             role="status",
         )
         return None
-    arrangement = arranger().arrange(vectors, axes)
+    arrangement = get_umap_pool().arrange(vectors, axes)
     arrangement.wait(PATIENCE)
     if arrangement.state == "done":
         return arrangement.points
@@ -126,12 +145,12 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
         _watch(arrangement)
         return None
     if arrangement.state == "stopped":
-        say(arrangement.late or _("UMAP was stopped."), role="status")
+        show_notice(arrangement.late or _("UMAP was stopped."), role="status")
     else:
-        say(_("UMAP could not arrange these vectors."))
+        show_notice(_("UMAP could not arrange these vectors."))
     st.button(
         _("Try again"),
-        on_click=arranger().again,  # type: ignore[arg-type]  # what it gives back is not used
+        on_click=get_umap_pool().restart,  # type: ignore[arg-type]  # what it gives back is not used
         args=(vectors, axes),
         help=_("Begin anew"),
     )
@@ -139,12 +158,12 @@ def _arranged(vectors: Array, axes: int, what: str) -> Array | None:
 
 
 @st.fragment(run_every=0.5)
-def _watch(arrangement: Arrangement) -> None:
+def _watch(arrangement: UmapJob) -> None:
     """The running one; the whole page is drawn again when it has ended."""
     if arrangement.state not in ("waiting", "running"):
         st.rerun()
     doing = _("Waiting for another one") if arrangement.state == "waiting" else _("UMAP is arranging the points")
-    say(
+    show_notice(
         _(
             "{doing}: {seconds:.0f} s so far. It does not tell how far it is; the first one since the app was started "
             "takes longer, to compile.",

@@ -15,59 +15,61 @@ from starlette.responses import FileResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from attention.spreadsheet import MARK, file_stem, meta_json, zip_member
-from ui.pages.vectors.corpus import Run, find
+from i18n import gettext_lazy, translate
+from ui.pages.vectors.corpus import VectorRun, find
 from ui.pages.vectors.vector_files import csv_rows
-from ui.run.shelf import backend
-from ui.show.provenance import named
+from ui.run.services import get_backend
+from ui.show.provenance import model_fields
 from viz.components.base_path import BASE
-from wording import sentence, told
 
 PREFIX = f"{BASE}/headlight/vectors"
 LONGEST = 120  # characters of a file's name
 BLOCK = 2048  # sentences in memory at once
 NEVER = {"Cache-Control": "no-store"}
-GONE = sentence("These vectors are no longer in memory; make them again on their page.")
+GONE = gettext_lazy("These vectors are no longer in memory; make them again on their page.")
 
 
-def npy(run: Run) -> Response:
+def npy(run: VectorRun) -> Response:
     """(sentence, channel) float32, for numpy.load; the numbers alone, so that its name says what made them."""
-    name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_made(run).values()))])
-    return FileResponse(run.file, media_type="application/octet-stream", headers=_named(f"{name[:LONGEST]}.npy"))
-
-
-def as_csv(run: Run) -> Response:
-    """Return a zip of the table, a row for each sentence and a column for each channel, and its provenance."""
-    name = f"{file_stem('vectors', _made(run))}.zip"
-    return StreamingResponse(csv_blocks(run), media_type="application/zip", headers=_named(name))
-
-
-def parquet(run: Run) -> Response:
-    """The columns "sentence" and "vector", a list of float32."""
-    return StreamingResponse(
-        parquet_blocks(run), media_type="application/vnd.apache.parquet", headers=_named("vectors.parquet")
+    name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_run_provenance(run).values()))])
+    return FileResponse(
+        run.file, media_type="application/octet-stream", headers=_download_headers(f"{name[:LONGEST]}.npy")
     )
 
 
-def csv_blocks(run: Run) -> Iterator[bytes]:
+def as_csv(run: VectorRun) -> Response:
+    """Return a zip of the table, a row for each sentence and a column for each channel, and its provenance."""
+    name = f"{file_stem('vectors', _run_provenance(run))}.zip"
+    return StreamingResponse(csv_blocks(run), media_type="application/zip", headers=_download_headers(name))
+
+
+def parquet(run: VectorRun) -> Response:
+    """The columns "sentence" and "vector", a list of float32."""
+    return StreamingResponse(
+        parquet_blocks(run), media_type="application/vnd.apache.parquet", headers=_download_headers("vectors.parquet")
+    )
+
+
+def csv_blocks(run: VectorRun) -> Iterator[bytes]:
     """Yield the bytes of the zip, a block of sentences at a time: the CSV file, then its provenance."""
-    sink, stem = _Drain(), f"headlight-{file_stem('vectors', _made(run))}"
+    sink, stem = _Drain(), f"headlight-{file_stem('vectors', _run_provenance(run))}"
     with zipfile.ZipFile(sink, "w") as files:
         with files.open(zip_member(f"{stem}.csv"), "w", force_zip64=True) as table:
             table.write(MARK.encode())
             for rows in csv_rows(blocks(run), int(run.vectors.shape[1]), "sentence"):
                 table.write(rows.encode())
                 yield sink.drain()
-        files.writestr(zip_member(f"{stem}.meta.json"), meta_json(f"{stem}.csv", _made(run)))
+        files.writestr(zip_member(f"{stem}.meta.json"), meta_json(f"{stem}.csv", _run_provenance(run)))
     yield sink.drain()
 
 
-def parquet_blocks(run: Run) -> Iterator[bytes]:
+def parquet_blocks(run: VectorRun) -> Iterator[bytes]:
     """The bytes of the Parquet file, a row group at a time; its schema's metadata say what made it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     channels = int(run.vectors.shape[1])
-    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))], _made(run))
+    schema = pa.schema([("sentence", pa.string()), ("vector", pa.list_(pa.float32(), channels))], _run_provenance(run))
     sink = _Drain()
     with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema) as writer:
         for texts, vectors in blocks(run):
@@ -77,7 +79,7 @@ def parquet_blocks(run: Run) -> Iterator[bytes]:
     yield sink.drain()
 
 
-def blocks(run: Run) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
+def blocks(run: VectorRun) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
     """Sentences and their vectors, BLOCK at a time."""
     vectors = run.vectors
     for at in range(0, len(vectors), BLOCK):
@@ -85,11 +87,11 @@ def blocks(run: Run) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
         yield run.asked.texts[at : at + len(part)], part
 
 
-def _made(run: Run) -> dict[str, str]:
+def _run_provenance(run: VectorRun) -> dict[str, str]:
     """The model, and how its layers and tokens became one vector."""
     asked = run.asked
     mix = f"level {asked.level}" if asked.mix == "level" else asked.mix
-    return {**named(backend().identity(asked.model, asked.revision)), "layers": mix, "tokens": asked.pooling}
+    return {**model_fields(get_backend().identity(asked.model, asked.revision)), "layers": mix, "tokens": asked.pooling}
 
 
 class _Drain(io.RawIOBase):
@@ -111,22 +113,22 @@ class _Drain(io.RawIOBase):
         return taken
 
 
-FILES: dict[str, Callable[[Run], Response]] = {
+FILES: dict[str, Callable[[VectorRun], Response]] = {
     "vectors.npy": npy,
     "vectors.parquet": parquet,
     "vectors.csv": as_csv,
 }
 
 
-def _named(name: str) -> dict[str, str]:
+def _download_headers(name: str) -> dict[str, str]:
     return {**NEVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'headlight-{name}')}"}
 
 
-def _endpoint(make: Callable[[Run], Response]) -> Callable[[Request], Response]:
+def _endpoint(make: Callable[[VectorRun], Response]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         run = find(request.path_params["run"])
         if run is None or run.state != "done":
-            return PlainTextResponse(told(GONE), 410)
+            return PlainTextResponse(translate(GONE), 410)
         return make(run)
 
     return endpoint

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inference import Refusal
+from i18n import _, gettext_lazy, translate
+from i18n.lists import format_comma_list
+from inference import UserError
 from probing.delimited import JSON_LINES, find_delimiter, table_records
-from wording import _, sentence, told
-from wording.joined import listed
 
 MOST_SENTENCES = 100_000
 LONGEST = 20_000  # characters of a sentence
@@ -20,7 +20,7 @@ _WORDS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
-class Table:
+class SentenceTable:
     """A table: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
 
     names: tuple[str, ...]
@@ -43,13 +43,13 @@ def lines(text: str) -> tuple[str, ...]:
     >>> lines(" one \\n\\n two ")
     ('one', 'two')
     """
-    return _checked(list(enumerate(re.split(r"\r\n|\r|\n", text), 1)))
+    return _check_lengths(list(enumerate(re.split(r"\r\n|\r|\n", text), 1)))
 
 
-def table(text: str) -> Table:
+def parse_table(text: str) -> SentenceTable:
     """A CSV or JSON Lines file whose first row names the columns; raises Refusal where no column holds texts.
 
-    >>> table("id;text\\n1;A first one.\\n").texts
+    >>> parse_table("id;text\\n1;A first one.\\n").texts
     (1,)
     """
     delimiter = find_delimiter(text)
@@ -57,13 +57,13 @@ def table(text: str) -> Table:
     if rows and delimiter != JSON_LINES and not _names_columns(rows[0][1]):
         rows.insert(0, (0, ("",) * len(rows[0][1])))
     if len(rows) < 2:
-        raise Refusal(
+        raise UserError(
             _("The table has no rows below the names of its columns; bring a table with sentences in a column.")
         )
     width = len(rows[0][1])
     wide = next((line for line, row in rows if any(cell.strip() for cell in row[width:])), None)
     if wide is not None:
-        raise Refusal(
+        raise UserError(
             _(
                 "Line {line:,} has more columns than the first row, which has {width}. Quote cells that contain the"
                 " separator.",
@@ -71,18 +71,18 @@ def table(text: str) -> Table:
                 width=width,
             )
         )
-    names = tuple(name.strip() or sentence("column {number}", number=at + 1) for at, name in enumerate(rows[0][1]))
+    names = tuple(name.strip() or gettext_lazy("column {number}", number=at + 1) for at, name in enumerate(rows[0][1]))
     found = _texts(names, [row for _, row in rows[1 : LOOKED_AT + 1]])
     if not found:
-        shown = listed([f"“{told(name)[:30]}”" for name in names[:6]])
-        raise Refusal(
+        shown = format_comma_list([f"“{translate(name)[:30]}”" for name in names[:6]])
+        raise UserError(
             _(
                 "None of the columns {names} holds texts; one of words is needed, and its name belongs into the first "
                 "row.",
                 names=shown,
             )
         )
-    return Table(names, tuple(rows[1:]), found)
+    return SentenceTable(names, tuple(rows[1:]), found)
 
 
 def _names_columns(first: Sequence[str]) -> bool:
@@ -91,9 +91,9 @@ def _names_columns(first: Sequence[str]) -> bool:
     return bool({*names} & {*NAMED}) or not any(NUMBER.fullmatch(name) for name in names)
 
 
-def column(found: Table, at: int) -> tuple[str, ...]:
+def column(found: SentenceTable, at: int) -> tuple[str, ...]:
     """The cells of one column that hold something; raises Refusal for too many or too long ones."""
-    return _checked([(number, " ".join(row[at].split())) for number, row in found.rows if at < len(row)])
+    return _check_lengths([(number, " ".join(row[at].split())) for number, row in found.rows if at < len(row)])
 
 
 def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ...]:
@@ -106,12 +106,12 @@ def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ..
     return tuple(at for _, _, at in sorted(found))
 
 
-def _checked(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+def _check_lengths(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     kept = [(number, text.strip()) for number, text in numbered if text.strip()]
     if not kept:
-        raise Refusal(_("There are no sentences here; write one on each line."))
+        raise UserError(_("There are no sentences here; write one on each line."))
     if len(kept) > MOST_SENTENCES:
-        raise Refusal(
+        raise UserError(
             _(
                 "There are {n:,} sentences; at most {most:,} are read. Split the file.",
                 n=len(kept),
@@ -120,7 +120,7 @@ def _checked(numbered: Sequence[tuple[int, str]]) -> tuple[str, ...]:
         )
     for number, text in kept:
         if len(text) > LONGEST:
-            raise Refusal(
+            raise UserError(
                 _(
                     "Line {line:,} has {n:,} characters; at most {most:,} are read. Split it.",
                     line=number,

@@ -8,66 +8,74 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attention.mask import Array
-from attention.vectors import cosine, nearest
-from inference import EMBEDDED, Refusal
-from inference.questions.vectors import Pooled
-from inference.stops import Stop
-from ui.input.picking import control
+from attention.mask import FloatArray
+from attention.vectors import cosine, nearest_neighbors
+from i18n import _, gettext_lazy, translate
+from inference import EMBEDDED, UserError
+from inference.cancellation import CancelToken
+from inference.tasks.hidden_states import Pooled
+from ui.input.bound_widget import bound_widget
 from ui.pages.vectors import routes
-from ui.pages.vectors.corpus import Run, held
+from ui.pages.vectors.corpus import VectorRun, stored_run
 from ui.pages.vectors.levels import pick_mix, pick_pooling
-from ui.pages.vectors.options import Vectors
+from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.sentence_files import MOST_SENTENCES, lines
 from ui.pages.vectors.upload import from_file
 from ui.run import visitors
-from ui.run.refusals import say, show
-from ui.run.shelf import backend
+from ui.run.notices import show_error, show_notice
+from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import csv_table
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.provenance import model_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 from viz.figures.cosine import cosine_map
-from viz.figures.labels import cut
-from wording import _, sentence, told
+from viz.figures.labels import truncate
 
 RUN = "vectors_run"
 MAPPED = 40  # sentences up to which each is compared with each
 TYPED = 200  # lines that are made without being asked
 NEAREST = 10
 PATIENCE = 0.8  # seconds before a run shows how far it is
-ENDED = {"stopped": sentence(" (stopped)"), "failed": sentence(" (failed)"), "done": sentence(" (done)")}
-BRINGS = {"typed": sentence("Typed here"), "file": sentence("From a file")}
-MARKS = sentence(
+ENDED = {"stopped": gettext_lazy(" (stopped)"), "failed": gettext_lazy(" (failed)"), "done": gettext_lazy(" (done)")}
+BRINGS = {"typed": gettext_lazy("Typed here"), "file": gettext_lazy("From a file")}
+MARKS = gettext_lazy(
     "Each square is the cosine of two sentences: 1 means the same direction, 0 nothing in common, −1 the opposite."
 )
 
 
-def sentences(choice: Choice, options: Vectors, levels: int) -> None:
+def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
     """Draw it; ``levels`` is how many the model has."""
     left, right = st.columns(2)
     pick_mix(left, options, levels, choice.count)
     pick_pooling(right)
-    say(_fit(choice, options), role="status")
-    control(Vectors, "bring", st.segmented_control, _("Sentences"), list(BRINGS), format_func=BRINGS.get, required=True,
-            help=_("Up to {most:,}, one on each line", most=MOST_SENTENCES))  # fmt: skip
+    show_notice(_fit(choice, options), role="status")
+    bound_widget(
+        VectorsOptions,
+        "bring",
+        st.segmented_control,
+        _("Sentences"),
+        list(BRINGS),
+        format_func=BRINGS.get,
+        required=True,
+        help=_("Up to {most:,}, one on each line", most=MOST_SENTENCES),
+    )
     try:
-        texts = _typed(options) if options.bring == "typed" else from_file()
-    except Refusal as refusal:
-        say(refusal.message)
+        texts = _typed_sentences(options) if options.bring == "typed" else from_file()
+    except UserError as refusal:
+        show_notice(refusal.message)
         return
     if not texts:
         return
     level = min(options.level, levels - 1) if options.mix == "level" else 0
     run = _run(Pooled(choice.model, choice.revision or None, texts, options.mix, level, options.pooling))
     if run is not None:
-        _done(run, options)
+        _draw_finished(run, options)
 
 
-def _fit(choice: Choice, options: Vectors) -> str:
+def _fit(choice: ViewState, options: VectorsOptions) -> str:
     """Whether the model was made for this."""
     trained = options.mix == "last" and options.pooling == "mean"
     if choice.model == EMBEDDED:
@@ -81,18 +89,20 @@ def _fit(choice: Choice, options: Vectors) -> str:
     )
 
 
-def _typed(options: Vectors) -> tuple[str, ...]:
-    control(Vectors, "lines", st.text_area, _("One sentence a line"), height=220, help=_("Empty lines are left out"))
+def _typed_sentences(options: VectorsOptions) -> tuple[str, ...]:
+    bound_widget(
+        VectorsOptions, "lines", st.text_area, _("One sentence a line"), height=220, help=_("Empty lines are left out")
+    )
     return lines(options.lines)
 
 
-def _run(asked: Pooled) -> Run | None:
+def _run(asked: Pooled) -> VectorRun | None:
     """The run of this question when it is done. One that is short begins at once, another when it is asked for."""
-    run = held(st.session_state, RUN)
+    run = stored_run(st.session_state, RUN)
     if run is None or run.asked != asked:
         if run is not None:
             run.stop()
-        run = st.session_state[RUN] = Run(asked, backend().inspect, _ends())
+        run = st.session_state[RUN] = VectorRun(asked, get_backend().inspect, _ends())
     if run.state == "new" and len(asked.texts) <= TYPED:
         run.start()
     run.wait(PATIENCE)
@@ -102,19 +112,21 @@ def _run(asked: Pooled) -> Run | None:
     return None
 
 
-def _ends() -> Callable[[], Stop]:
+def _ends() -> Callable[[], CancelToken]:
     """How each part of a run ends: with the page that asked for it, or when its time is over."""
-    visitor, seconds = visitors.of_page(), backend().settings.answer_seconds
-    return lambda: Stop(seconds=seconds) if visitor is None else Stop(visitor.who, seconds, gone=visitor.gone)
+    visitor, seconds = visitors.page_visitor(), get_backend().settings.answer_seconds
+    return lambda: (
+        CancelToken(seconds=seconds) if visitor is None else CancelToken(visitor.who, seconds, gone=visitor.gone)
+    )
 
 
 @st.fragment(run_every=0.5)
 def _watch() -> None:
     """How far it is, with a way to stop and to go on; the whole page is drawn again when it is done."""
-    run = held(st.session_state, RUN)
+    run = stored_run(st.session_state, RUN)
     if run is None or run.state == "done":
         st.rerun()
-    run.look()
+    run.mark_viewed()
     total = len(run.asked.texts)
     if run.state == "new":
         st.button(
@@ -125,10 +137,11 @@ def _watch() -> None:
         )
         return
     st.progress(
-        run.done / total, text=_("{done:,} of {total:,} sentences{left}", done=run.done, total=total, left=_left(run))
+        run.done / total,
+        text=_("{done:,} of {total:,} sentences{left}", done=run.done, total=total, left=_describe_time_left(run)),
     )
     if run.error is not None:
-        show(run.error)
+        show_error(run.error)
     if run.state == "running":
         st.button(_("Stop"), on_click=run.stop, help=_("What is done is kept."))
     else:
@@ -139,15 +152,18 @@ def _watch() -> None:
         )
 
 
-def _left(run: Run) -> str:
+def _describe_time_left(run: VectorRun) -> str:
     """How much longer, in words.
 
     >>> from types import SimpleNamespace
-    >>> _left(SimpleNamespace(state="running", seconds_left=200.0)), _left(SimpleNamespace(state="stopped"))
+    >>> (
+    ...     _describe_time_left(SimpleNamespace(state="running", seconds_left=200.0)),
+    ...     _describe_time_left(SimpleNamespace(state="stopped")),
+    ... )
     (', about 3 minutes left', ' (stopped)')
     """
     if run.state != "running":
-        return told(ENDED[run.state])
+        return translate(ENDED[run.state])
     if run.seconds_left is None:
         return ""
     seconds = run.seconds_left
@@ -158,22 +174,22 @@ def _left(run: Run) -> str:
     )
 
 
-def _done(run: Run, options: Vectors) -> None:
+def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
     texts, vectors = run.asked.texts, run.vectors
     for note in _notes(run):
-        say(note, role="status")
-    _nearest(run, options)
+        show_notice(note, role="status")
+    _draw_nearest(run, options)
     if 1 < len(texts) <= MAPPED:
         likeness = cosine(np.asarray(vectors), np.asarray(vectors))
-        say(summary(likeness, texts), role="status")
+        show_notice(summary(likeness, texts), role="status")
         figure = cosine_map(likeness, texts, theme(), _("How alike are the sentences?"))
         draw_chart(figure, "vectors_sentences")
-        st.caption(told(MARKS))
+        st.caption(translate(MARKS))
     picture(vectors, texts, options, _("sentences"))
     _files(run)
 
 
-def _notes(run: Run) -> list[str]:
+def _notes(run: VectorRun) -> list[str]:
     """What did not go as for an ordinary sentence."""
     notes, said = run.notes, []
     if notes.cut:
@@ -189,7 +205,7 @@ def _notes(run: Run) -> list[str]:
     return said
 
 
-def summary(likeness: Array, texts: Sequence[str]) -> str:
+def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
     """The two that are most alike, beside the mean.
 
     >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
@@ -198,7 +214,7 @@ def summary(likeness: Array, texts: Sequence[str]) -> str:
     one, other = np.triu_indices(len(texts), 1)
     pairs = likeness[one, other]
     at = int(pairs.argmax())
-    names = [cut(texts[place], 60) for place in (one[at], other[at])]
+    names = [truncate(texts[place], 60) for place in (one[at], other[at])]
     mean = pairs.mean()
     return _(
         "Most alike are “{one}” and “{other}” ({cosine:.2f}); the mean over all pairs is {mean:.2f}.",
@@ -209,29 +225,31 @@ def summary(likeness: Array, texts: Sequence[str]) -> str:
     )
 
 
-def _nearest(run: Run, options: Vectors) -> None:
+def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
     """The sentences most alike to a typed one."""
-    control(Vectors, "like", st.text_input, _("Nearest to"), help=_("Any sentence; it is compared with all of them"))
+    bound_widget(
+        VectorsOptions, "like", st.text_input, _("Nearest to"), help=_("Any sentence; it is compared with all of them")
+    )
     if not options.like.strip():
         return
     asked = replace(run.asked, texts=(options.like,))
     try:
-        made = backend().inspect(asked)
-    except Refusal as refusal:
-        show(refusal)
+        made = get_backend().inspect(asked)
+    except UserError as refusal:
+        show_error(refusal)
         return
     if made.refused[0]:
-        say(made.refused[0])
+        show_notice(made.refused[0])
         return
     with st.spinner(_("Comparing with every sentence")):
-        places, cosines = nearest(run.vectors, made.vectors[0], NEAREST)
+        places, cosines = nearest_neighbors(run.vectors, made.vectors[0], NEAREST)
     texts = [run.asked.texts[at] for at in places]
-    say(
+    show_notice(
         _(
             "Of {n:,} sentences, “{nearest}” is nearest to “{asked}”: cosine {cosine:.2f}.",
             n=len(run.asked.texts),
-            nearest=cut(texts[0], 80),
-            asked=cut(options.like, 80),
+            nearest=truncate(texts[0], 80),
+            asked=truncate(options.like, 80),
             cosine=cosines[0],
         ),
         role="status",
@@ -249,12 +267,12 @@ def _nearest(run: Run, options: Vectors) -> None:
         },
     )
     page = csv_table(list(rows[0]), [list(row.values()) for row in rows])
-    save(
+    download_button(
         _("Save as CSV"), page, "headlight-nearest.csv", _("These sentences, all digits"), provenance=model_provenance()
     )
 
 
-def _files(run: Run) -> None:
+def _files(run: VectorRun) -> None:
     """All vectors as files, fetched from where they lie."""
     size = run.vectors.nbytes / 1e6
     said = {

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from inference.lanes import NICE
+from inference.scheduler import NICE
 
 
 def write(stream: IO[bytes], **arrays: Any) -> None:

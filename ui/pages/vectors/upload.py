@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from i18n import _, gettext_lazy, translate
 from ui.input.text_files import TABLES, decode_table, pick_encoding
-from ui.pages.vectors.sentence_files import MOST_SENTENCES, Table, column, is_table, lines, table
-from ui.run.refusals import say
-from wording import _, sentence, told
+from ui.pages.vectors.sentence_files import MOST_SENTENCES, SentenceTable, column, is_table, lines, parse_table
+from ui.run.notices import show_notice
 
 FILE, COLUMN, ENCODING = "vectors_file", "vectors_column", "vectors_encoding"
 PARSED, CELLS = "vectors_parsed", "vectors_cells"
-WANTED = sentence(
+WANTED = gettext_lazy(
     "Bring a text file with a sentence on each line, or a CSV, TSV, JSON Lines or Parquet file with named columns."
 )
 
@@ -30,35 +30,35 @@ def from_file() -> tuple[str, ...]:
         ),
     )
     if uploaded is None:
-        say(WANTED, role="status")
+        show_notice(WANTED, role="status")
         return ()
     encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
-    found = _parsed(uploaded, encoding)
-    if not isinstance(found, Table):
+    found = _parse_once(uploaded, encoding)
+    if not isinstance(found, SentenceTable):
         return found
     st.selectbox(
         _("Column"),
         found.texts,
         key=COLUMN,
-        format_func=lambda at: told(found.names[at]),
+        format_func=lambda at: translate(found.names[at]),
         help=_("Which column holds the sentences; columns of numbers are not offered"),
     )
     return _column((uploaded.file_id, encoding), found, st.session_state[COLUMN])
 
 
-def _parsed(uploaded: UploadedFile, encoding: str) -> Table | tuple[str, ...]:
+def _parse_once(uploaded: UploadedFile, encoding: str) -> SentenceTable | tuple[str, ...]:
     """What the file holds; looked at once, since the page is drawn again at every click."""
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != (uploaded.file_id, encoding):
         with st.spinner(_("Reading the file")):
             text = decode_table(uploaded.getvalue(), encoding)
-            kept = ((uploaded.file_id, encoding), table(text) if is_table(uploaded.name) else lines(text))
+            kept = ((uploaded.file_id, encoding), parse_table(text) if is_table(uploaded.name) else lines(text))
         st.session_state[PARSED] = kept
-    found: Table | tuple[str, ...] = kept[1]
+    found: SentenceTable | tuple[str, ...] = kept[1]
     return found
 
 
-def _column(file: tuple[str, str], found: Table, at: int) -> tuple[str, ...]:
+def _column(file: tuple[str, str], found: SentenceTable, at: int) -> tuple[str, ...]:
     kept = st.session_state.get(CELLS)
     if kept is None or kept[0] != (file, at):
         kept = st.session_state[CELLS] = ((file, at), column(found, at))

@@ -6,11 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.spreadsheet import safe_cell
 
 
-def csv_rows(blocks: Iterable[tuple[Sequence[str], Array]], channels: int, what: str) -> Iterator[str]:
+def csv_rows(blocks: Iterable[tuple[Sequence[str], FloatArray]], channels: int, what: str) -> Iterator[str]:
     """Lines of a table: the name (an apostrophe before one that a spreadsheet would run), then a column a channel.
 
     Nine digits give every float32 back.

@@ -8,48 +8,48 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention.cells import Cell
-from attention.mask import Array
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
 from attention.view import View
-from inference.questions.vectors import HiddenStates
+from i18n import _, gettext_lazy, translate
+from inference.tasks.hidden_states import HiddenStates
 from ui.pages.vectors.levels import mix_name, pick_mix
-from ui.pages.vectors.options import Vectors
+from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.projection import picture
 from ui.pages.vectors.vector_files import csv_rows
-from ui.run.reading import request_of
-from ui.run.refusals import say
-from ui.run.shelf import backend
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
+from ui.show.download import download_button
 from ui.show.matrices import draw_matrices
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.choice import Choice
 from ui.state.examples import example_of
-from ui.state.session import choose
-from viz.components.matrices.matrices import Sheet
-from viz.components.strip import strip
-from viz.components.strip.strip import Chip
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.components.matrices.matrices import MatrixSpec
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.cosine import MOST, cosine_map
 from viz.figures.palette import sides
-from wording import _, sentence, told
 
 STRIP = "vectors_strip"
-MARKS = sentence(
+MARKS = gettext_lazy(
     "Each square is the cosine of two vectors: 1 means the same direction, 0 nothing in common, −1 the opposite "
     "direction. The outlined row is the chosen word's."
 )
 
 
-def words(choice: Choice, trace: Trace, options: Vectors) -> None:
+def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None:
     """Draw them; raises Refusal."""
     asked = request_of(choice)
     with st.spinner(_("Reading the vectors of every layer")):
-        states = backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
+        states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
     cells = View(trace, None, choice.words, choice.special).queries
     if not cells:
-        say(
+        show_notice(
             _("All tokens of this text are special tokens, and these are hidden; show them in the sidebar."),
             role="status",
         )
@@ -62,11 +62,11 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     focus = _focus(choice, trace, cells, likeness)
     unit = _("words") if choice.words else _("tokens")
     _strip(cells, likeness[focus], focus)
-    say(summary(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
+    show_notice(summary(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
     start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
     window = slice(start, start + MOST)
     if len(cells) > MOST:
-        say(
+        show_notice(
             _("The map shows {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
             role="status",
         )
@@ -74,12 +74,12 @@ def words(choice: Choice, trace: Trace, options: Vectors) -> None:
     title = _("How alike are the {unit}, {where}?", unit=unit, where=where)
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     draw_chart(figure, "vectors_cosine")
-    st.caption(told(MARKS))
+    st.caption(translate(MARKS))
     picture(vectors, names, options, unit, marked=focus, pale=[at for at, cell in enumerate(cells) if cell.special])
     _numbers(vectors, [cell.label for cell in cells], "word" if choice.words else "token", unit, where)
 
 
-def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> str:
+def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) -> str:
     """What the chosen word is most and least like, beside the mean over all pairs.
 
     >>> summary(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
@@ -104,7 +104,7 @@ def summary(names: Sequence[str], likeness: Array, focus: int, where: str) -> st
     )
 
 
-def _focus(choice: Choice, trace: Trace, cells: Sequence[Cell], likeness: Array) -> int:
+def _focus(choice: ViewState, trace: Trace, cells: Sequence[DisplayToken], likeness: FloatArray) -> int:
     """The chosen word's cell, else the example's, else one of the two words most alike that are not the same."""
     example = example_of(trace.text, trace.pair or "") or {}
     for at, cell in enumerate(cells):
@@ -119,9 +119,9 @@ def _focus(choice: Choice, trace: Trace, cells: Sequence[Cell], likeness: Array)
     return int(pairs.argmax() // len(cells))
 
 
-def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
+def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
     chips = [
-        Chip(
+        TokenChip(
             cell.text,
             shade=float(row[at]),
             mark="chosen" if at == focus else "",
@@ -134,14 +134,16 @@ def _strip(cells: Sequence[Cell], row: Array, focus: int) -> None:
     ]
 
     def pick() -> None:
-        at = strip.picked(STRIP)
+        at = token_strip.picked_chip(STRIP)
         if at is not None and at < len(cells):
-            choose(focus=cells[at].pieces[0])
+            set_view_state(focus=cells[at].pieces[0])
 
-    strip.mount(chips, STRIP, title=_("The text, shaded by likeness to the chosen word"), on_pick=pick, diverging=True)
+    token_strip.mount(
+        chips, STRIP, title=_("The text, shaded by likeness to the chosen word"), on_pick=pick, diverging=True
+    )
 
 
-def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where: str) -> None:
+def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, where: str) -> None:
     """The vectors themselves, and as files, whose column of names is called ``column``."""
     folded = st.expander(_("The vectors themselves"), key="vectors_numbers", on_change="rerun")
     if not folded.open:
@@ -156,11 +158,11 @@ def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where
             below=below,
             above=above,
         )
-        draw_matrices([Sheet(_("Vectors"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
+        draw_matrices([MatrixSpec(_("Vectors"), vectors[:MOST], rows=tuple(names[:MOST]), note=note)], "vectors_strips")
         made_by = {**page_provenance(), "vectors": where}
         table = "".join(csv_rows([(names, vectors)], vectors.shape[1], column))
         left, right = st.columns(2)
-        save(
+        download_button(
             "CSV",
             table,
             "headlight-vectors.csv",
@@ -168,7 +170,7 @@ def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where
             place=left,
             provenance=made_by,
         )
-        save(
+        download_button(
             "NumPy",
             archive(vectors, names, made_by),
             "headlight-vectors.npz",
@@ -178,7 +180,7 @@ def _numbers(vectors: Array, names: Sequence[str], column: str, unit: str, where
         )
 
 
-def archive(vectors: Array, names: Sequence[str], told: Mapping[str, str]) -> bytes:
+def archive(vectors: FloatArray, names: Sequence[str], told: Mapping[str, str]) -> bytes:
     """The vectors, (name, channel), with their names and what made them, as arrays of one .npz file.
 
     >>> found = np.load(io.BytesIO(archive(np.eye(2, dtype=np.float32), ["a", "b"], {"model": "tiny"})))

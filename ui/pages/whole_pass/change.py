@@ -8,33 +8,33 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from attention.activation_patching import PatchHead
 from attention.edits import Ablate
-from attention.patches import TakeHead
-from inference import Refusal
-from inference.questions.changed import End, Followed
-from inference.questions.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, Stage
-from ui.input.picking import control
+from i18n import _, gettext_lazy
+from inference import UserError
+from inference.tasks.changed_pass import ChangeResult, End
+from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, Stage
+from ui.input.bound_widget import bound_widget
 from ui.input.typed_numbers import read_number
-from ui.pages.whole_pass.asking import Asked
+from ui.pages.whole_pass.donor_tokens import pairs_of
 from ui.pages.whole_pass.ending import end_row, of_rows
-from ui.pages.whole_pass.lending import pairs_of
+from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import place
-from ui.pages.whole_pass.numbers import Found
-from ui.pages.whole_pass.options import CHANGES, Options
-from ui.run.refusals import say, show
+from ui.pages.whole_pass.numbers import StageValues
+from ui.pages.whole_pass.options import CHANGES, WholePassOptions
+from ui.run.notices import show_error, show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
 from ui.show.provenance import page_provenance
-from ui.show.saving import save
-from ui.state.options import choose_own
+from ui.state.params import set_params
 from viz.figures.bars import bars
-from wording import _, sentence
 
 
-def striking(asked: Asked) -> tuple[str, int] | None:
+def striking_change(asked: PassInspector) -> tuple[str, int] | None:
     """A change worth seeing first, in words, and its stage: no positions, or no attention in the first layer."""
-    stages = asked.passed.stages
+    stages = asked.result.stages
     for at, stage in enumerate(stages):
         if stage.part == EMBEDDINGS and "position" in stage.role:
             return _("What if no token knew its place? All position vectors to zero"), at
@@ -46,16 +46,16 @@ def striking(asked: Asked) -> tuple[str, int] | None:
     return _("What if {where} read no other token? All that its attention gives to zero", where=where), first[-1]
 
 
-def preset(asked: Asked) -> None:
+def preset(asked: PassInspector) -> None:
     """A button that makes the striking change; the address then leads to it."""
-    found = striking(asked)
+    found = striking_change(asked)
     if found is not None:
         st.button(
             found[0],
             key="pass_preset",
             icon=":material/science:",
-            on_click=choose_own,
-            args=(Options,),
+            on_click=set_params,
+            args=(WholePassOptions,),
             kwargs={
                 "stage": found[1],
                 "column": None,
@@ -68,12 +68,12 @@ def preset(asked: Asked) -> None:
         )
 
 
-def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
+def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found: StageValues) -> None:
     """What is changed, to what, and how the pass ends then."""
     changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
     kind = options.change if options.change in changes else ""
-    control(
-        Options,
+    bound_widget(
+        WholePassOptions,
         "change",
         st.segmented_control,
         _("Change and go on"),
@@ -86,9 +86,9 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
     if not kind:
         return
     middle, right = st.columns([1, 2], vertical_alignment="bottom")
-    control(Options, "becomes", middle.text_input, _("To"), help=_("A number such as 0, -1.5 or 1e2"))
-    control(
-        Options,
+    bound_widget(WholePassOptions, "becomes", middle.text_input, _("To"), help=_("A number such as 0, -1.5 or 1e2"))
+    bound_widget(
+        WholePassOptions,
         "lender",
         right.text_input,
         _("Or to what it is in this text"),
@@ -97,18 +97,20 @@ def change(asked: Asked, stage: Stage, options: Options, found: Found) -> None:
             "empty: the number beside"
         ),
     )
-    at = end_row(asked, asked.passed.stages[-1].side, found.row)
+    at = end_row(asked, asked.result.stages[-1].side, found.row)
     try:
         with st.spinner(_("Going on")):
-            asked_for = _asked_for(asked, stage, options, found)
-            followed = asked.changed(at, **asked_for)
-    except Refusal as refusal:
-        show(refusal)
+            asked_for = _requested_change(asked, stage, options, found)
+            followed = asked.run_changed(at, **asked_for)
+    except UserError as refusal:
+        show_error(refusal)
         return
-    _told(asked, followed, at, _what(asked, asked_for, followed, len(found.values)))
+    _draw_outcome(asked, followed, at, _describe_change(asked, asked_for, followed, len(found.values)))
 
 
-def _asked_for(asked: Asked, stage: Stage, options: Options, found: Found) -> dict[str, Any]:
+def _requested_change(
+    asked: PassInspector, stage: Stage, options: WholePassOptions, found: StageValues
+) -> dict[str, Any]:
     """The change as the question has it. Raises Refusal."""
     lender, kind = options.lender.strip(), options.change
     row = None if kind in ("stage", "head") else found.row
@@ -118,16 +120,16 @@ def _asked_for(asked: Asked, stage: Stage, options: Options, found: Found) -> di
         where = {"stage": stage.number, "row": row, "column": column, "pairs": pairs}
         return {**where, "lender": lender, "to": 0.0 if lender else read_number(options.becomes)}
     if not lender and read_number(options.becomes):
-        raise Refusal(
-            sentence("A head becomes 0, as if it said nothing, or what it is in another text. Write 0 or a text.")
+        raise UserError(
+            gettext_lazy("A head becomes 0, as if it said nothing, or what it is in another text. Write 0 or a text.")
         )
     layer, part = stage.layer or 0, ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
     head = found.column // found.shape[-1]
-    edit = TakeHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)
+    edit = PatchHead(layer, head, pairs, part) if lender else Ablate(layer, head, part)
     return {"edits": (edit,), "lender": lender}
 
 
-def _what(asked: Asked, asked_for: dict[str, Any], followed: Followed, rows: int) -> str:
+def _describe_change(asked: PassInspector, asked_for: dict[str, Any], followed: ChangeResult, rows: int) -> str:
     """What is changed, in a sentence."""
     (edit,) = asked_for.get("edits", (None,))
     if edit is None and asked_for["row"] is None and asked_for["lender"]:
@@ -152,22 +154,22 @@ def _what(asked: Asked, asked_for: dict[str, Any], followed: Followed, rows: int
     )
 
 
-def _told(asked: Asked, found: Followed, at: int, what: str) -> None:
+def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str) -> None:
     """The end before and after: in a sentence, as bars side by side, and as a table to save."""
-    last = asked.passed.stages[-1]
+    last = asked.result.stages[-1]
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
-    say(
+    show_notice(
         _(
             "{what} {ended}; {now}. The largest change of one number at its end: {moved:.3g}.",
             what=what,
-            ended=_ended(asked, at, before),
-            now=_now(after, before.name == after.name),
+            ended=_describe_before(asked, at, before),
+            now=_describe_after(after, before.name == after.name),
             moved=found.moved,
         ),
         role="status",
     )
     unit = _("probability") if last.part == PROBABILITIES else _("number")
-    _beside(found.ends, unit)
+    _draw_bars(found.ends, unit)
     table = pd.DataFrame(
         {
             _("what"): [end.name for end in found.ends],
@@ -181,37 +183,37 @@ def _told(asked: Asked, found: Followed, at: int, what: str) -> None:
         _("Undo the change"),
         key="pass_undo",
         icon=":material/undo:",
-        on_click=choose_own,
-        args=(Options,),
+        on_click=set_params,
+        args=(WholePassOptions,),
         kwargs={"change": ""},
         help=_("The pass as it was; the browser's back button brings the change back"),
     )
     about = _("How the pass ends before and after")
     written = frame_csv(table)
-    save(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
+    download_button(_("Save as CSV"), written, "changed.csv", about, provenance=page_provenance(), place=saved)
 
 
-def _ended(asked: Asked, at: int, before: End) -> str:
+def _describe_before(asked: PassInspector, at: int, before: End) -> str:
     """How the pass ended before the change."""
     if not of_rows(asked):
         return _("The pass ended with {chance:.3f} for “{name}”", chance=before.before, name=before.name)
     return _(
         "The pass ended for token {at} “{token}” with {chance:.3f} for “{name}”",
         at=at,
-        token=asked.tokens(asked.passed.stages[-1].side)[at],
+        token=asked.tokens(asked.result.stages[-1].side)[at],
         chance=before.before,
         name=before.name,
     )
 
 
-def _now(after: End, same: bool) -> str:
+def _describe_after(after: End, same: bool) -> str:
     """How it ends after it."""
     if same:
         return _("now still with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
     return _("now with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
 
 
-def _beside(ends: Sequence[End], unit: str) -> None:
+def _draw_bars(ends: Sequence[End], unit: str) -> None:
     """The same names in the same order on both sides, so that a bar is compared with the one beside it."""
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.stages.rows import flat
+from attention.stages.row_view import flat
+from i18n import _
 from inference.files.embedded import BERT
-from inference.questions.whole_pass import PROBABILITIES
-from ui.pages.whole_pass.asking import Asked
-from ui.pages.whole_pass.options import Options
-from ui.run.refusals import say
+from inference.tasks.whole_pass import PROBABILITIES
+from ui.pages.whole_pass.inspector import PassInspector
+from ui.pages.whole_pass.options import WholePassOptions
+from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.lists import commas
-from ui.state.choice import Choice, to_query
+from ui.show.format_list import format_comma_list
+from ui.state.view_state import ViewState, to_query
 from viz.figures.bars import bars
-from wording import _
 
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."
@@ -26,7 +26,7 @@ LEAST = 0.0005  # a probability that is named in words: less is written as nough
 Likely = Sequence[tuple[str, float]]
 
 
-def end_row(asked: Asked, side: str, row: int | None = None) -> int:
+def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
     """The token whose end is told: a decoder's last, a blank, else the one that is looked at."""
     tokens = asked.tokens(side)
     if side == "decoder":
@@ -35,9 +35,9 @@ def end_row(asked: Asked, side: str, row: int | None = None) -> int:
     return min((1 if row is None else row) if blank is None else blank, len(tokens) - 1)
 
 
-def likely(asked: Asked, options: Options) -> tuple[int, Likely]:
+def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
     """The token whose end is told, and the names and probabilities of its likeliest; none without a head."""
-    last = asked.passed.stages[-1]
+    last = asked.result.stages[-1]
     at = end_row(asked, last.side, options.row)
     if last.part != PROBABILITIES:
         return at, ()
@@ -48,37 +48,42 @@ def likely(asked: Asked, options: Options) -> tuple[int, Likely]:
     return at, [(names.get(one, _("number {number}", number=one)), float(mine[one])) for one in best]
 
 
-def in_words(asked: Asked, at: int, found: Likely) -> str:
+def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
     """The end in words."""
     first, *others = (f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1])
     if not others:
-        return _("{of_what} {first}.", of_what=_of(asked, at), first=first)
-    return _("{of_what} {first}, then {others}.", of_what=_of(asked, at), first=first, others=commas(others[:2]))
+        return _("{of_what} {first}.", of_what=_end_phrase(asked, at), first=first)
+    return _(
+        "{of_what} {first}, then {others}.",
+        of_what=_end_phrase(asked, at),
+        first=first,
+        others=format_comma_list(others[:2]),
+    )
 
 
-def of_rows(asked: Asked) -> bool:
+def of_rows(asked: PassInspector) -> bool:
     """Whether a pass ends with as many rows as there are tokens."""
-    return len(asked.passed.spread[asked.passed.stages[-1].number]) > 1
+    return len(asked.result.spread[asked.result.stages[-1].number]) > 1
 
 
-def _of(asked: Asked, at: int) -> str:
-    tokens = asked.tokens(asked.passed.stages[-1].side)
+def _end_phrase(asked: PassInspector, at: int) -> str:
+    tokens = asked.tokens(asked.result.stages[-1].side)
     if not of_rows(asked):
         return _("The pass ends with the probabilities of the whole text:")
-    if asked.passed.stages[-1].side == "decoder":
+    if asked.result.stages[-1].side == "decoder":
         return _("The pass ends with what comes after “{token}”, the last token: likeliest", token=tokens[at])
     if asked.head == "masked" and tokens[at] in BLANKS:
         return _("The pass ends with a guess at the hidden word, token {at}: likeliest", at=at)
     return _("The pass ends, for token {at} “{token}”, with", at=at, token=tokens[at])
 
 
-def tell(asked: Asked, choice: Choice, at: int, found: Likely) -> None:
+def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
     """The end in a sentence; where there is none, what there is instead and where to see one."""
     if found:
-        say(in_words(asked, at, found), role="status")
+        show_notice(describe_end(asked, at, found), role="status")
         return
-    last = asked.passed.stages[-1]
-    say(
+    last = asked.result.stages[-1]
+    show_notice(
         _(
             "The pass ends with {shape} numbers and with no probability: nothing after them says what they mean.",
             shape=" × ".join(map(str, last.shape)),
@@ -90,17 +95,17 @@ def tell(asked: Asked, choice: Choice, at: int, found: Likely) -> None:
             "../../pages/whole_pass.py",
             label=_("One that ends with a guess: {model}, “{text}”", model=BERT, text=GUESSED).replace("[", "\\["),
             icon=":material/psychology_alt:",
-            query_params=to_query(Choice(model=BERT, text=GUESSED)),
+            query_params=to_query(ViewState(model=BERT, text=GUESSED)),
             help=_("The same page for a model that was trained to guess hidden words"),
         )
 
 
-def picture(asked: Asked, at: int, found: Likely) -> None:
+def picture(asked: PassInspector, at: int, found: Likely) -> None:
     """The likeliest as bars."""
     if found:
         names, chances = zip(*found, strict=True)
         title = _("What the pass ends with")
         if of_rows(asked):
-            token = asked.tokens(asked.passed.stages[-1].side)[at]
+            token = asked.tokens(asked.result.stages[-1].side)[at]
             title = _("What the pass ends with, token {at} “{token}”", at=at, token=token)
         draw_chart(bars(names, chances, theme(), title), "pass_end")

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inference.questions.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
-from ui.show.lists import commas
-from wording import _, sentence, told
+from i18n import _, gettext_lazy, translate
+from inference.tasks.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
+from ui.show.format_list import format_comma_list
 
 FORMULAS = {
     "linear": "x · Wᵀ + b",
     "addmm": "x · W + b",
-    "matmul": sentence("matrix product"),
-    "embedding": sentence("row of a table"),
-    "add": sentence("sum"),
-    "sub": sentence("difference"),
-    "mul": sentence("product"),
-    "div": sentence("quotient"),
-    "neg": sentence("minus"),
-    "pow": sentence("power"),
-    "mean": sentence("mean"),
+    "matmul": gettext_lazy("matrix product"),
+    "embedding": gettext_lazy("row of a table"),
+    "add": gettext_lazy("sum"),
+    "sub": gettext_lazy("difference"),
+    "mul": gettext_lazy("product"),
+    "div": gettext_lazy("quotient"),
+    "neg": gettext_lazy("minus"),
+    "pow": gettext_lazy("power"),
+    "mean": gettext_lazy("mean"),
     "rsqrt": "1/√x",
     "layer_norm": "LayerNorm",
     "softmax": "softmax",
@@ -33,53 +33,53 @@ FORMULAS = {
 WORDS: dict[str, str] = {
     word: word
     for word in (
-        sentence("embeddings"),
-        sentence("attention"),
-        sentence("cross-attention"),
-        sentence("feed-forward"),
-        sentence("norm"),
-        sentence("residual"),
-        sentence("scale"),
-        sentence("pooler"),
-        sentence("head"),
-        sentence("probabilities"),
-        sentence("queries"),
-        sentence("keys"),
-        sentence("values"),
-        sentence("weighed values"),
-        sentence("output"),
-        sentence("hidden"),
-        sentence("after the activation"),
-        sentence("token embeddings"),
-        sentence("position embeddings"),
-        sentence("segment embeddings"),
-        sentence("relative positions"),
-        sentence("other"),
-        sentence("encoder"),
-        sentence("decoder"),
-        sentence("the second follows"),
-        sentence("the second is from elsewhere"),
-        sentence("in their order"),
-        sentence("swapped"),
+        gettext_lazy("embeddings"),
+        gettext_lazy("attention"),
+        gettext_lazy("cross-attention"),
+        gettext_lazy("feed-forward"),
+        gettext_lazy("norm"),
+        gettext_lazy("residual"),
+        gettext_lazy("scale"),
+        gettext_lazy("pooler"),
+        gettext_lazy("head"),
+        gettext_lazy("probabilities"),
+        gettext_lazy("queries"),
+        gettext_lazy("keys"),
+        gettext_lazy("values"),
+        gettext_lazy("weighed values"),
+        gettext_lazy("output"),
+        gettext_lazy("hidden"),
+        gettext_lazy("after the activation"),
+        gettext_lazy("token embeddings"),
+        gettext_lazy("position embeddings"),
+        gettext_lazy("segment embeddings"),
+        gettext_lazy("relative positions"),
+        gettext_lazy("other"),
+        gettext_lazy("encoder"),
+        gettext_lazy("decoder"),
+        gettext_lazy("the second follows"),
+        gettext_lazy("the second is from elsewhere"),
+        gettext_lazy("in their order"),
+        gettext_lazy("swapped"),
     )
 }
 
 INSIDE = (HIDDEN, ACTIVATED)  # what a feed-forward part has between its two products
 
 
-def named(word: str) -> str:
+def display_name(word: str) -> str:
     """A part, a role, a side or a verdict, as its reader calls it."""
-    return told(WORDS.get(word, word))
+    return translate(WORDS.get(word, word))
 
 
 def formula(name: str) -> str:
     """A function by its formula, or as torch calls it."""
-    return told(FORMULAS[name]) if name in FORMULAS else name
+    return translate(FORMULAS[name]) if name in FORMULAS else name
 
 
 def role(stage: Stage) -> str:
     """What a stage is for in its part; one that makes several things has them all."""
-    return commas([named(one) for one in stage.role.split(", ")])
+    return format_comma_list([display_name(one) for one in stage.role.split(", ")])
 
 
 def title(stage: Stage) -> str:
@@ -88,11 +88,11 @@ def title(stage: Stage) -> str:
     >>> title(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, after the activation: GELU'
     """
-    what = {"part": named(stage.part), "formula": formula(stage.formula)}
+    what = {"part": display_name(stage.part), "formula": formula(stage.formula)}
     return _("{part}, {role}: {formula}", role=role(stage), **what) if stage.role else _("{part}: {formula}", **what)
 
 
-def short(stage: Stage) -> str:
+def short_title(stage: Stage) -> str:
     """The same beside others of its part, where there is room for a word or two."""
     return role(stage) if stage.role else formula(stage.formula)
 
@@ -104,8 +104,8 @@ def in_stack(stage: Stage) -> str:
     'feed-forward, hidden'
     """
     if stage.part == EMBEDDINGS:
-        return short(stage)
-    part = named(stage.part)
+        return short_title(stage)
+    part = display_name(stage.part)
     return _("{part}, hidden", part=part) if stage.role in INSIDE else part
 
 
@@ -115,14 +115,14 @@ def place(stage: Stage, base: int, two: bool) -> str:
         found = _("layer {layer}", layer=stage.layer + base)
     else:
         found = _("before the layers") if stage.part == EMBEDDINGS else _("after the layers")
-    return _("{side}, {place}", side=named(stage.side), place=found) if two else found
+    return _("{side}, {place}", side=display_name(stage.side), place=found) if two else found
 
 
-def written(opened: Opened) -> str:
+def format_terms(opened: Opened) -> str:
     """A number as the sum of its terms.
 
     >>> found = (Term(0.75, (Origin(1.5), Origin(0.5))), Term(0.25, (Origin(0.25),)))
-    >>> written(Opened(1.1, "products", "linear", found, 7, 0.1, 1.1))
+    >>> format_terms(Opened(1.1, "products", "linear", found, 7, 0.1, 1.1))
     '1.1 = 1.5 · 0.5 + 0.25 + 0.1 (7 more)'
     """
     if opened.how == "function":
@@ -144,7 +144,7 @@ def _term(term: Term) -> str:
 
 
 def _origin(origin: Origin) -> str:
-    return f"{_number(origin.value)} [{told(origin.name)}]" if origin.name else _number(origin.value)
+    return f"{_number(origin.value)} [{translate(origin.name)}]" if origin.name else _number(origin.value)
 
 
 def _number(value: float) -> str:
@@ -152,12 +152,12 @@ def _number(value: float) -> str:
     return f"({value:.4g})" if value < 0 else f"{value:.4g}"
 
 
-def stands(origin: Origin, stages: dict[int, Stage], base: int, two: bool, tokens: Sequence[str]) -> str:
+def describe_origin(origin: Origin, stages: dict[int, Stage], base: int, two: bool, tokens: Sequence[str]) -> str:
     """Where a number of a term stands."""
     if origin.weight:
         return _("{weight}[{place}] of the file", weight=origin.weight, place=", ".join(map(str, origin.place)))
     if origin.stage is None:
-        return told(origin.name) or _("a constant")
+        return translate(origin.name) or _("a constant")
     stage = stages[origin.stage]
     row = origin.place[-2] if len(origin.place) > 1 else 0
     where = {"place": place(stage, base, two), "stage": title(stage), "number": origin.place[-1]}

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention.stages.rows import Array, flat, place_of
-from inference.questions.whole_pass import Stage
-from ui.pages.whole_pass.asking import Asked
+from attention.stages.row_view import Array, flat, place_of
+from i18n import _
+from inference.tasks.whole_pass import Stage
 from ui.pages.whole_pass.ending import end_row
+from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import title
-from ui.pages.whole_pass.options import Options
+from ui.pages.whole_pass.options import WholePassOptions
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
+from ui.show.format_list import join_sentences
 from ui.show.matrices import draw_matrices
-from ui.state.options import choose_own
+from ui.state.params import set_params
 from viz.components.matrices import matrices
-from viz.components.matrices.matrices import Sheet
-from wording import _
+from viz.components.matrices.matrices import MatrixSpec
 
 KEY = "whole_pass_stage"
 WIDEST, TALLEST = 256, 64  # numbers and tokens of a stage that are drawn
@@ -29,7 +29,7 @@ LIKELIEST, NAMED = 12, 3  # pieces of the vocabulary in the chosen row, and in e
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class StageValues:
     """A stage's numbers, and the chosen one: ``place`` is where it stands in the result, ``name`` the piece of the
     vocabulary or the class that it is for."""
 
@@ -45,7 +45,7 @@ class Found:
         return self.pieces.get(self.column, "")
 
 
-def find(asked: Asked, stage: Stage, options: Options) -> Found:
+def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> StageValues:
     """The numbers of a stage, and the one that is chosen: by itself the largest of the token whose end is told."""
     array, pieces = asked.numbers(stage)
     values = flat(array)
@@ -55,10 +55,10 @@ def find(asked: Asked, stage: Stage, options: Options) -> Found:
     if named:
         largest = int(values[row].argmax())
     column = min(max(0, largest if options.column is None else options.column), values.shape[1] - 1)
-    return Found(array.shape, values, row, column, place_of(array.shape, row, column), named)
+    return StageValues(array.shape, values, row, column, place_of(array.shape, row, column), named)
 
 
-def draw(asked: Asked, stage: Stage, found: Found) -> None:
+def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
     """The numbers, a row a token; a click chooses one."""
     values, row, column = found.values, found.row, found.column
     tokens = asked.tokens(stage.side)
@@ -71,7 +71,7 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
         columns, names = _window(values.shape[1], WIDEST, column), ()
     labels = tuple(f"{at} {tokens[at]}"[:14] if len(tokens) == len(values) else str(at) for at in shown_rows.tolist())
     cut = values[np.ix_(shown_rows, columns)]
-    sheet = Sheet(
+    sheet = MatrixSpec(
         title(stage),
         np.where(np.abs(cut) < 1e30, cut, 0),
         labels,
@@ -83,10 +83,10 @@ def draw(asked: Asked, stage: Stage, found: Found) -> None:
     )
     draw_matrices([sheet], KEY, on_pick=partial(_number, shown_rows, columns))
     if found.pieces and len(values) > 1:
-        draw_table(likeliest(found, tokens, shown_rows), key="pass_likeliest")
+        draw_table(likeliest_table(found, tokens, shown_rows), key="pass_likeliest")
 
 
-def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
+def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
     """What the largest numbers of these tokens are for, by name."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
     columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
@@ -99,19 +99,19 @@ def likeliest(found: Found, tokens: tuple[str, ...], rows: Array) -> pd.DataFram
 
 
 def _number(rows: Any, columns: Any) -> None:
-    found = matrices.picked(KEY)
+    found = matrices.picked_cell(KEY)
     if found is not None and found[1] < len(rows) and found[2] < len(columns):
-        choose_own(Options, row=int(rows[found[1]]), column=int(columns[found[2]]))
+        set_params(WholePassOptions, row=int(rows[found[1]]), column=int(columns[found[2]]))
 
 
-def _note(found: Found, rows: Array, columns: Array) -> str:
+def _note(found: StageValues, rows: Array, columns: Array) -> str:
     drawn = _("{rows} rows and {columns} columns are drawn.", rows=len(rows), columns=len(columns))
     if found.pieces:
         drawn = _("Drawn: the {columns} that are largest for the marked token, by name.", columns=len(columns))
     elif (len(rows), len(columns)) == found.values.shape:
         drawn = ""
     size = _("{shape} numbers; a row a token.", shape=" × ".join(map(str, found.shape)))
-    return together(size, drawn, _("Click one to open it."))
+    return join_sentences(size, drawn, _("Click one to open it."))
 
 
 def _window(count: int, most: int, must: int) -> Array:

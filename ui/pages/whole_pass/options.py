@@ -5,36 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from inference.heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
-from ui.state.options import nothing
-from wording import sentence
+from i18n import gettext_lazy
+from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
+from ui.state.params import drop_place
 
-ZOOMS = {"stack": sentence("The stack"), "layer": sentence("A layer"), "stage": sentence("A stage")}
-TAUGHT = {"classes": sentence("Classes"), "tags": sentence("Tags")}  # what models are taught to tell
+ZOOMS = {"stack": gettext_lazy("The stack"), "layer": gettext_lazy("A layer"), "stage": gettext_lazy("A stage")}
+TAUGHT = {"classes": gettext_lazy("Classes"), "tags": gettext_lazy("Tags")}  # what models are taught to tell
 # By the kind of a model, the heads that its pass may end with, the first by itself.
 HEADS = {
     "encoder": {
-        "masked": sentence("Masked words"),
-        "next": sentence("Next sentence"),
+        "masked": gettext_lazy("Masked words"),
+        "next": gettext_lazy("Next sentence"),
         **TAUGHT,
-        "none": sentence("No head"),
+        "none": gettext_lazy("No head"),
     },
-    "decoder": {"causal": sentence("Next token"), **TAUGHT, "none": sentence("No head")},
-    "encoder-decoder": {"none": sentence("Its own")},
+    "decoder": {"causal": gettext_lazy("Next token"), **TAUGHT, "none": gettext_lazy("No head")},
+    "encoder-decoder": {"none": gettext_lazy("Its own")},
 }
 QUESTIONED = {"masked": MASKED, "next": NEXT_SENTENCE, "causal": CAUSAL, "classes": CLASSIFY, "tags": TAG, "none": BARE}
 
 CHANGES = {
-    "": sentence("Nothing"),
-    "number": sentence("This number"),
-    "token": sentence("This token's vector"),
-    "head": sentence("This head"),
-    "stage": sentence("The whole stage"),
+    "": gettext_lazy("Nothing"),
+    "number": gettext_lazy("This number"),
+    "token": gettext_lazy("This token's vector"),
+    "head": gettext_lazy("This head"),
+    "stage": gettext_lazy("The whole stage"),
 }
 
 
 @dataclass(frozen=True)
-class Options:
+class WholePassOptions:
     """This page's own options. ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` are of the
     chosen number in the stage's result as it is drawn."""
 
@@ -43,7 +43,7 @@ class Options:
         "ends": ("", *QUESTIONED),
         "change": tuple(CHANGES),
     }
-    OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), nothing)
+    OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), drop_place)
 
     zoom: str = "stack"
     ends: str = ""  # the head; "" for the first that the model has

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 
-from inference.questions.whole_pass import EMBEDDINGS, Stage
-from ui.pages.whole_pass.asking import Asked
-from ui.pages.whole_pass.names import INSIDE, in_stack, named, place, short, title
-from ui.pages.whole_pass.options import Options
+from i18n import _
+from inference.tasks.whole_pass import EMBEDDINGS, Stage
+from ui.pages.whole_pass.inspector import PassInspector
+from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
+from ui.pages.whole_pass.options import WholePassOptions
 from ui.show.provenance import page_provenance
-from ui.state.options import choose_own
+from ui.state.params import set_params
 from viz.components.stack import stack
-from viz.components.stack.stack import Part, Row
-from wording import _
+from viz.components.stack.stack import StackPart, StackRow
 
 KEY = "whole_pass"
 
@@ -30,7 +30,7 @@ def parts_of(stages: Sequence[Stage]) -> list[Stage]:
     return list(dict.fromkeys(found))
 
 
-def around(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
+def stages_of_layer(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
     """The stages of the same layer, or of the same end of the model."""
     return [one for one in stages if _floor(one) == _floor(stage)]
 
@@ -39,45 +39,47 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
     return stage.side, stage.layer, stage.layer is None and stage.part == EMBEDDINGS
 
 
-def draw_stack(asked: Asked, parts: Sequence[Stage], chosen: Stage) -> None:
+def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """The pass from its first part to its last, a row a layer."""
     rows = [
-        _row(asked, _capital(place(run[0], asked.base, asked.two)), run, in_stack) for run in _runs(parts, key=_floor)
+        _row(asked, _capitalize(place(run[0], asked.base, asked.two)), run, in_stack)
+        for run in _runs(parts, key=_floor)
     ]
     _draw(asked, rows, chosen, _("The whole pass, from left to right and down"), "stack")
 
 
-def draw_layer(asked: Asked, stages: Sequence[Stage], chosen: Stage) -> None:
+def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
     """The stages of one layer, or of an end of the model, a row a part."""
     rows = [
-        _row(asked, _capital(named(run[0].part)), run, short) for run in _runs(stages, key=lambda stage: stage.part)
+        _row(asked, _capitalize(display_name(run[0].part)), run, short_title)
+        for run in _runs(stages, key=lambda stage: stage.part)
     ]
-    _draw(asked, rows, chosen, _capital(place(chosen, asked.base, asked.two)), "layer")
+    _draw(asked, rows, chosen, _capitalize(place(chosen, asked.base, asked.two)), "layer")
 
 
 def _runs(stages: Sequence[Stage], key: Callable[[Stage], object]) -> list[list[Stage]]:
     return [[*run] for _key, run in groupby(stages, key=key)]
 
 
-def _capital(name: str) -> str:
+def _capitalize(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _row(asked: Asked, name: str, stages: Sequence[Stage], names: Callable[[Stage], str]) -> Row:
-    spread = asked.passed.spread
+def _row(asked: PassInspector, name: str, stages: Sequence[Stage], names: Callable[[Stage], str]) -> StackRow:
+    spread = asked.result.spread
     parts = tuple(
-        Part(
+        StackPart(
             names(stage),
             title(stage),
             spread[stage.number] / max(float(spread[stage.number].max()), 1e-9),
-            asked.passed.stages.index(stage),
+            asked.result.stages.index(stage),
         )
         for stage in stages
     )
-    return Row(name, parts, asked.tokens(stages[0].side))
+    return StackRow(name, parts, asked.tokens(stages[0].side))
 
 
-def _draw(asked: Asked, rows: Sequence[Row], chosen: Stage, name: str, zoom: str) -> None:
+def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: str, zoom: str) -> None:
     stack.mount(
         rows,
         f"{KEY}_{zoom}",
@@ -86,17 +88,17 @@ def _draw(asked: Asked, rows: Sequence[Row], chosen: Stage, name: str, zoom: str
             "A strip has a cell for each token, the first on the left: the stronger, the larger the vector that the "
             "part gives it (root mean square, as a share of the part's largest). Click a part to go closer."
         ),
-        chosen=asked.passed.stages.index(chosen),
-        on_pick=partial(_closer, asked, zoom),
+        chosen=asked.result.stages.index(chosen),
+        on_pick=partial(_zoom_in, asked, zoom),
         about=tuple(page_provenance().items()),
     )
 
 
-def _closer(asked: Asked, zoom: str) -> None:
+def _zoom_in(asked: PassInspector, zoom: str) -> None:
     """One zoom closer, at the part and the token that were clicked."""
-    found = stack.picked(f"{KEY}_{zoom}")
-    if found is None or found[0] >= len(asked.passed.stages):
+    found = stack.picked_part(f"{KEY}_{zoom}")
+    if found is None or found[0] >= len(asked.result.stages):
         return
     stage, row = found
     token = {} if row is None else {"row": row}
-    choose_own(Options, stage=stage, column=None, zoom="layer" if zoom == "stack" else "stage", **token)
+    set_params(WholePassOptions, stage=stage, column=None, zoom="layer" if zoom == "stack" else "stage", **token)

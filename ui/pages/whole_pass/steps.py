@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from inference.questions.whole_pass import Stage
-from ui.input.picking import control
-from ui.pages.whole_pass.asking import Asked
+from i18n import _, translate
+from inference.tasks.whole_pass import Stage
+from ui.input.bound_widget import bound_widget
+from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import place, title
-from ui.pages.whole_pass.options import HEADS, ZOOMS, Options
-from ui.state.options import choose_own
-from wording import _, told
+from ui.pages.whole_pass.options import HEADS, ZOOMS, WholePassOptions
+from ui.state.params import set_params
 
 
-def head_and_zoom(asked: Asked) -> None:
+def head_and_zoom(asked: PassInspector) -> None:
     """What the pass ends with, and how close it is looked at."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
@@ -26,12 +26,12 @@ def head_and_zoom(asked: Asked) -> None:
             list(asked.heads),
             key="pass_head",
             required=True,
-            format_func=lambda head: told(heads[head]),
-            on_change=lambda: choose_own(Options, ends=st.session_state["pass_head"], stage=None, column=None),
+            format_func=lambda head: translate(heads[head]),
+            on_change=lambda: set_params(WholePassOptions, ends=st.session_state["pass_head"], stage=None, column=None),
             help=_("The head that reads the last state; without one, the pass ends with that state"),
         )
-    control(
-        Options,
+    bound_widget(
+        WholePassOptions,
         "zoom",
         closeness.segmented_control,
         _("How close"),
@@ -42,9 +42,9 @@ def head_and_zoom(asked: Asked) -> None:
     )
 
 
-def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
+def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:
     """The chosen stage by name, and the one before and after it among those that are shown, by the keyboard too."""
-    stages = asked.passed.stages
+    stages = asked.result.stages
     at, beside = st.columns([2, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)
     at.selectbox(
@@ -52,7 +52,7 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
         [stages.index(stage) for stage in shown],
         key="pass_stage",
         format_func=lambda index: _stage(asked, stages[index]),
-        on_change=lambda: _go(st.session_state["pass_stage"]),
+        on_change=lambda: _open_stage(st.session_state["pass_stage"]),
         help=_("What the model computes, in the order in which it does"),
     )
     here = shown.index(chosen)
@@ -63,7 +63,7 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
             label,
             key="pass_back" if step < 0 else "pass_on",
             disabled=not 0 <= other < len(shown),
-            on_click=_go,
+            on_click=_open_stage,
             args=(stages.index(shown[other]) if 0 <= other < len(shown) else 0,),
             shortcut=keys,
             width="stretch",
@@ -71,9 +71,9 @@ def along(asked: Asked, chosen: Stage, shown: Sequence[Stage]) -> None:
         )
 
 
-def _stage(asked: Asked, stage: Stage) -> str:
+def _stage(asked: PassInspector, stage: Stage) -> str:
     return _("{place}: {stage}", place=place(stage, asked.base, asked.two), stage=title(stage))
 
 
-def _go(stage: int) -> None:
-    choose_own(Options, stage=stage, column=None)
+def _open_stage(stage: int) -> None:
+    set_params(WholePassOptions, stage=stage, column=None)

@@ -9,16 +9,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention.complexity import TABLE, LayerType, Setting
-from ui.pages.why_attention.options import Options
+from attention.complexity import TABLE, ComplexitySetting, LayerType
+from i18n import _, translate
+from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.show.chart import draw_chart, theme
 from ui.show.csv_table import frame_csv
+from ui.show.download import download_button
 from ui.show.draw_table import draw_table
-from ui.show.lists import together
-from ui.show.saving import save
-from ui.state.options import choose_own
+from ui.show.format_list import join_sentences
+from ui.state.params import set_params
 from viz.figures.complexity import growth
-from wording import _, told
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
 KERNELS = (2, 3, 5, 7, 9, 15, 31)
@@ -31,14 +31,14 @@ POINTS = 120
 
 
 @dataclass(frozen=True)
-class Numbers:
+class CostSetting:
     """The four numbers that the page speaks of."""
 
-    setting: Setting
+    setting: ComplexitySetting
     n: int
 
 
-def controls(options: Options, width: int, tokens: int) -> Numbers:
+def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetting:
     """The four sliders; what an address asks for beyond them is brought within bounds."""
     columns = st.columns(4)
     asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
@@ -65,19 +65,19 @@ def controls(options: Options, width: int, tokens: int) -> Numbers:
             sorted({*known, values[name]}),
             key=key,
             format_func=lambda value: f"{value:,}",
-            on_change=partial(_chosen, name, key, {"d": width, "n": tokens}.get(name)),
+            on_change=partial(_on_change, name, key, {"d": width, "n": tokens}.get(name)),
             help=text,
         )
-    return Numbers(Setting(values["d"], values["k"], values["r"]), values["n"])
+    return CostSetting(ComplexitySetting(values["d"], values["k"], values["r"]), values["n"])
 
 
-def _chosen(name: str, key: str, usual: int | None) -> None:
+def _on_change(name: str, key: str, usual: int | None) -> None:
     """The model's own width and the text's own length stay out of the address, so that they follow model and text."""
     value = st.session_state[key]
-    choose_own(Options, **{name: None if value == usual else value})
+    set_params(WhyAttentionOptions, **{name: None if value == usual else value})
 
 
-def summary(numbers: Numbers) -> str:
+def summary(numbers: CostSetting) -> str:
     """Who costs less at n, and from which n on it is the other way round."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
@@ -112,7 +112,7 @@ def summary(numbers: Numbers) -> str:
         path=path,
         k=setting.k,
     )
-    return together(said, way)
+    return join_sentences(said, way)
 
 
 def _times(ratio: float) -> str:
@@ -124,7 +124,7 @@ def _times(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
-def figures(numbers: Numbers) -> None:
+def figures(numbers: CostSetting) -> None:
     """Cost, sequential operations and the longest path over n."""
     n = np.geomspace(1, LONGEST, POINTS)
     setting = numbers.setting
@@ -138,7 +138,7 @@ def figures(numbers: Numbers) -> None:
         "path": (_("Maximum path length"), _("Steps between two tokens"), [row.path_at(n, setting) for row in TABLE]),
     }
     for column, (name, (title, unit, values)) in zip(st.columns(3), drawn.items(), strict=True):
-        curves = [(told(row.name), one) for row, one in zip(TABLE, values, strict=True)]
+        curves = [(translate(row.name), one) for row, one in zip(TABLE, values, strict=True)]
         figure = growth(n, curves, theme(), title, unit, numbers.n)
         draw_chart(figure, f"why_{name}_figure", place=column)
     st.caption(
@@ -151,7 +151,7 @@ def figures(numbers: Numbers) -> None:
     )
 
 
-def table(numbers: Numbers) -> None:
+def table(numbers: CostSetting) -> None:
     """The paper's table with the values at n beside its formulas."""
     rows = pd.DataFrame([row_of(row, numbers) for row in TABLE])
     draw_table(rows, key="why_table")
@@ -166,14 +166,14 @@ def table(numbers: Numbers) -> None:
             r=numbers.setting.r,
         )
     )
-    save(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("The table"))
+    download_button(_("Save as CSV"), frame_csv(rows), "why_attention.csv", _("The table"))
 
 
-def row_of(row: LayerType, numbers: Numbers) -> dict[str, str]:
+def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:
     """One line of the table: each formula, and beside it its value."""
     n, setting = np.array([float(numbers.n)]), numbers.setting
     return {
-        _("layer type"): told(row.name),
+        _("layer type"): translate(row.name),
         _("complexity per layer"): f"O({row.complexity})",
         _("at n"): f"{float(row.cost_at(n, setting)[0]):,.0f}",
         _("sequential operations"): f"O({row.sequential})",

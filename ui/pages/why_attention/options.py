@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from training.jobs.rivals import MODELS, PARTS, STEPS, TASKS
+from training.jobs.baseline_runs import MODELS, PARTS, STEPS, TASKS
 
 WHEN = ("before", "after")
 
 
 @dataclass(frozen=True)
-class Options:
+class WhyAttentionOptions:
     """What this page lets its reader choose; None means the model's width and the text's length."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {

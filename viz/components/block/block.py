@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 from viz.components.block.layout import draw
-from viz.components.block.shapes import Drawing, Tower
-from viz.components.script import script, spoken, stylesheet
+from viz.components.block.shapes import LayerTower, ModelDrawing
+from viz.components.script import script, stylesheet, words_field
 
 
 @dataclass(frozen=True)
-class Paper:
+class PaperLink:
     """Where something is from: a few words and its address."""
 
     text: str
@@ -22,19 +22,19 @@ class Paper:
 
 
 @dataclass(frozen=True)
-class Told:
+class PartExplanation:
     """What is said about one part."""
 
     title: str
     text: str
-    papers: tuple[Paper, ...] = ()
+    papers: tuple[PaperLink, ...] = ()
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    towers: Sequence[Tower],
+    towers: Sequence[LayerTower],
     title: str,
     file: str,
-    told: Mapping[str, Told] | None = None,
+    told: Mapping[str, PartExplanation] | None = None,
     picked: str = "",
     sizes: Sequence[tuple[str, str, str]] = (),
 ) -> dict[str, Any]:
@@ -62,16 +62,16 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
             }
             for at, one in told.items()
         },
-        **spoken("block/block"),
+        **words_field("block/block"),
     }
 
 
 def mount(data: Mapping[str, Any], key: str, on_pick: Callable[[], None] | None = None) -> None:
-    """Draw it; ``on_pick`` runs when a part is picked, and ``picked(key)`` then says which."""
+    """Draw it; ``on_pick`` runs when a part is picked, and ``picked_part(key)`` then says which."""
     _COMPONENT(data=dict(data), key=key, on_picked_change=on_pick or _nothing)
 
 
-def picked(key: str) -> str | None:
+def picked_part(key: str) -> str | None:
     """Inside ``on_pick``: the id of the part that was picked."""
     part = st.session_state.get(key, {}).get("picked")
     return part if isinstance(part, str) else None
@@ -81,7 +81,7 @@ def _nothing() -> None:
     return None
 
 
-def _drawing(drawing: Drawing) -> dict[str, Any]:
+def _drawing(drawing: ModelDrawing) -> dict[str, Any]:
     return {"width": drawing.width, "height": drawing.height, "shapes": list(drawing.shapes)}
 
 

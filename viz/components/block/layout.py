@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viz.components.block.shapes import ENTERS, Box, Drawing, Shape, Step, Tower
+from viz.components.block.shapes import ENTERS, LayerBox, LayerTower, ModelDrawing, PartBox, Shape
 
 WIDTH = 344  # of one tower
 CENTRE, BOX, PAIR = 178, 216, 128  # middle; width of a box alone; width of one of two side by side
@@ -21,21 +21,21 @@ GAP, PAD = 20, 16  # between boxes; inside the frame
 ADD = 11  # radius
 
 
-def draw(towers: Sequence[Tower], beside: bool) -> Drawing:
+def draw(towers: Sequence[LayerTower], beside: bool) -> ModelDrawing:
     """One tower, or an encoder and its decoder: beside each other, or one below the other on narrow pages."""
     pens = [_Pen(tower, mirror=at > 0) for at, tower in enumerate(towers)]
     for pen in pens:
         pen.draw(ends=pen is pens[-1])
     places = [(at * WIDTH, 0) if beside else (0, sum(p.y for p in pens[:at])) for at in range(len(pens))]
-    shapes = [_moved(shape, *place) for pen, place in zip(pens, places, strict=True) for shape in pen.shapes]
+    shapes = [_move_shape(shape, *place) for pen, place in zip(pens, places, strict=True) for shape in pen.shapes]
     for pen, (x, y) in zip(pens[1:], places[1:], strict=True):
-        shapes += _crossing(pens[0].out, x if beside else 0, pen.crossed, y)
+        shapes += _cross_lines(pens[0].out, x if beside else 0, pen.crossed, y)
     width = WIDTH * (len(pens) if beside else 1)
     height = max(pen.y for pen in pens) if beside else sum(pen.y for pen in pens)
-    return Drawing(width, height, tuple(shapes))
+    return ModelDrawing(width, height, tuple(shapes))
 
 
-def _crossing(out: int, x: int, crossed: Sequence[int], y: int) -> list[Shape]:
+def _cross_lines(out: int, x: int, crossed: Sequence[int], y: int) -> list[Shape]:
     """What the encoder made, led to every cross-attention of the decoder, whose left top corner is x, y."""
     start = [[CENTRE, out], [CENTRE, out + GAP // 2], [x + EDGE, out + GAP // 2]]
     box = x + WIDTH - CENTRE - BOX // 2
@@ -43,7 +43,7 @@ def _crossing(out: int, x: int, crossed: Sequence[int], y: int) -> list[Shape]:
     return [{"kind": "line", "points": [*start, *end], "arrow": True, "role": "memory"} for end in ends]
 
 
-def _moved(shape: Shape, x: int, y: int) -> Shape:
+def _move_shape(shape: Shape, x: int, y: int) -> Shape:
     if shape["kind"] == "line":
         return {**shape, "points": [[px + x, py + y] for px, py in shape["points"]]}
     return {**shape, "x": shape["x"] + x, "y": shape["y"] + y}
@@ -52,7 +52,7 @@ def _moved(shape: Shape, x: int, y: int) -> Shape:
 class _Pen:
     """Draws one tower from the top; ``y`` is how far it has come. Mirrored, its residual lines are on the right."""
 
-    def __init__(self, tower: Tower, mirror: bool) -> None:
+    def __init__(self, tower: LayerTower, mirror: bool) -> None:
         self.tower, self.mirror = tower, mirror
         self.shapes: list[Shape] = []
         self.crossed: list[int] = []  # heights at which what the encoder made comes in
@@ -87,7 +87,7 @@ class _Pen:
             self.y += GAP
         self.y += 4
 
-    def embeddings(self, boxes: Sequence[Box]) -> None:
+    def embeddings(self, boxes: Sequence[PartBox]) -> None:
         """Tables side by side, added up."""
         self.arrow()
         centres = self.boxes(boxes, 106 if len(boxes) > 2 else PAIR)
@@ -129,7 +129,7 @@ class _Pen:
         self.y += PAD
         self.line([[last, bottom], [last, self.y]], arrow=False)
         frame = {"kind": "frame", "x": 20, "y": top, "w": WIDTH - 28, "h": self.y - top, "text": self.tower.repeats}
-        self.shapes.insert(0, self.flipped(frame))
+        self.shapes.insert(0, self.flip(frame))
 
     def connect(self, places: dict[int, tuple[int, int, int]], ranks: dict[int, int], source: int, target: int) -> None:
         """A line from one step to another: straight or bent to the next rank, round the side to a later one."""
@@ -147,7 +147,7 @@ class _Pen:
         side = to - ADD if added else to - BOX // 2
         self.line([[x, out], [RAIL, out], [RAIL, into], [side, into]], "residual")
 
-    def boxes(self, boxes: Sequence[Box], width: int = BOX) -> list[int]:
+    def boxes(self, boxes: Sequence[PartBox], width: int = BOX) -> list[int]:
         """Boxes side by side, as high as the fullest; returns their middles."""
         height = max(box.height(width) for box in boxes)
         room = width + 6
@@ -174,9 +174,9 @@ class _Pen:
         self.shape({"kind": "text", "x": x, "y": y, "text": text, "role": role, "anchor": anchor})
 
     def shape(self, shape: Shape) -> None:
-        self.shapes.append(self.flipped(shape))
+        self.shapes.append(self.flip(shape))
 
-    def flipped(self, shape: Shape) -> Shape:
+    def flip(self, shape: Shape) -> Shape:
         """A shape of a mirrored tower, left for right."""
         if not self.mirror:
             return shape
@@ -187,7 +187,7 @@ class _Pen:
         return {**shape, "x": WIDTH - shape["x"] - shape.get("w", 0)}
 
 
-def _ranks(steps: Sequence[Step]) -> dict[int, int]:
+def _ranks(steps: Sequence[LayerBox]) -> dict[int, int]:
     """How many steps lie before each, on the longest way; what enters the layer has rank 0."""
     ranks: dict[int, int] = {}
     for at, step in enumerate(steps):

@@ -20,7 +20,7 @@ Shape = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Box:
+class PartBox:
     """One part. ``role`` picks its colour; ``id`` names its explanation; ``cells`` is a mask, (query, key)."""
 
     id: str
@@ -49,14 +49,14 @@ class Box:
     def lines(self, width: int) -> tuple[list[str], list[str]]:
         """Title and notes in lines that fit."""
         room = width - 12
-        notes = (wrapped(note, int(room / LETTER)) for note in self.notes)
-        return wrapped(self.title, int(room / STRONG)), [one for n in notes for one in n]
+        notes = (wrap_text(note, int(room / LETTER)) for note in self.notes)
+        return wrap_text(self.title, int(room / STRONG)), [one for n in notes for one in n]
 
 
-def wrapped(text: str, room: int) -> list[str]:
+def wrap_text(text: str, room: int) -> list[str]:
     """A text in lines of at most ``room`` letters; a line may end after any Chinese character, which is two wide.
 
-    >>> wrapped("Masked self-attention", 14), wrapped("带掩码的自注意力，每层 12 头", 14)
+    >>> wrap_text("Masked self-attention", 14), wrap_text("带掩码的自注意力，每层 12 头", 14)
     (['Masked', 'self-attention'], ['带掩码的自注意', '力，每层 12 头'])
     """
     if not WIDE.search(text):
@@ -70,18 +70,18 @@ def wrapped(text: str, room: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Step:
+class LayerBox:
     """A box inside a layer and the steps whose results it reads, ENTERS for what enters the layer.
 
     A step of the role "add" is drawn as ⊕.
     """
 
-    box: Box
+    box: PartBox
     sources: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Tower:
+class LayerTower:
     """One stack of layers with what stands before and after it. ``summed`` are added up before ``before``.
 
     ``heads`` says that the last row of ``after`` is where the drawing ends.
@@ -89,18 +89,18 @@ class Tower:
 
     name: str
     reads: str  # "14 tokens"
-    summed: tuple[Box, ...]
-    before: tuple[Box, ...]
+    summed: tuple[PartBox, ...]
+    before: tuple[PartBox, ...]
     repeats: str  # "6 ×"
-    steps: tuple[Step, ...]
+    steps: tuple[LayerBox, ...]
     leaves: int
-    after: tuple[tuple[Box, ...], ...]  # rows; boxes of one row stand side by side
+    after: tuple[tuple[PartBox, ...], ...]  # rows; boxes of one row stand side by side
     shape: str  # "14 × 384"
     heads: bool = False
 
 
 @dataclass(frozen=True)
-class Drawing:
+class ModelDrawing:
     """Shapes within ``width`` and ``height``."""
 
     width: int

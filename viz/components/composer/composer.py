@@ -7,15 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.script import script, spoken, stylesheet
-from wording import told
+from i18n import translate
+from viz.components.script import script, stylesheet, words_field
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
     text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What composer.js draws; its typedef ComposerData has the same fields."""
-    shown = [{"title": told(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
+    shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
         "pair": pair,
@@ -23,7 +23,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "takesPair": takes_pair,
         "takesTarget": takes_target,
         "examples": shown,
-        **spoken("composer/composer"),
+        **words_field("composer/composer"),
     }
 
 

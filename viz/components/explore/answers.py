@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from attention.codec import frame
-from attention.survey import Survey
+from attention.head_summary import HeadSummary
 from attention.view import BLOCK, View
-from wording import sentence
+from i18n import gettext_lazy
 
 LARGEST_TILE = 1024  # cells on a side
 
-Asked = Mapping[str, str]  # a question's fields, as an address writes them
+QueryFields = Mapping[str, str]  # a question's fields, as an address writes them
 
 
 class BadRequest(ValueError):
     """A question about nothing."""
 
 
-def grid(found: Survey, places: Mapping[str, Any] | None) -> bytes:
+def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
     """All heads small, and what the words of the text give each key together; ``places`` as content.places tells."""
     crowd = found.crowd
     arrays = {
@@ -33,19 +33,19 @@ def grid(found: Survey, places: Mapping[str, Any] | None) -> bytes:
     return frame({"sampled": found.sampled, "rows": rows, "habits": places}, arrays)
 
 
-def rows(view: View, asked: Asked) -> bytes:
+def rows(view: View, asked: QueryFields) -> bytes:
     """Where one token looks in every head."""
     query = number(asked, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
-def columns(view: View, asked: Asked) -> bytes:
+def columns(view: View, asked: QueryFields) -> bytes:
     """Who looks at one token in every head."""
     key = number(asked, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
-def tile(view: View, asked: Asked) -> bytes:
+def tile(view: View, asked: QueryFields) -> bytes:
     """A part of one head's map at the resolution asked for."""
     layer, head = head_of(asked, view)
     (q0, q1), (k0, k1) = _span(asked, "q", len(view.queries)), _span(asked, "k", len(view.keys))
@@ -58,10 +58,10 @@ def tile(view: View, asked: Asked) -> bytes:
     return frame({**header, "exact": exact}, {"tile": (weights, "float16")})
 
 
-OF_A_VIEW: dict[str, Callable[[View, Asked], bytes]] = {"rows": rows, "columns": columns, "tile": tile}
+OF_A_VIEW: dict[str, Callable[[View, QueryFields], bytes]] = {"rows": rows, "columns": columns, "tile": tile}
 
 
-def number(asked: Asked, name: str, end: int) -> int:
+def number(asked: QueryFields, name: str, end: int) -> int:
     """A whole number from 0 to end - 1 in a question. Raises BadRequest for anything else.
 
     >>> number({"layer": "3"}, "layer", 6)
@@ -70,7 +70,7 @@ def number(asked: Asked, name: str, end: int) -> int:
     raw = asked.get(name, "")
     if not (raw.isascii() and raw.isdigit() and len(raw) < 10 and int(raw) < end):
         raise BadRequest(
-            sentence(
+            gettext_lazy(
                 "“{name}” is {raw!r}; it should be a whole number from 0 to {last}.",
                 name=name,
                 raw=raw[:20],
@@ -80,11 +80,11 @@ def number(asked: Asked, name: str, end: int) -> int:
     return int(raw)
 
 
-def _span(asked: Asked, name: str, length: int) -> tuple[int, int]:
+def _span(asked: QueryFields, name: str, length: int) -> tuple[int, int]:
     start, stop = number(asked, f"{name}0", length), number(asked, f"{name}1", length + 1)
     if start >= stop:
         raise BadRequest(
-            sentence(
+            gettext_lazy(
                 "“{name}0” is {start} and “{name}1” is {stop}; the first should be less.",
                 name=name,
                 start=start,
@@ -94,6 +94,6 @@ def _span(asked: Asked, name: str, length: int) -> tuple[int, int]:
     return start, stop
 
 
-def head_of(asked: Asked, view: View) -> tuple[int, int]:
+def head_of(asked: QueryFields, view: View) -> tuple[int, int]:
     """The layer and head in a question."""
     return number(asked, "layer", view.layers), number(asked, "head", view.heads)

@@ -32,6 +32,6 @@ def choices(view: View) -> dict[str, tuple[str, ...]]:
 
     A picture has the measures that say something of patches.
     """
-    if not view.signed:
+    if not view.is_signed:
         return {**CHOICES, "order": ("layer", *(measure.name for measure in measures_of(view)), "focus")}
     return {**CHOICES, "order": ("layer", "focus"), "by": ("weight",)}

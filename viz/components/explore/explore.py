@@ -15,35 +15,35 @@ from typing import Any
 
 import streamlit as st
 
+from i18n import ENGLISH, _, active_language, use_language
 from viz.components.base_path import BASE
 from viz.components.explore.content import payload, places, script, style
-from wording import ENGLISH, _, language, speaking
 
-__all__ = ["ADDRESS", "address", "mount", "payload", "places", "script", "spoken", "style"]
+__all__ = ["ADDRESS", "address", "mount", "payload", "places", "script", "script_in_language", "style"]
 
 HERE = Path(__file__).parent
 
 
 def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
     """Draw it; ``on_selection`` runs when a click keeps something, found in session_state[key].selection."""
-    _component(language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
+    _component(active_language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
 
 
 @cache
-def spoken(code: str) -> str:
+def script_in_language(code: str) -> str:
     """The component's JavaScript in a language."""
-    with speaking(code):
+    with use_language(code):
         return script()
 
 
 def address(code: str) -> str:
     """Where the browser finds it; it holds the script's hash, so it never goes stale."""
-    return ADDRESS.format(code=code, digest=hashlib.sha256(spoken(code).encode()).hexdigest()[:16])
+    return ADDRESS.format(code=code, digest=hashlib.sha256(script_in_language(code).encode()).hexdigest()[:16])
 
 
 @cache
 def _component(code: str) -> Callable[..., Any]:
-    with speaking(code):
+    with use_language(code):
         missing = json.dumps(_("The page's script could not be fetched. Reload the page."), ensure_ascii=False)
     loader = (HERE / "loader.js").read_text(encoding="utf-8")
     loader = loader.replace("SCRIPT_ADDRESS", address(code))

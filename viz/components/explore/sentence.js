@@ -1,6 +1,6 @@
 // The tokens of the text, to be asked about: rows of chips, and the tools under them.
 
-import { createChipRow, shownAtOnce } from "../strip/chips.js";
+import { createChipRow, shownAtOnce } from "../token_strip/chips.js";
 import { clamp, colourAt } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { windowOn } from "../shared/moves.js";

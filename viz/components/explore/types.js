@@ -78,7 +78,7 @@
  * @property {Partial<Selection>} selection
  */
 /** @typedef {{address: string, token: string}} Slip where what is kept is told without a run of the page's script */
-/** @typedef {Payload & {slip?: Slip|null}} Handed with a slip where nothing else follows a click; ui/show/slips.py */
+/** @typedef {Payload & {slip?: Slip|null}} Handed with a slip where nothing else follows a click; ui/show/selection_tokens.py */
 /** @typedef {typeof import("./words.js").WORDS} Words */
 
 /**

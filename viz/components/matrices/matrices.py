@@ -11,18 +11,18 @@ import numpy.typing as npt
 import streamlit as st
 
 from attention.codec import frame
-from attention.mask import Array
-from viz.components.script import script, spoken, stylesheet
+from attention.mask import FloatArray
+from viz.components.script import script, stylesheet, words_field
 
 Palette = Literal["diverging", "sequential"]  # sequential: weights from 0
 
 
 @dataclass(frozen=True)
-class Sheet:
+class MatrixSpec:
     """One matrix as shown."""
 
     name: str  # "Q = X·W_Q + b"
-    values: Array | npt.NDArray[np.float64]  # (row, column)
+    values: FloatArray | npt.NDArray[np.float64]  # (row, column)
     rows: tuple[str, ...] = ()  # labels
     columns: tuple[str, ...] = ()
     note: str = ""  # a line under it: shape, meaning, range
@@ -43,7 +43,7 @@ class Sheet:
 About = Sequence[tuple[str, str]]  # names and values of a caption: which model, which text
 
 
-def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
+def payload(sheets: Sequence[MatrixSpec], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
     """What matrices.js draws, as one frame; its typedef MatricesData has the same fields.
 
     ``about`` stands in every file that is saved of them.
@@ -63,19 +63,19 @@ def payload(sheets: Sequence[Sheet], picks: bool, numbers: bool | None, about: A
     ]
     arrays = {str(index): (np.asarray(sheet.values, np.float32), "float32") for index, sheet in enumerate(sheets)}
     header = {"sheets": described, "picks": picks, "numbers": numbers, "about": [list(pair) for pair in about]}
-    header |= spoken("matrices/matrices")
+    header |= words_field("matrices/matrices")
     return frame(header, arrays)
 
 
 def mount(
-    sheets: Sequence[Sheet],
+    sheets: Sequence[MatrixSpec],
     key: str,
     *,
     on_pick: Callable[[], None] | None = None,
     numbers: bool | None = None,
     about: About = (),
 ) -> None:
-    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked(key)`` then says which.
+    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked_cell(key)`` then says which.
 
     ``about`` as in ``payload``.
     """
@@ -83,7 +83,7 @@ def mount(
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
-def picked(key: str) -> tuple[int, int, int] | None:
+def picked_cell(key: str) -> tuple[int, int, int] | None:
     """Inside ``on_pick``: (sheet, row, column) of the cell that was picked."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:

@@ -9,14 +9,14 @@ from typing import Any
 from attention.grid import Grid
 from attention.picture import Picture
 from attention.trace import Trace
-from viz.components.script import spoken, stylesheet
+from viz.components.script import stylesheet, words_field
 
 FACINGS = ("out", "in")
 KINDS = ("head", "norms", "rollout")
 
 
 @dataclass(frozen=True)
-class Look:
+class PictureSelection:
     """What is chosen: a head, a token, whether it looks or is looked at, and what shows: the head's weights, these
     times the length of each value, or the rollout of all layers."""
 
@@ -32,28 +32,28 @@ def part_of(trace: Trace) -> str:
     return "encoder" if "encoder" in trace.parts else trace.part
 
 
-def seen(trace: Trace) -> tuple[Grid, Picture]:
+def grid_and_picture(trace: Trace) -> tuple[Grid, Picture]:
     """A trace's grid and picture; raises ValueError where it is of a text alone."""
     if trace.source.grid is None or trace.picture is None:
         raise ValueError("This trace is of a text, and has no picture.")
     return trace.source.grid, trace.picture
 
 
-def without_patch(trace: Trace) -> list[int]:
+def tokens_without_patch(trace: Trace) -> list[int]:
     """Tokens that have no patch, such as CLS and registers, in their order."""
-    grid, _ = seen(trace)
+    grid, _ = grid_and_picture(trace)
     return [at for at in range(len(trace.source)) if grid.place(at) is None]
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    trace: Trace, look: Look, title: str, about: Sequence[tuple[str, str]], base: str = "", query: str = "",
+    trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], base: str = "", query: str = "",
     index_base: int = 0, inside: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """What picture.js draws; its typedef PictureData has the same fields.
 
     ``base`` and ``query`` make up every address that is fetched; ``inside`` has the numbers where there is no server.
     """
-    grid, picture = seen(trace)
+    grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box
     records = trace.records(part_of(trace))
     return {
@@ -68,7 +68,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
             "start": grid.start,
             "box": [left / picture.width, top / picture.height, right / picture.width, bottom / picture.height],
         },
-        "others": [{"at": at, "name": trace.tokens[at]} for at in without_patch(trace)],
+        "others": [{"at": at, "name": trace.tokens[at]} for at in tokens_without_patch(trace)],
         "tokens": list(trace.tokens),
         "layers": len(records),
         "heads": records[0].heads,
@@ -76,7 +76,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "indexBase": index_base,
         "selection": asdict(look),
         "inside": inside,
-        **spoken("picture/picture"),
+        **words_field("picture/picture"),
     }
 
 

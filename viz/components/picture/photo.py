@@ -8,7 +8,7 @@ import io
 import numpy as np
 
 from attention.grid import Grid
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.picture import Picture
 
 LONGEST = 896  # pixels of its longer side
@@ -47,7 +47,7 @@ def as_address(file: bytes) -> str:
     return f"data:{kind_of_photo(file)};base64,{base64.b64encode(file).decode()}"
 
 
-def dimmed(picture: Picture, grid: Grid, weights: Array) -> bytes:
+def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
     """The picture with its patches as bright as the root of their weight beside the largest; a PNG.
 
     ``weights`` is (token,); what the model was not given is as dim as a patch without weight. As drawDimmed of

@@ -8,16 +8,16 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.picture.content import FACINGS, KINDS, Look, style
+from viz.components.picture.content import FACINGS, KINDS, PictureSelection, style
 from viz.components.script import script
 
 
 def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw it; ``on_pick`` runs when something is kept, and ``picked(key, …)`` then says what."""
+    """Draw it; ``on_pick`` runs when something is kept, and ``picked_selection(key, …)`` then says what."""
     _COMPONENT(data=data, key=key, on_picked_change=on_pick)
 
 
-def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
+def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureSelection | None:
     """Inside ``on_pick``: what is kept; None where the server had forgotten the maps, or what came is nothing of it."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict):
@@ -28,10 +28,10 @@ def picked(key: str, layers: int, heads: int, tokens: int) -> Look | None:
         return None
     if found.get("facing") not in FACINGS or found.get("by") not in KINDS:
         return None
-    return Look(**numbers, facing=found["facing"], by=found["by"])
+    return PictureSelection(**numbers, facing=found["facing"], by=found["by"])
 
 
-def pasted(key: str) -> bytes | None:
+def pasted_file(key: str) -> bytes | None:
     """Inside ``on_pick``: the file that was pasted, if that is what came; what is no text of bytes is an empty file."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict) or not isinstance(found.get("pasted"), str):

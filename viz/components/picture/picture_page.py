@@ -9,15 +9,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from attention.codec import sqrt8
-from attention.mask import Array
+from attention.mask import FloatArray
 from attention.trace import Trace
-from viz.components.picture.content import Look, part_of, payload, seen, style, without_patch
+from i18n import _, active_language, translate
+from viz.components.picture.content import (
+    PictureSelection,
+    grid_and_picture,
+    part_of,
+    payload,
+    style,
+    tokens_without_patch,
+)
 from viz.components.picture.photo import as_address, photo
-from viz.components.picture.whole_maps import head_map, in_every_head, rolled_out
+from viz.components.picture.whole_maps import head_map, in_every_head, rollout_map
 from viz.components.script import script
 from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
-from viz.inline import inline, quoted
-from wording import _, language, told
+from viz.inline import escape_json, inline
 
 ROOM = 1_000_000  # bytes of maps as they stand in the file; the photo, script and rows take the rest of 1.5 MB
 ROWS = 24  # tokens without a patch whose looks in every head go in; beside them only the chosen one's
@@ -30,9 +37,11 @@ picture({
 """
 
 
-def picture_html(trace: Trace, look: Look, title: str, about: Sequence[tuple[str, str]], index_base: int = 0) -> str:
+def picture_html(
+    trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], index_base: int = 0
+) -> str:
     """The file's content; title and ``about``, names and values of the caption, are text and not markup."""
-    inside = _inside(trace, look)
+    inside = _page_data(trace, look)
     data = payload(trace, look, title, about, index_base=index_base, inside=inside)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
     held = _(
@@ -40,9 +49,9 @@ def picture_html(trace: Trace, look: Look, title: str, about: Sequence[tuple[str
         "Weights to within 0.004.",
         maps=len(inside["maps"]) - ("rollout" in inside["maps"]),
     )
-    drawn, made = told(UNSCRIPTED), _("Made with Headlight.")
+    drawn, made = translate(UNSCRIPTED), _("Made with Headlight.")
     return f"""<!doctype html>
-<html lang="{language()}"><head><meta charset="utf-8">
+<html lang="{active_language()}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
@@ -50,22 +59,23 @@ def picture_html(trace: Trace, look: Look, title: str, about: Sequence[tuple[str
 <body><h1>{html.escape(title)}</h1>
 <main id="view"><div class="still"><p>{html.escape(drawn)}</p></div></main>
 <footer><dl>{said}</dl><p>{html.escape(f"{held} {made}")}</p></footer>
-<script type="application/json" id="embedded">{quoted(data)}</script>
+<script type="application/json" id="embedded">{escape_json(data)}</script>
 <script type="module">
 {inline(script("picture/picture") + START)}</script>
 </body></html>
 """
 
 
-def _inside(trace: Trace, look: Look) -> dict[str, Any]:
+def _page_data(trace: Trace, look: PictureSelection) -> dict[str, Any]:
     """The typedef Inside of picture_source.js: photo, maps, and what some tokens look at in every head."""
     records = trace.records(part_of(trace))
-    _grid, picture = seen(trace)
+    _grid, picture = grid_and_picture(trace)
     kind = "norms" if look.by == "norms" else "head"
-    asked = [("out", token) for token in dict.fromkeys([look.token, *without_patch(trace)[:ROWS]])]
+    asked = [("out", token) for token in dict.fromkeys([look.token, *tokens_without_patch(trace)[:ROWS]])]
     asked += [("in", look.token)] if look.facing == "in" else []
     every = {
-        f"{kind}.{facing}.{token}": _packed(in_every_head(records, facing, token, kind)) for facing, token in asked
+        f"{kind}.{facing}.{token}": _pack_weights(in_every_head(records, facing, token, kind))
+        for facing, token in asked
     }
     return {
         "photo": as_address(photo(picture)),
@@ -75,24 +85,24 @@ def _inside(trace: Trace, look: Look) -> dict[str, Any]:
     }
 
 
-def _maps(trace: Trace, look: Look) -> Iterator[tuple[str, dict[str, Any]]]:
+def _maps(trace: Trace, look: PictureSelection) -> Iterator[tuple[str, dict[str, Any]]]:
     """Whole maps, the rollout where it is shown and the chosen head first, then the nearest, while there is room."""
     records, room = trace.records(part_of(trace)), ROOM
     if look.by == "rollout":
-        packed = _packed(rolled_out(records))
+        packed = _pack_weights(rollout_map(records))
         room -= len(packed["data"])
         yield "rollout", packed
     every = [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
     chosen, kind = (look.layer, look.head), "norms" if look.by == "norms" else "head"
     for layer, head in sorted(every, key=lambda place: (place != chosen, abs(place[0] - look.layer))):
-        packed = _packed(head_map(records, layer, head, kind))
+        packed = _pack_weights(head_map(records, layer, head, kind))
         room -= len(packed["data"])
         if room < 0:
             return
         yield f"{kind}.{layer}.{head}", packed
 
 
-def _packed(weights: Array) -> dict[str, Any]:
+def _pack_weights(weights: FloatArray) -> dict[str, Any]:
     """Square-root bytes, deflated, as text."""
     data = zlib.compress(sqrt8(weights).tobytes(), 6)
     return {"shape": list(weights.shape), "data": base64.b64encode(data).decode()}

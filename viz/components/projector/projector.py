@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from viz.components.script import script, stylesheet, words
+from viz.components.script import script, stylesheet, translated_words
 
 
 def mount() -> None:
     """The button, and the key P wherever nothing is typed."""
-    _COMPONENT(key="projector", data={"words": words("projector/projector")})
+    _COMPONENT(key="projector", data={"words": translated_words("projector/projector")})
 
 
 _COMPONENT = st.components.v2.component(

@@ -20,7 +20,7 @@ const FULL_WIDTH = /[，。、；：！？（）《》「」『』【】…]/u; 
 const HOLE = /\{(\w+)\}/g;
 
 /**
- * Whether a space stands between two letters, as wording/seams.py has it.
+ * Whether a space stands between two letters, as i18n/cjk_spacing.py has it.
  * @param {string} left @param {string} right
  */
 function apart(left, right) {

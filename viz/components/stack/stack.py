@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from viz.components.script import script, spoken, stylesheet
+from viz.components.script import script, stylesheet, words_field
 
 MOST = 96  # cells of a strip; of more tokens, several share one
 LEVELS = 255
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class StackPart:
     """One part as shown."""
 
     name: str
@@ -27,16 +27,16 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class StackRow:
     """Parts that belong together, such as a layer's, in their order; ``tokens`` are what cells stand for."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[StackPart, ...]
     tokens: tuple[str, ...]
 
 
 def payload(
-    rows: Sequence[Row], title: str, note: str, chosen: int, about: Sequence[tuple[str, str]] = ()
+    rows: Sequence[StackRow], title: str, note: str, chosen: int, about: Sequence[tuple[str, str]] = ()
 ) -> dict[str, Any]:
     """What stack.js draws; its typedef StackData has the same fields. ``chosen`` is the ``pick`` of one part."""
     return {
@@ -55,7 +55,7 @@ def payload(
             }
             for row in rows
         ],
-        **spoken("stack/stack"),
+        **words_field("stack/stack"),
     }
 
 
@@ -72,7 +72,7 @@ def levels(shares: npt.NDArray[np.float32]) -> list[int]:
 
 
 def mount(  # noqa: PLR0913  # what is drawn, and what a page may add by name
-    rows: Sequence[Row],
+    rows: Sequence[StackRow],
     key: str,
     *,
     title: str,
@@ -81,11 +81,11 @@ def mount(  # noqa: PLR0913  # what is drawn, and what a page may add by name
     on_pick: Callable[[], None],
     about: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Draw the rows; ``on_pick`` runs when a part is picked, and ``picked(key)`` then says which."""
+    """Draw the rows; ``on_pick`` runs when a part is picked, and ``picked_part(key)`` then says which."""
     _COMPONENT(data=payload(rows, title, note, chosen, about), key=key, on_picked_change=on_pick)
 
 
-def picked(key: str) -> tuple[int, int | None] | None:
+def picked_part(key: str) -> tuple[int, int | None] | None:
     """Inside ``on_pick``: what the part reports, and the token whose cell was clicked, if one was."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 2 or place[0] < 0:

@@ -6,11 +6,11 @@ import base64
 import html
 from collections.abc import Sequence
 
-from viz.components.matrices.matrices import Sheet, payload
+from i18n import _, active_language, translate
+from viz.components.matrices.matrices import MatrixSpec, payload
 from viz.components.script import script, stylesheet
 from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 from viz.inline import inline
-from wording import _, language, told
 
 START = """
 const letters = atob(document.getElementById("embedded").textContent);
@@ -23,7 +23,7 @@ matrices({
 
 
 def matrices_html(
-    title: str, sentences: Sequence[str], sheets: Sequence[Sheet], about: Sequence[tuple[str, str]]
+    title: str, sentences: Sequence[str], sheets: Sequence[MatrixSpec], about: Sequence[tuple[str, str]]
 ) -> str:
     """The file's content; ``about`` are names and values of the caption. All of it is text, not markup.
 
@@ -33,10 +33,10 @@ def matrices_html(
     data = base64.b64encode(payload(sheets, False, None, about)).decode()
     read = "".join(f'<p dir="auto">{html.escape(sentence)}</p>' for sentence in sentences)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
-    drawn, made = told(UNSCRIPTED), _("Made with Headlight.")
+    drawn, made = translate(UNSCRIPTED), _("Made with Headlight.")
     style = (HERE / "standalone.css").read_text(encoding="utf-8") + stylesheet("shared/look", "matrices/matrices")
     return f"""<!doctype html>
-<html lang="{language()}"><head><meta charset="utf-8">
+<html lang="{active_language()}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>

@@ -16,15 +16,15 @@ from typing import Any, Literal
 import numpy as np
 
 from attention.codec import STORED, signed8, sqrt8
-from attention.mask import Array
-from attention.survey import Survey
+from attention.head_summary import HeadSummary
+from attention.mask import FloatArray
 from attention.view import View
-from viz.components.script import own
+from i18n import _, active_language, gettext_lazy, join_sentences, translate
+from viz.components.script import own_source
 from viz.export import TooLong, caption
-from viz.inline import inline, quoted
-from viz.stills.head import picture
-from viz.stills.svg import svg
-from wording import _, language, sentence, together, told
+from viz.inline import escape_json, inline
+from viz.static.head import picture
+from viz.static.svg import svg
 
 HERE = Path(__file__).parent
 Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
@@ -36,37 +36,37 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
-UNSCRIPTED = sentence(
+UNSCRIPTED = gettext_lazy(
     "Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it."
 )
-ELSEWHERE = sentence("Open the text in Headlight to see the others.")
-IN_A_FILE = sentence("A file has room for more: .save(path) writes one.")  # of a page inside a notebook
+ELSEWHERE = gettext_lazy("Open the text in Headlight to see the others.")
+IN_A_FILE = gettext_lazy("A file has room for more: .save(path) writes one.")  # of a page inside a notebook
 LABELS = {
-    "model": sentence("Model"),
-    "revision": sentence("Revision"),
-    "weights_sha256": sentence("SHA-256 of the weights"),
-    "architecture": sentence("Architecture"),
-    "text": sentence("Text"),
-    "pair": sentence("Second text"),
-    "target": sentence("Target text"),
-    "tokens_read": sentence("Tokens of the text that were read"),
-    "truncated": sentence("Truncated"),
-    "part": sentence("Attention"),
-    "index_base": sentence("Layers, heads and positions count from"),
-    "words_merged": sentence("Pieces merged to words"),
-    "special_tokens_shown": sentence("Special tokens shown"),
-    "rows_renormalised": sentence("Rows scaled to sum to one again"),
-    "signed": sentence("Numbers with signs"),
+    "model": gettext_lazy("Model"),
+    "revision": gettext_lazy("Revision"),
+    "weights_sha256": gettext_lazy("SHA-256 of the weights"),
+    "architecture": gettext_lazy("Architecture"),
+    "text": gettext_lazy("Text"),
+    "pair": gettext_lazy("Second text"),
+    "target": gettext_lazy("Target text"),
+    "tokens_read": gettext_lazy("Tokens of the text that were read"),
+    "truncated": gettext_lazy("Truncated"),
+    "part": gettext_lazy("Attention"),
+    "index_base": gettext_lazy("Layers, heads and positions count from"),
+    "words_merged": gettext_lazy("Pieces merged to words"),
+    "special_tokens_shown": gettext_lazy("Special tokens shown"),
+    "rows_renormalised": gettext_lazy("Rows scaled to sum to one again"),
+    "signed": gettext_lazy("Numbers with signs"),
 }
 
 
-PARTS = {"encoder": sentence("encoder"), "decoder": sentence("decoder"), "cross": sentence("cross")}
+PARTS = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder"), "cross": gettext_lazy("cross")}
 
 
 def standalone_html(  # noqa: PLR0913  (the parts of one file)
     view: View,
     payload: Mapping[str, Any],
-    survey: Survey,
+    survey: HeadSummary,
     habits: Mapping[str, Any] | None,
     script: str,
     style: str,
@@ -83,40 +83,40 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)
     complete = len(maps) == view.layers * view.heads
-    asked = None if complete or most == 0 else _asked(view, selection)
+    asked = None if complete or most == 0 else _focus_data(view, selection)
     embedded = {
         "payload": {**payload, "state": "ready", "message": "" if complete else inside, "base": "", "view": ""},
-        "grid": _coded(survey.thumbnails, "signed8" if survey.signed else "sqrt8"),
-        "means": _coded(survey.crowd.means(), "float16"),
-        "counts": _coded(survey.crowd.counts.astype(np.float32), "float16"),
+        "grid": _encode(survey.thumbnails, "signed8" if survey.signed else "sqrt8"),
+        "means": _encode(survey.crowd.means(), "float16"),
+        "counts": _encode(survey.crowd.counts.astype(np.float32), "float16"),
         "summed": survey.crowd.rows.tolist() if survey.sampled else None,
         "sampled": survey.sampled,
         "habits": habits,
         "maps": maps,
         "asked": asked,
-        "absent": told(together(inside, ELSEWHERE if most is None else IN_A_FILE)),
+        "absent": translate(join_sentences(inside, ELSEWHERE if most is None else IN_A_FILE)),
     }
     about = caption(view, base=payload["indexBase"])
     made = _("Made with Headlight.")
     title = f"Headlight · {view.trace.model.name}"
-    module = f"{inline(script)}\n{{\n{inline(own('standalone/standalone'))}}}\n"
+    module = f"{inline(script)}\n{{\n{inline(own_source('standalone/standalone'))}}}\n"
     return f"""<!doctype html>
-<html lang="{language()}"{"" if theme == "auto" else f' data-theme="{theme}"'}><head><meta charset="utf-8">
+<html lang="{active_language()}"{"" if theme == "auto" else f' data-theme="{theme}"'}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <title>{html.escape(title)}</title>
 <style>{(HERE / "standalone.css").read_text(encoding="utf-8")}{style}</style></head>
 <body><h1>{html.escape(title)}</h1>
-<main id="view">{_still(view, selection, small=most is not None)}</main>
-<footer><dl>{_said(about)}</dl><p>{html.escape(told(together(inside, made)))}</p></footer>
-<script type="application/json" id="embedded">{quoted(embedded)}</script>
+<main id="view">{_static_map(view, selection, small=most is not None)}</main>
+<footer><dl>{_caption_html(about)}</dl><p>{html.escape(translate(join_sentences(inside, made)))}</p></footer>
+<script type="application/json" id="embedded">{escape_json(embedded)}</script>
 <script type="module">
 {module}</script>
 </body></html>
 """
 
 
-def _still(view: View, selection: Mapping[str, Any], small: bool) -> str:
+def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
     """Return the chosen head's map as SVG, and a sentence, for readers whose browser runs no script.
 
     The style sheet hides it once the script has drawn. With ``small``, a longer text has the sentence alone.
@@ -130,19 +130,19 @@ def _still(view: View, selection: Mapping[str, Any], small: bool) -> str:
         asked = selection["focus"] if selection["facing"] == "out" else None
         drawn = svg(picture(view, selection["layer"], selection["head"], asked), rectangles=0).decode()
     else:
-        said = told(UNSCRIPTED)
+        said = translate(UNSCRIPTED)
     return f'<div class="still"><p>{html.escape(said)}</p>{drawn}</div>'
 
 
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
     """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
     cells, heads = len(view.queries) * len(view.keys), len(view.attending) * view.heads
-    one_byte = "signed8" if view.signed else "sqrt8"
+    one_byte = "signed8" if view.is_signed else "sqrt8"
     coding = "float16" if 2 * cells * heads <= min(HALVES, most) else one_byte
     room = heads if coding == "float16" else min(heads, most // max(1, cells))
     if room == 0 and cells > BYTES:
         raise TooLong(
-            sentence(
+            gettext_lazy(
                 "A page of its own holds at most {most:,} weights; one head's map of this text has {cells:,}. Shorten "
                 "the text, or save the trace, which Headlight opens again.",
                 most=BYTES,
@@ -151,9 +151,15 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
         )
     if room == 0:
         return {}, _("This file holds small maps of the {heads} heads only, as the text is long.", heads=heads)
-    chosen = _nearest(view, selection)[:room]
-    maps = {f"{layer}.{head}": _coded(view.weights(layer, head), coding) for layer, head in chosen}
-    how = _("to three digits") if coding == "float16" else _("to within 0.008") if view.signed else _("to within 0.004")
+    chosen = _nearest_heads(view, selection)[:room]
+    maps = {f"{layer}.{head}": _encode(view.weights(layer, head), coding) for layer, head in chosen}
+    how = (
+        _("to three digits")
+        if coding == "float16"
+        else _("to within 0.008")
+        if view.is_signed
+        else _("to within 0.004")
+    )
     if room == heads:
         return maps, _("This file holds the maps of all {heads} heads; weights {how}.", heads=heads, how=how)
     return maps, _(
@@ -165,33 +171,33 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
     )
 
 
-def _nearest(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
+def _nearest_heads(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
     """Return the heads of layers with attention: chosen and pinned ones first, then the nearest."""
     first = [(selection["layer"], selection["head"]), *map(tuple, selection.get("pinned", ()))]
     every = [(layer, head) for layer in view.attending for head in range(view.heads)]
     return sorted(every, key=lambda at: (at not in first, abs(at[0] - selection["layer"])))
 
 
-def _asked(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
+def _focus_data(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the word that is asked about gives the others in all heads, or facing "in" gets from them."""
     out = selection["facing"] == "out"
     at = selection["focus" if out else "target"]
     if at is None:
         return None
     read, kind = (view.rows(at), "rows") if out else (view.columns(at), "columns")
-    return {"kind": kind, "at": at, **_coded(read, "float16")}
+    return {"kind": kind, "at": at, **_encode(read, "float16")}
 
 
-def _coded(values: Array, coding: str) -> dict[str, Any]:
+def _encode(values: FloatArray, coding: str) -> dict[str, Any]:
     coder = {"sqrt8": sqrt8, "signed8": signed8}.get(coding, np.asarray)
     block = np.ascontiguousarray(coder(values), STORED[coding]).tobytes()
     return {"coding": coding, "shape": list(values.shape), "data": base64.b64encode(block).decode()}
 
 
-def _said(about: Mapping[str, Any]) -> str:
-    words = {True: _("yes"), False: _("no")} | {part: told(name) for part, name in PARTS.items()}
+def _caption_html(about: Mapping[str, Any]) -> str:
+    words = {True: _("yes"), False: _("no")} | {part: translate(name) for part, name in PARTS.items()}
     pairs = [
-        (told(LABELS[name]), words[value] if isinstance(value, bool) or name == "part" else str(value))
+        (translate(LABELS[name]), words[value] if isinstance(value, bool) or name == "part" else str(value))
         for name, value in about.items()
         if value is not None
     ]

@@ -10,11 +10,16 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from viz.components.script import script, spoken, stylesheet
-from wording import sentence, told
+from i18n import gettext_lazy, translate
+from viz.components.script import script, stylesheet, words_field
 
 NAMES = MappingProxyType(
-    {"kept": sentence("kept"), "ended": sentence("ended"), "dropped": sentence("dropped"), "other": sentence("tried")}
+    {
+        "kept": gettext_lazy("kept"),
+        "ended": gettext_lazy("ended"),
+        "dropped": gettext_lazy("dropped"),
+        "other": gettext_lazy("tried"),
+    }
 )
 
 
@@ -22,7 +27,7 @@ Kind = Literal["kept", "ended", "dropped", "other"]  # a node's shape, line and 
 
 
 @dataclass(frozen=True)
-class Node:
+class TreeNode:
     """One token of the tree."""
 
     id: str
@@ -34,7 +39,7 @@ class Node:
 
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    nodes: Sequence[Node], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
+    nodes: Sequence[TreeNode], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
     """What tree.js draws; its typedef TreeData has the same fields. A node names its parent by its place.
 
@@ -55,13 +60,13 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         places[node.id] = len(places)
     if not plain:
         raise ValueError("A tree has at least its root; no node was given.")
-    named = {kind: told(names.get(kind, name)) for kind, name in NAMES.items()}
+    named = {kind: translate(names.get(kind, name)) for kind, name in NAMES.items()}
     drawn = {"title": title, "picks": picks, "unit": unit, "names": named, "current": current, "nodes": plain}
-    return {**drawn, **spoken("tree/tree")}
+    return {**drawn, **words_field("tree/tree")}
 
 
 def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
-    nodes: Sequence[Node],
+    nodes: Sequence[TreeNode],
     key: str,
     *,
     title: str,
@@ -72,14 +77,14 @@ def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
 ) -> None:
     """Draw the tree from left to right, children in their order, the way to ``current`` in bold.
 
-    ``on_pick`` runs when a node is picked, and ``picked(key)`` then says which. ``unit`` says what the values are,
+    ``on_pick`` runs when a node is picked, and ``picked_node(key)`` then says which. ``unit`` says what the values are,
     ``names`` what the kinds mean here. Raises ValueError for nodes that are no tree.
     """
     data = payload(nodes, title, current, on_pick is not None, unit, names)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
-def picked(key: str) -> str | None:
+def picked_node(key: str) -> str | None:
     """Inside ``on_pick``: the id of the node that was picked."""
     node = st.session_state.get(key, {}).get("picked")
     return node if isinstance(node, str) else None
@@ -89,7 +94,7 @@ def _nothing() -> None:
     return None
 
 
-def _node(node: Node, parent: int) -> dict[str, Any]:
+def _node(node: TreeNode, parent: int) -> dict[str, Any]:
     """Only what differs from a plain one: a long search has thousands."""
     value = {} if node.value is None or not isfinite(node.value) else {"value": float(node.value)}
     note = {"note": node.note} if node.note else {}

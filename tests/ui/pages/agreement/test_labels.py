@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.heads import TAG, WHAT
+from inference.task_heads import TAG, WHAT
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinylabels import save
 

@@ -8,7 +8,7 @@ from attention.view import View
 from tests.support.asking import asked, notes, says
 from tests.support.traces import sentence_trace
 from ui.pages.agreement.explanations import words_of
-from ui.pages.agreement.options import Agreement
+from ui.pages.agreement.options import AgreementOptions
 
 
 @pytest.mark.slow
@@ -30,6 +30,6 @@ def test_punctuation_and_special_tokens_are_not_words() -> None:
     view = View(sentence_trace(), words=True)
     texts = [cell.text for cell in view.keys]
     assert "." in texts
-    assert [texts[at] for at in words_of(view, 1, Agreement())] == [
+    assert [texts[at] for at in words_of(view, 1, AgreementOptions())] == [
         text for at, text in enumerate(texts) if at != 1 and text.isalpha()
     ]

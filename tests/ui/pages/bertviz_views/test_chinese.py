@@ -7,11 +7,11 @@ import re
 import pytest
 
 from attention.view import View
+from i18n import use_language
 from tests.support.asking import asked, go
 from tests.support.traces import sentence_trace
 from tests.support.words import english
 from ui.pages.bertviz_views.routes import KINDS
-from wording import speaking
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_nothing_of_the_page_is_english(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_document_speaks_chinese(kind: str) -> None:
-    with speaking("zh"):
+    with use_language("zh"):
         document = KINDS[kind](View(sentence_trace()), prefix="/x")
     assert '<html lang="zh">' in document
     said = re.findall(r"<(?:p|title|label)[^>]*>([^<]*)", document)

@@ -6,15 +6,15 @@ import unicodedata
 
 import pytest
 
+from i18n import use_language
 from tests.support.anatomies import NAMES, built, lengths
 from tests.support.asking import asked
 from tests.support.words import english
 from ui.pages.block.drawing import sentence
+from ui.pages.block.explanations import explain_parts
 from ui.pages.block.plan import towers
-from ui.pages.block.texts import told
 from viz.components.block.layout import draw
 from viz.components.block.shapes import LETTER, STRONG
-from wording import speaking
 
 
 def wide(text: str) -> int:
@@ -33,8 +33,8 @@ def test_nothing_of_the_page_is_english(fold: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_architecture_is_explained_in_chinese(name: str) -> None:
     build = built(name)
-    with speaking("zh"):
-        said = told(build, lengths(build))
+    with use_language("zh"):
+        said = explain_parts(build, lengths(build))
         drawn = draw(towers(build, lengths(build)), True)
         assert "个参数。" in sentence(build)
     assert all(one.text.endswith("。") for one in said.values())

@@ -6,11 +6,11 @@ import zlib
 import numpy as np
 import pytest
 
-from attention.by_hand_layer import Rules, Whole, whole
-from inference import Refusal
+from attention.toy_layer import ToyExample, ToyRules, compute_example
+from inference import UserError
 from ui.input.typed_numbers import LARGEST
 from ui.pages.by_hand.as_csv import LARGEST_FILE, pack, read, unpack, write
-from ui.pages.by_hand.example import Example, example_of, plain, resize
+from ui.pages.by_hand.example import Example, attention_example, example_of, resize
 
 TOKENS = ("=1+1", "a,b", 'say "x"', "-", "שלום")  # what a spreadsheet would run, and what CSV has to quote
 
@@ -23,8 +23,8 @@ def example() -> Example:
     return Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, TOKENS, ("=x", "y"))
 
 
-def worked(small: Example, heads: int = 2) -> Whole:
-    return whole(small, Rules(heads, causal=True, positions=True))
+def worked(small: Example, heads: int = 2) -> ToyExample:
+    return compute_example(small, ToyRules(heads, causal=True, positions=True))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ GOOD = "X,a,1\nX,b,2\nW_Q,1,1\nW_K,1,1\nW_V,1,1\n"
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_sentence(content: bytes, said: str) -> None:
-    with pytest.raises(Refusal, match=said) as refused:
+    with pytest.raises(UserError, match=said) as refused:
         read(content)
     assert "\n" not in refused.value.message
     assert len(refused.value.message) < 250
@@ -114,14 +114,14 @@ def test_the_good_file_is_good() -> None:
     "word", ["?", "abc", "A" * 5000, base64.urlsafe_b64encode(b"plain").decode(), "é", pack(example())[:99]]
 )
 def test_a_damaged_link_is_refused_in_one_sentence(word: str) -> None:
-    with pytest.raises(Refusal, match="are damaged"):
+    with pytest.raises(UserError, match="are damaged"):
         unpack(word)
 
 
 @pytest.mark.slow
 def test_a_link_that_unfolds_to_gigabytes_is_refused() -> None:
     bomb = base64.urlsafe_b64encode(zlib.compress(b"\0" * 50_000_000, 9)).decode()
-    with pytest.raises(Refusal, match="damaged"):
+    with pytest.raises(UserError, match="damaged"):
         unpack(bomb)
 
 
@@ -129,7 +129,7 @@ def test_the_largest_example_fits_into_a_link() -> None:
     small = resize(example(), 8, 8, 8, 8, 8)
     full = np.random.default_rng(1).normal(size=(8, 8, 8))
     x, w_q, w_k, w_v, w_o, w_1, w_2, e = full
-    assert len(pack(plain(small.tokens, x, w_q, w_k, w_v))) < 6000
+    assert len(pack(attention_example(small.tokens, x, w_q, w_k, w_v))) < 6000
     assert len(pack(Example(x, w_q, w_k, w_v, w_o, w_1, w_2, e, small.tokens, small.words))) < 12_000
 
 
@@ -139,4 +139,4 @@ def test_a_link_from_before_the_layer_was_there_is_read() -> None:
         f"{name},{row},{row},0.5\r\n" for name in ("W_Q", "W_K", "W_V") for row in (1, 2)
     )
     small = unpack(base64.urlsafe_b64encode(zlib.compress(old.encode(), 9)).decode().rstrip("="))
-    assert small == plain(("a", "b"), np.array([[1, 0], [0, 1e-5]]), *[np.array([[1, 0.5], [2, 0.5]])] * 3)
+    assert small == attention_example(("a", "b"), np.array([[1, 0], [0, 1e-5]]), *[np.array([[1, 0.5], [2, 0.5]])] * 3)

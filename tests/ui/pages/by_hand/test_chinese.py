@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from attention.by_hand_layer import Rules, whole
-from inference import Refusal
+from attention.toy_layer import ToyRules, compute_example
+from i18n import translate, use_language
+from inference import UserError
 from tests.support.asking import asked, says
 from tests.support.words import english
-from ui.pages.by_hand import sheets
+from ui.pages.by_hand import attention_matrices
 from ui.pages.by_hand.as_csv import read
-from ui.pages.by_hand.example import edited, example_of, resize
-from ui.pages.by_hand.layer_sheets import around, joined, words
+from ui.pages.by_hand.example import apply_table_edits, example_of, resize
+from ui.pages.by_hand.layer_matrices import mix_heads, next_word_steps, residual_steps
 from ui.pages.by_hand.learn import gradient
 from ui.pages.by_hand.steps import sum_of
-from wording import speaking, told
 
 OWN = ("pages/by_hand.py", "ui/pages/by_hand")
 LEGEND = "scores as they are"  # of the figure, which says the same in words of its own
@@ -40,11 +40,13 @@ def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
 
 def test_the_matrices_are_named_in_chinese() -> None:
     small = example_of("sentence")
-    found = whole(small, Rules(heads=2, causal=True, positions=True))
-    with speaking("zh"):
-        steps = [*sheets.enter(small, found), *sheets.project(small, found, 1)]
-        steps += sheets.compare(small, found.worked, 1, (2, 1), True) + sheets.mix(small, found.worked, 1, 2)
-        steps += joined(small, found) + around(small, found) + words(small, found)
+    found = compute_example(small, ToyRules(heads=2, causal=True, positions=True))
+    with use_language("zh"):
+        steps = [*attention_matrices.enter(small, found), *attention_matrices.project(small, found, 1)]
+        steps += attention_matrices.compare(small, found.worked, 1, (2, 1), True) + attention_matrices.mix(
+            small, found.worked, 1, 2
+        )
+        steps += mix_heads(small, found) + residual_steps(small, found) + next_word_steps(small, found)
         steps += gradient(small, found.worked, 1, 2)
         notes = {step.key: step.sheet.note for step in steps}
         assert sum_of(steps[0], 0, 0) == "X，“the”与“1”：0.20，按输入原样。"
@@ -66,15 +68,15 @@ def test_the_matrices_are_named_in_chinese() -> None:
     ],
 )
 def test_a_file_is_refused_in_chinese(content: bytes, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(UserError) as refused:
         read(content)
-    with speaking("zh"):
-        assert told(refused.value.message).startswith(said)
+    with use_language("zh"):
+        assert translate(refused.value.message).startswith(said)
 
 
 def test_what_cannot_be_read_and_what_has_no_name_yet() -> None:
     small = example_of("lookup")
-    problems = edited(small, {"x": {0: {"2": "two"}}})[1]
-    with speaking("zh"):
-        assert told(problems[0]).startswith("X，第 1 行，第 2 列：“two”不是数字")
+    problems = apply_table_edits(small, {"x": {0: {"2": "two"}}})[1]
+    with use_language("zh"):
+        assert translate(problems[0]).startswith("X，第 1 行，第 2 列：“two”不是数字")
         assert resize(small, 4, 3, 3).tokens[-1] == "词元 4"

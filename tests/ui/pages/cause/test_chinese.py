@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.heads import TAG
+from inference.task_heads import TAG
 from tests.support.asking import allowed, asked
 from tests.support.tinylabels import save
 from tests.support.words import english

@@ -13,11 +13,11 @@ from classroom.store import Store
 from tests.support.asking import LONGEST, asked, go, notes, press
 from tests.support.repository import ROOT
 from tests.support.words import english
-from ui.pages.classroom import desk as desk_module
-from ui.pages.classroom import door as door_module
-from ui.pages.classroom.desk import invitations, join_link
+from ui.pages.classroom import joining as door_module
+from ui.pages.classroom import teacher_view as desk_module
+from ui.pages.classroom.teacher_view import invitations, join_link
 from ui.run import classes
-from ui.run.teaching import NOBODY, known_as
+from ui.run.fine_tuning import NOBODY, hash_cookie
 
 
 @pytest.fixture(autouse=True)
@@ -119,7 +119,7 @@ def test_an_answer_goes_from_a_student_to_the_desk_and_the_reveal_back() -> None
     desk.run()
     assert any("2 of 2 have answered" in said for said in notes(desk))
     assert popover_of(desk, "classroom_reveal") == "Show the answers"  # which asks before it shows
-    assert not classes.store().seen(code, identity(anna)).revealed
+    assert not classes.store().student_view(code, identity(anna)).revealed
     press(desk, "Show the answers to everybody")
     anna.run()
     shown = " ".join(notes(anna))
@@ -153,7 +153,7 @@ def _teachers(desk: AppTest) -> Iterator[str]:
 
 def identity(page: AppTest) -> str:
     """Who sits at a page."""
-    return known_as(page.session_state[NOBODY])
+    return hash_cookie(page.session_state[NOBODY])
 
 
 def popover_of(page: AppTest, button: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from i18n import use_language
 from tests.support.asking import asked
 from tests.support.words import english
 from tests.ui.pages.compare.test_links import EXHAUSTED
-from wording import speaking
 
 OF_THE_FIGURE = "blue: away from the second text's answer; brown: towards it"
 
@@ -47,7 +47,7 @@ def test_all_is_told(state: dict[str, object]) -> None:
 def test_what_a_set_says_is_told(one: str, other: str) -> None:
     page = asked("compare", lang="zh", show="set", bring="file")
     content = PAIRS.format(one=one, other=other).encode()
-    with speaking("zh"):  # AppTest names the options of the page's other controls itself
+    with use_language("zh"):  # AppTest names the options of the page's other controls itself
         page.file_uploader(key="compare_file").set_value(("pairs.csv", content, "text/csv")).run()
     assert english(page) == []
     assert not page.exception

@@ -5,36 +5,36 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.mask import Array
+from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.mask import FloatArray
 from attention.record import MapRecord
-from attention.side_by_side import Beside, changes, same_heads
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 from ui.pages.compare import drawing
+from ui.pages.compare.comparison import Comparison
 from ui.pages.compare.drawing import row_of, window
-from ui.pages.compare.measured import Compared
-from ui.pages.compare.options import Compare
+from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.sides import Sides
-from ui.run.shelf import Look
+from ui.run.services import ViewOptions
 
 
 def read(words: str, row: list[float]) -> Trace:
     """A trace of whole words with one head, in which every word looks alike."""
     pieces = tuple(words.split())
     numbers = tuple(range(len(pieces)))
-    maps: Array = np.tile(np.array(row, np.float32), (1, len(pieces), 1))
+    maps: FloatArray = np.tile(np.array(row, np.float32), (1, len(pieces), 1))
     tokens = TokenRow(pieces, numbers, numbers, (0,) * len(pieces), (None,) * len(pieces))
     return sentence_trace(text=words, source=tokens, parts={"encoder": (MapRecord(maps),)})
 
 
-def compared(left: Trace, right: Trace, focus: int, target: int) -> Compared:
-    beside = Beside.of(View(left), View(right))
+def compared(left: Trace, right: Trace, focus: int, target: int) -> Comparison:
+    beside = AlignedViews.align(View(left), View(right))
     heads = same_heads(beside.left, beside.right)
     assert heads is not None
-    sides = Sides(beside, Look(), Compare(), ("tiny", "tiny"), (("tiny", ""), ("tiny", "")))
-    return Compared(sides, changes(beside, heads), heads, (0, 0), (0, 0), None, 0, focus, target, 0)
+    sides = Sides(beside, ViewOptions(), CompareOptions(), ("tiny", "tiny"), (("tiny", ""), ("tiny", "")))
+    return Comparison(sides, changes(beside, heads), heads, (0, 0), (0, 0), None, 0, focus, target, 0)
 
 
 LEFT = read("it was too tired", [0.1, 0.2, 0.3, 0.4])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.find import flips, follows, links, preference
-from attention.mask import Array
+from attention.head_search import flips, follows, links, preference
+from attention.mask import FloatArray
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from probing.reference import stored
+from probing.reference_priors import stored_priors
 from tests.support.asking import asked, notes
 from ui.pages.find.probes import LIBRARY
 
@@ -31,7 +31,7 @@ def at(view: View, word: str) -> int:
     return [cell.text for cell in view.keys].index(word)
 
 
-def usual(view: View, source: int, key: int) -> Array:
+def usual(view: View, source: int, key: int) -> FloatArray:
     """What the other words give a key in every head, weight by weight, (layer, head)."""
     others = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
     maps = [
@@ -40,14 +40,14 @@ def usual(view: View, source: int, key: int) -> Array:
     return np.array(maps, np.float32)
 
 
-def strengths(view: View, words: list[int], by: str) -> Array:
+def strengths(view: View, words: list[int], by: str) -> FloatArray:
     """What the page compares, (candidate, layer, head)."""
     found = links(view, words[0], words[1:])
     if by == "weight":
         return found
-    placed = stored()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
+    placed = stored_priors()["all-MiniLM-L6-v2"]["encoder"].row(view, words[0])
     doubts = [np.maximum(usual(view, words[0], key), placed[..., key]) for key in words[1:]]
-    left: Array = found - np.array(doubts)
+    left: FloatArray = found - np.array(doubts)
     return left
 
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from attention.aligned_texts import by_words
+from attention.text_alignment import by_words
 from attention.view import View
 from inference import LocalBackend, TraceRequest
-from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, probe_of, read, write
+from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of
 
 ENGLISH = [probe for probe in LIBRARY if probe.language == "English"]
 
@@ -46,7 +46,7 @@ def test_the_library_is_unambiguous_and_covers_what_it_promises() -> None:
 
 def test_what_is_saved_is_read_back() -> None:
     mine = [Probe("näme", "The <b>cat</b> sat.", "sat", ("cat", "the"), "A dog sat.", ("One", "Two"), note="x")]
-    assert list(read(write(mine))) == mine
+    assert list(parse_probes(dump_probes(mine))) == mine
     assert probe_of(mine[0].text, tuple(mine)) == mine[0]
     assert probe_of("another", tuple(mine)) is None
 
@@ -76,4 +76,4 @@ GOOD = {"name": "n", "text": "t", "source": "s", "candidates": ["a", "b"]}
 )
 def test_a_file_that_is_none_is_refused_in_a_sentence(data: bytes, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        read(data)
+        parse_probes(data)

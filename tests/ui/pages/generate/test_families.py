@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inference import LocalBackend
-from inference.questions.decoding import NextToken
+from inference.tasks.decoding import NextToken
 from tests.support.asking import allowed, asked, notes, press
 from tests.support.decoders import DECODERS, save_decoder
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.looks import strongest
+from attention.attention_sinks import largest_weight_back
 from attention.roles import observe
 from inference import LocalBackend, TraceRequest
-from inference.heads import CAUSAL, WHAT
-from inference.questions.decoding import NextToken, Step
-from inference.questions.induction import InductionHeads
-from inference.questions.lens import NextLens
+from inference.task_heads import CAUSAL, WHAT
+from inference.tasks.decoding import DecodingStep, NextToken
+from inference.tasks.induction import InductionHeads
+from inference.tasks.logit_lens import NextLens
 from tests.support.asking import allowed, asked, notes, press, says, text_of
 from tests.support.clicking import address
 from tests.support.predictors import BARE
@@ -37,7 +37,7 @@ class Writers:
     def model(self, name: str) -> str:
         return str(self.root / name)
 
-    def step(self, *written: int, name: str = "gpt2", text: str = TEXT, **more: Any) -> Step:
+    def step(self, *written: int, name: str = "gpt2", text: str = TEXT, **more: Any) -> DecodingStep:
         asked = NextToken(model=self.model(name), text=text, written=written, top=100, **more)
         return self.backend.predict(asked)
 
@@ -117,7 +117,7 @@ def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> 
         assert path_of(page) == path[:written]
     step = writers.step(*path)
     seen = known(step.looks)
-    layer, head = np.unravel_index(strongest(seen).argmax(), seen.shape[:2])
+    layer, head = np.unravel_index(largest_weight_back(seen).argmax(), seen.shape[:2])
     row = seen[layer, head]
     at = 1 + row[1:-2].argmax()
     says(

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from attention.tokens import TokenRow
-from inference.errors import Refusal
-from inference.questions.decoding import Candidate, NextToken, Step
-from ui.pages.generate.history import Been, nodes_of
-from ui.pages.generate.looks import LEAST, Seen, before, furthest
-from ui.pages.generate.looks import summary as looks_summary
+from inference.errors import UserError
+from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
+from ui.pages.generate.history import WrittenToken, nodes_of
 from ui.pages.generate.next_token import summary as next_summary
-from ui.pages.generate.options import Options
+from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import Prompt, mark_of, on_path, prompt_of, read_path, request_of, write_path
-from ui.pages.generate.whole import law_summary
-from ui.run.answering import Answerer
-from ui.state.choice import Choice
+from ui.pages.generate.step_attention import LEAST, StepAttention, describe_furthest, request_before
+from ui.pages.generate.step_attention import summary as looks_summary
+from ui.pages.generate.whole_text import law_summary
+from ui.run.page_model import PageModel
 from ui.state.examples import EXAMPLES
+from ui.state.view_state import ViewState
 from viz.components.tree.tree import payload
 
 ASKED = NextToken(model="m", text="a b")
@@ -32,12 +32,12 @@ def row(*pieces: str) -> TokenRow:
     return TokenRow(pieces, tuple(range(count)), tuple(range(count)), (0,) * count, (None,) * count)
 
 
-def candidate(token: int, piece: str, probability: float) -> Candidate:
-    return Candidate(token, piece, piece, probability, 1, probability, False)
+def candidate(token: int, piece: str, probability: float) -> NextCandidate:
+    return NextCandidate(token, piece, piece, probability, 1, probability, False)
 
 
 LOOKS = np.array([[[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.125, 0.375]]], np.float32)  # 1 layer, 2 heads, 4 keys
-STEP = Step(
+STEP = DecodingStep(
     row=row("a", "b", "c", "d"),
     source=None,
     text="",
@@ -58,21 +58,21 @@ STEP = Step(
 
 def test_an_example_stops_before_its_last_word_and_every_other_text_is_read_whole() -> None:
     for example in EXAMPLES:
-        found = prompt_of(Choice(text=example["text"], pair=example.get("pair", "")), Options())
+        found = prompt_of(ViewState(text=example["text"], pair=example.get("pair", "")), GenerateOptions())
         if " " not in example["text"]:  # written without spaces
             assert found == Prompt(example["text"])
             continue
         assert found.whole == example["text"]
         assert f"{found.text} {found.left_out}." == example["text"]
-        assert prompt_of(Choice(text=example["text"]), Options(whole=True)) == Prompt(example["text"])
-    assert prompt_of(Choice(text="My own words."), Options()) == Prompt("My own words.")
-    assert prompt_of(Choice(text=" one\r\n"), Options()) == Prompt(" one\n")
+        assert prompt_of(ViewState(text=example["text"]), GenerateOptions(whole=True)) == Prompt(example["text"])
+    assert prompt_of(ViewState(text="My own words."), GenerateOptions()) == Prompt("My own words.")
+    assert prompt_of(ViewState(text=" one\r\n"), GenerateOptions()) == Prompt(" one\n")
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "a\x00b", "\ud800"])
 def test_a_text_that_no_model_can_read_is_refused(text: str) -> None:
-    with pytest.raises(Refusal):
-        prompt_of(Choice(text=text), Options())
+    with pytest.raises(UserError):
+        prompt_of(ViewState(text=text), GenerateOptions())
 
 
 @pytest.mark.parametrize("path", [(), (0,), (5, 5, 1234567), tuple(range(300))])
@@ -86,7 +86,7 @@ def test_a_damaged_path_is_known(raw: str) -> None:
 
 
 def test_written_tokens_belong_to_their_prompt_and_model() -> None:
-    mine = Options(written="3.4", of=mark_of(ASKED))
+    mine = GenerateOptions(written="3.4", of=mark_of(ASKED))
     assert on_path(ASKED, mine).written == (3, 4)
     for other in (replace(ASKED, text="a c"), replace(ASKED, model="n"), replace(ASKED, cut=1)):
         assert on_path(other, mine).written == ()
@@ -96,14 +96,21 @@ def test_written_tokens_belong_to_their_prompt_and_model() -> None:
 
 def test_each_token_is_looked_at_in_the_step_before_it() -> None:
     asked = replace(ASKED, written=(7, 8, 9))
-    assert before(asked, 2, 5) == asked, "the next token"
-    assert before(asked, 2, 4).written == (7, 8)
-    assert before(asked, 2, 2) == replace(ASKED, written=()), "the first written token came after the whole prompt"
-    assert before(asked, 2, 1) == replace(ASKED, cut=1)
+    assert request_before(asked, 2, 5) == asked, "the next token"
+    assert request_before(asked, 2, 4).written == (7, 8)
+    assert request_before(asked, 2, 2) == replace(ASKED, written=()), (
+        "the first written token came after the whole prompt"
+    )
+    assert request_before(asked, 2, 1) == replace(ASKED, cut=1)
 
 
 def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
-    history = {(5,): Been("a", 0.5), (5, 7): Been("b", None), (6,): Been("<b>", 0.25), (5, 7, 1): Been("c", 0.125)}
+    history = {
+        (5,): WrittenToken("a", 0.5),
+        (5, 7): WrittenToken("b", None),
+        (6,): WrittenToken("<b>", 0.25),
+        (5, 7, 1): WrittenToken("c", 0.125),
+    }
     nodes = nodes_of(history, (5, 7))
     assert [node.id for node in nodes] == ["", "5", "6", "5.7", "5.7.1"]
     assert [node.kind for node in nodes] == ["kept", "kept", "other", "kept", "other"]
@@ -111,47 +118,52 @@ def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
     payload(nodes, "", "5.7", True, "", {})  # raises where it is no tree
 
 
-def seen(**changes: Any) -> Seen:
-    return replace(Seen(STEP, 4, 0, 0, LOOKS[0, 0], 0), **changes)
+def seen(**changes: Any) -> StepAttention:
+    return replace(StepAttention(STEP, 4, 0, 0, LOOKS[0, 0], 0), **changes)
 
 
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
-    said = looks_summary(seen(), STEP, Options())
+    said = looks_summary(seen(), STEP, GenerateOptions())
     assert said == (
         "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
         "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
     )
-    other = looks_summary(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, Options())
+    other = looks_summary(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, GenerateOptions())
     assert "layer 1 · head 2 looks back at “b” (0.25, more than any other head" in other
-    left_out = looks_summary(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, Options(first=False))
+    left_out = looks_summary(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False))
     assert left_out.endswith("the newest itself 0.25; the first token is left out and the rest scaled to one.")
-    assert "the model, on average over all heads," in looks_summary(seen(), STEP, Options(over="all"))
+    assert "the model, on average over all heads," in looks_summary(seen(), STEP, GenerateOptions(over="all"))
     short = seen(step=replace(STEP, row=row("a", "b")), place=2, shown=np.array([0.5, 0.5], np.float32))
-    assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, Options())
+    assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, GenerateOptions())
 
 
 def test_a_weight_below_the_least_names_no_token() -> None:
     low = seen(shown=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
-    found = looks_summary(low, STEP, Options())
+    found = looks_summary(low, STEP, GenerateOptions())
     assert "“b”" not in found
     assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.50", "0.25", "0.25"]
-    assert "“b”" in looks_summary(seen(shown=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, Options())
-    nothing = looks_summary(seen(shown=np.zeros(4, np.float32)), STEP, Options(first=False))
+    assert "“b”" in looks_summary(seen(shown=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, GenerateOptions())
+    nothing = looks_summary(seen(shown=np.zeros(4, np.float32)), STEP, GenerateOptions(first=False))
     assert "“b”" not in nothing
     assert not re.search(r"\d\.\d", nothing), "no number is left without the first token"
 
 
 def test_a_text_without_a_token_in_between_says_so() -> None:
     far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
-    assert furthest(seen(base=1), far).startswith("Furthest back looks layer 1 · head 2: 1.5 tokens on average")
-    assert furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
+    assert describe_furthest(seen(base=1), far).startswith(
+        "Furthest back looks layer 1 · head 2: 1.5 tokens on average"
+    )
+    assert describe_furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
     alone = seen(step=replace(STEP, row=row("a")), place=1, shown=np.zeros(1, np.float32))
-    assert looks_summary(alone, STEP, Options(first=False)) == "Before “b” came, there is too little to look back at."
+    assert (
+        looks_summary(alone, STEP, GenerateOptions(first=False))
+        == "Before “b” came, there is too little to look back at."
+    )
 
 
 def test_the_rule_is_the_one_that_the_controls_show() -> None:
-    far = Options(temperature=250, top_k=5000, top_p=0)
-    found = request_of(Choice(), far, Answerer("m", None, "M", "causal", False), Prompt("a b"))
+    far = GenerateOptions(temperature=250, top_k=5000, top_p=0)
+    found = request_of(ViewState(), far, PageModel("m", None, "M", "causal", False), Prompt("a b"))
     assert (found.temperature, found.top_k, found.top_p) == (200, 100, 1)
 
 

@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 
+from lessons.answer_key import CheckContext
 from lessons.checks import CHECKS, truth
 from lessons.library import ORDER, come_along
-from lessons.schema import Claim, Lesson, Said, Step
-from lessons.truth import Asked
+from lessons.schema import Claim, Lesson, LessonStep, LocalizedText
 from tests.support.repository import ROOT
-from ui.pages.by_hand.options import ByHand
-from ui.pages.compare.options import Compare
-from ui.pages.lessons.views import ADDRESSES, unseen
-from ui.pages.masked_words.options import Options as MaskedWords
-from ui.pages.positions.options import Options as Positions
-from ui.pages.tokens.options import Tokens
-from ui.pages.translate.options import Translate
-from ui.state.choice import TYPES, parse
-from ui.state.options import read
+from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.compare.options import CompareOptions
+from ui.pages.lessons.views import ADDRESSES, empty_view
+from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
+from ui.pages.positions.options import PositionsOptions as Positions
+from ui.pages.tokens.options import TokensOptions
+from ui.pages.translate.options import TranslateOptions
+from ui.state.params import parse_params
+from ui.state.view_state import TYPES, parse
 
 OPTIONS: dict[str, type[Any]] = {
-    "by_hand": ByHand,
-    "compare": Compare,
+    "by_hand": ByHandOptions,
+    "compare": CompareOptions,
     "masked_words": MaskedWords,
     "positions": Positions,
-    "tokens": Tokens,
-    "translate": Translate,
+    "tokens": TokensOptions,
+    "translate": TranslateOptions,
 }
 STEPS = [(name, at) for name in ORDER for at in range(len(come_along()[name].steps))]
 RECKONED = ("dot", "softmax", "mix")  # whose numbers the reader reckons with
@@ -38,15 +38,15 @@ HEAD = re.compile(r"layer (\d+) · head (\d+)|第 (\d+) 层 · 头 (\d+)")
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
-def step_of(name: str, at: int) -> Step:
+def step_of(name: str, at: int) -> LessonStep:
     return come_along()[name].steps[at]
 
 
-def asked(step: Step) -> Asked:
-    return unseen(step.view).asked
+def asked(step: LessonStep) -> CheckContext:
+    return empty_view(step.view).asked
 
 
-def texts(step: Step) -> Iterator[Said]:
+def texts(step: LessonStep) -> Iterator[LocalizedText]:
     """All that a step says."""
     yield from (step.title, step.text)
     if (question := step.question) is not None:
@@ -54,17 +54,17 @@ def texts(step: Step) -> Iterator[Said]:
         yield from (said for _key, said in question.choices)
 
 
-def teacher_s(lesson: Lesson) -> Iterator[Said]:
+def teacher_s(lesson: Lesson) -> Iterator[LocalizedText]:
     yield from (lesson.title, lesson.audience, lesson.about)
     if lesson.teacher is not None:
         yield from (lesson.teacher.aims, lesson.teacher.mistakes, *(part.what for part in lesson.teacher.plan))
 
 
-def both(said: Said) -> list[str]:
+def both(said: LocalizedText) -> list[str]:
     return [text for _code, text in said.by]
 
 
-def backed(step: Step) -> set[float]:
+def backed(step: LessonStep) -> set[float]:
     """The numbers that are computed, or that the question gives to reckon with."""
     found: set[float] = set()
     calls = [claim.call for claim in step.claims]
@@ -88,7 +88,7 @@ def test_what_a_step_claims_is_so(name: str, at: int) -> None:
 
     def holds(claim: Claim) -> bool:
         found = truth(claim.call, asked(step))
-        return replace(found, tolerance=claim.tolerance).holds(claim.value)
+        return replace(found, tolerance=claim.tolerance).accepts(claim.value)
 
     wrong = [(claim.call, truth(claim.call, asked(step)).said) for claim in step.claims if not holds(claim)]
     assert wrong == []
@@ -143,7 +143,7 @@ def test_a_link_is_read_by_its_page_without_a_word(name: str, at: int) -> None:
     assert parse(query)[1] == []
     own = set(query) - set(TYPES)
     if own:
-        options, problems = read(OPTIONS[page], query)
+        options, problems = parse_params(OPTIONS[page], query)
         assert problems == []
         assert own <= {field.name for field in fields(options)}
 
@@ -171,7 +171,7 @@ def test_a_lesson_has_its_teacher_s_page_and_its_time(name: str) -> None:
     assert all(step.question is None or step.question.kind == "text" or _checked(step) for step in lesson.steps)
 
 
-def _checked(step: Step) -> bool:
+def _checked(step: LessonStep) -> bool:
     question = step.question
     return question is not None and ((question.check is None) != (question.right is None))
 

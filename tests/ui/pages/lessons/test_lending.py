@@ -65,7 +65,9 @@ def test_what_was_typed_last_is_kept_and_not_what_was_before() -> None:
 @pytest.mark.slow
 def test_an_address_of_another_step_leaves_the_own_choice() -> None:
     page = opened()
-    at = next(at for at, step in enumerate(come_along()[NAME].steps) if step.title.told("en") == "The cat and the milk")
+    at = next(
+        at for at, step in enumerate(come_along()[NAME].steps) if step.title.in_language("en") == "The cat and the milk"
+    )
     pointed = come_along()[NAME].steps[at].view
     assert pointed is not None
     page.query_params.clear()

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from i18n import _, use_language
 from lessons.checks import truth
 from lessons.library import ORDER, come_along
-from lessons.schema import Answer, Question, Step
+from lessons.schema import Answer, LessonQuestion, LessonStep
 from tests.support.asking import asked, notes
 from tests.support.words import english
-from ui.pages.lessons.views import unseen
+from ui.pages.lessons.views import empty_view
 from ui.state.examples import EXAMPLES
-from wording import _, speaking
 
 READ = [text for example in EXAMPLES for text in (example["text"], example.get("pair", "")) if text]
 WRONG: dict[str, Any] = {"number": 987.0, "word": "zzz", "head": (0, 0), "token": 1, "text": "I do not know."}
@@ -27,7 +27,7 @@ def pressed(page: AppTest, slot: str) -> None:
     button.click().run()
 
 
-def answer(page: AppTest, slot: str, question: Question, given: Any) -> None:
+def answer(page: AppTest, slot: str, question: LessonQuestion, given: Any) -> None:
     """Fills in the control of a question and checks."""
     if question.kind == "choice":
         page.radio(key=f"{slot}_choice").set_value(given)
@@ -44,14 +44,14 @@ def answer(page: AppTest, slot: str, question: Question, given: Any) -> None:
     pressed(page, f"{slot}_check")
 
 
-def right(step: Step) -> Answer | None:
+def right(step: LessonStep) -> Answer | None:
     question = step.question
     if question is None or question.check is None:
         return None if question is None else question.right
-    return truth(question.check, unseen(step.view).asked).answer
+    return truth(question.check, empty_view(step.view).asked).answer
 
 
-def wrong(question: Question, correct: Answer | None) -> Answer:
+def wrong(question: LessonQuestion, correct: Answer | None) -> Answer:
     if question.kind == "choice":
         return next(key for key, _text in question.choices if key != correct)
     other: Answer = WRONG[question.kind]
@@ -62,7 +62,7 @@ def wrong(question: Question, correct: Answer | None) -> Answer:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("name", ORDER)
 def test_a_lesson_is_played_to_its_end(name: str, language: str) -> None:
-    with speaking(language):  # AppTest reads the names of options outside of the page's run
+    with use_language(language):  # AppTest reads the names of options outside of the page's run
         play(name, language)
 
 
@@ -79,20 +79,20 @@ def play(name: str, language: str) -> None:
         assert not page.exception
         assert notes(page, "refusal") == []
         assert language == "en" or english(page, *READ, *dict(step.view.query if step.view else ()).values()) == []
-        assert page.subheader[0].value == step.title.told(language).replace("![", "!\\[")
+        assert page.subheader[0].value == step.title.in_language(language).replace("![", "!\\[")
         if (question := step.question) is not None:
             slot, correct = f"lesson_{name}_{at}", right(step)
             answer(page, slot, question, wrong(question, correct))
             assert (kept if correct is None else not_yet) in notes(page)
             for hint in question.hints:
                 pressed(page, f"{slot}_hint")
-                assert any(hint.told(language) in one.value for one in page.markdown)
+                assert any(hint.in_language(language) in one.value for one in page.markdown)
             if correct is not None:
-                assert question.reveal.told(language) not in [one.value for one in page.markdown]
+                assert question.reveal.in_language(language) not in [one.value for one in page.markdown]
                 answer(page, slot, question, correct)
                 assert yes in notes(page)
             if question.reveal:
-                assert question.reveal.told(language) in [one.value for one in page.markdown]
+                assert question.reveal.in_language(language) in [one.value for one in page.markdown]
             assert not page.exception
         if at < len(lesson.steps) - 1:
             onward = next(button for button in page.button if button.proto.shortcut == "alt+pagedown")

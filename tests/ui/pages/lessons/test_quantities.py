@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from attention.record import Record
-from attention.what_if import changed
+from attention.softmax_rules import change_softmax_rules
 from inference.files.embedded import BERT
-from inference.questions.masked import MaskedWords
+from inference.tasks.masked_words import MaskedWords
 from lessons.checks import truth
 from lessons.library import come_along
-from lessons.schema import Call, Said
+from lessons.schema import CheckCall, LocalizedText
 from tests.ui.pages.lessons.test_come_along import asked, step_of, teacher_s, texts
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 WORDS = re.compile(
     r"\b(half|third|quarter|twice|double|majority|mostly|most of|nearly|almost|hardly|few|fewer|as much as"
@@ -29,7 +29,7 @@ TEACHER = -1  # the teacher's page, as a step
 
 
 def number(name: str, at: int, check: str, **given: object) -> float:
-    answer = truth(Call(check, tuple(given.items())), asked(step_of(name, at))).answer
+    answer = truth(CheckCall(check, tuple(given.items())), asked(step_of(name, at))).answer
     assert isinstance(answer, float)
     return answer
 
@@ -60,7 +60,7 @@ def is_clearest() -> bool:
 def largest_undivided() -> float:
     """The mean of the largest weight of each row of all heads, with scores that are not divided."""
     trace = asked(step_of("attention", 5)).trace()
-    records = [changed(record, scale=1.0) for record in trace.records() if isinstance(record, Record)]
+    records = [change_softmax_rules(record, scale=1.0) for record in trace.records() if isinstance(record, Record)]
     return float(np.mean([record.weights(head).max(-1) for record in records for head in range(record.heads)]))
 
 
@@ -121,7 +121,7 @@ COUNTS: dict[str, Callable[[], set[int]]] = {  # of things that the lessons coun
     "layers": lambda: {_sizes(TIRED)[0]},
     "tokens": lambda: {_sizes(TIRED)[2], int(number("order", 5, "positions"))},
     "numbers": lambda: {_sizes(TIRED)[3]},
-    "pieces": lambda: {backend().predict(MaskedWords(text="A [MASK].", model=BERT)).vocabulary},
+    "pieces": lambda: {get_backend().predict(MaskedWords(text="A [MASK].", model=BERT)).vocabulary},
 }
 
 
@@ -135,13 +135,18 @@ def _sizes(text: str) -> tuple[int, int, int, int]:
 def test_every_count_in_the_lessons_is_the_model_s() -> None:
     every = [said for lesson in come_along().values() for step in lesson.steps for said in texts(step)]
     every += [said for lesson in come_along().values() for said in teacher_s(lesson)]
-    found = [pair for said in every for pair in re.findall(r"\b(\d[\d,]*) (\w+)", said.told("en")) if pair[1] in COUNTS]
+    found = [
+        pair
+        for said in every
+        for pair in re.findall(r"\b(\d[\d,]*) (\w+)", said.in_language("en"))
+        if pair[1] in COUNTS
+    ]
     assert {kind for _number, kind in found} == set(COUNTS)
     assert [pair for pair in found if int(pair[0].replace(",", "")) not in COUNTS[pair[1]]()] == []
 
 
-def stated(name: str, at: int, said: list[Said]) -> set[tuple[str, int, str]]:
-    return {(name, at, found.lower()) for one in said for found in WORDS.findall(one.told("en"))}
+def stated(name: str, at: int, said: list[LocalizedText]) -> set[tuple[str, int, str]]:
+    return {(name, at, found.lower()) for one in said for found in WORDS.findall(one.in_language("en"))}
 
 
 def test_every_quantity_in_words_is_in_the_table() -> None:

@@ -7,33 +7,35 @@ from pathlib import Path
 import pytest
 
 from classroom.store import Store
+from i18n import gettext_lazy
+from lessons.answer_key import CheckedAnswer
 from lessons.library import come_along
-from lessons.schema import Question, Said
-from lessons.truth import Truth
+from lessons.schema import LessonQuestion, LocalizedText
 from tests.support.asking import asked as page_of
 from tests.support.asking import go, press
-from ui.pages.lessons.to_class import asked
-from ui.pages.lessons.views import unseen
+from ui.pages.lessons.to_class import class_question
+from ui.pages.lessons.views import empty_view
 from ui.run import classes
-from ui.run.teaching import NOBODY, known_as
-from wording import sentence
+from ui.run.fine_tuning import NOBODY, hash_cookie
 
-NOTHING = sentence("")
-ASK = Said((("", "Which?"),))
+NOTHING = gettext_lazy("")
+ASK = LocalizedText((("", "Which?"),))
 
 
 def test_each_kind_is_asked_as_a_class_answers_it() -> None:
-    choice = Question("choice", ASK, choices=(("a", Said((("", "left"),))), ("b", Said((("", "right"),)))))
-    seen = unseen(None)
-    made = asked(choice, Truth("b", NOTHING), seen)
+    choice = LessonQuestion(
+        "choice", ASK, choices=(("a", LocalizedText((("", "left"),))), ("b", LocalizedText((("", "right"),))))
+    )
+    seen = empty_view(None)
+    made = class_question(choice, CheckedAnswer("b", NOTHING), seen)
     assert (made.kind, made.options, made.truth) == ("choice", ("left", "right"), "right")
-    made = asked(Question("head", ASK), Truth((3, 1), NOTHING), seen)
+    made = class_question(LessonQuestion("head", ASK), CheckedAnswer((3, 1), NOTHING), seen)
     assert (made.kind, made.truth) == ("head", "3.1")
-    made = asked(Question("number", ASK), Truth(0.68, NOTHING, tolerance=0.01), seen)
+    made = class_question(LessonQuestion("number", ASK), CheckedAnswer(0.68, NOTHING, tolerance=0.01), seen)
     assert (made.kind, made.truth, made.tolerance) == ("number", "0.68", 0.01)
-    made = asked(Question("word", ASK), Truth("animal", NOTHING), seen)
+    made = class_question(LessonQuestion("word", ASK), CheckedAnswer("animal", NOTHING), seen)
     assert (made.kind, made.truth) == ("word", "animal")
-    assert [asked(Question(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
+    assert [class_question(LessonQuestion(kind, ASK), None, seen).kind for kind in ("text", "token", "word")] == [
         "text",
         "word",
         "word",
@@ -51,7 +53,7 @@ def test_a_teacher_asks_it_from_the_lesson(tmp_path: Path, monkeypatch: pytest.M
     desk.query_params.update({"lesson": "it_and_animal", "step": str(at)})
     go(desk, "lessons")
     press(desk, f"Ask class {code} this")
-    board = made.board(code, known_as(desk.session_state[NOBODY]))
+    board = made.board(code, hash_cookie(desk.session_state[NOBODY]))
     (question,) = board.questions
     assert question.kind == "choice"
     assert question.truth in question.options

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from i18n import translate
+from lessons.answer_key import CheckContext, CheckedAnswer
 from lessons.checks import truth
 from lessons.library import ORDER, come_along
-from lessons.schema import Step
-from lessons.truth import Asked, Truth
+from lessons.schema import LessonStep
 from tests.support.asking import asked, notes, press
 from tests.support.clicking import picture
-from ui.pages.lessons.views import RESULTS, VIEW, unseen, withheld_part
-from wording import told
+from ui.pages.lessons.views import RESULTS, VIEW, empty_view, withheld_part
 
 QUESTIONS = [
     (name, at)
@@ -26,19 +26,19 @@ QUESTIONS = [
 MAPS = ("headlight_explore",)
 
 
-def step_of(name: str, at: int) -> Step:
+def step_of(name: str, at: int) -> LessonStep:
     return come_along()[name].steps[at]
 
 
-def right(step: Step) -> Truth | None:
+def right(step: LessonStep) -> CheckedAnswer | None:
     """The computed answer; None where the lesson's file says it."""
     question = step.question
     assert question is not None
     return truth(question.check, reading(step)) if question.check is not None else None
 
 
-def reading(step: Step) -> Asked:
-    return unseen(step.view).asked
+def reading(step: LessonStep) -> CheckContext:
+    return empty_view(step.view).asked
 
 
 def maps(page: AppTest) -> dict[str, Any] | None:
@@ -61,7 +61,7 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
     assert question is not None
     assert not page.exception
     text = said(page)
-    assert question.reveal.told("en") not in text
+    assert question.reveal.in_language("en") not in text
     assert "Show the answer" not in [button.label for button in page.button]
     seen = maps(page)
     if question.kind == "head":
@@ -74,9 +74,9 @@ def test_an_answer_is_not_on_the_page_before_it_is_given(name: str, at: int) -> 
         assert seen["selection"]["target"] is None
     if found is None:
         return
-    assert told(found.said) not in text
+    assert translate(found.said) not in text
     if question.kind == "number":
-        given = step.text.told("en") + question.ask.told("en")
+        given = step.text.in_language("en") + question.ask.in_language("en")
         for number in set(re.findall(r"\d+\.\d+", text)) - set(re.findall(r"\d+\.\d+", given)):
             assert abs(float(number) - float(found.answer)) > 0.005, number  # type: ignore[arg-type]
     if step.view is not None and step.view.page == "masked_words":
@@ -128,7 +128,7 @@ def test_how_a_count_compares_with_half_is_computed(over: str, said_so: str) -> 
     assert step.question.check is not None
     given = dict(step.question.check.given) | {"over": over}
     found = truth(type(step.question.check)(step.question.check.check, tuple(given.items())), reading(step))
-    text = told(found.said)
+    text = translate(found.said)
     assert said_so in text
     count = float(found.answer)  # type: ignore[arg-type]
     assert ("more than half" in text, "fewer than half" in text) == (count > 36, count < 36)
@@ -137,5 +137,5 @@ def test_how_a_count_compares_with_half_is_computed(over: str, said_so: str) -> 
 @pytest.mark.parametrize("name", ORDER)
 def test_no_lesson_divides_by_the_length_of_a_vector(name: str) -> None:
     for step in come_along()[name].steps:
-        assert "vectors' length" not in step.text.told("en")
-        assert "向量长度的平方根" not in step.text.told("zh")
+        assert "vectors' length" not in step.text.in_language("en")
+        assert "向量长度的平方根" not in step.text.in_language("zh")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lessons.schema import Said
-from lessons.sharing import packed, unpacked
+from lessons.schema import LocalizedText
+from lessons.sharing import pack_lesson, unpack_lesson
 from tests.support.asking import asked, notes, press, says
-from ui.pages.lessons.markdown import told as shown
+from ui.pages.lessons.markdown import translate_markdown as shown
 
 SMALL = """title = "One"
 minutes = 5
@@ -64,7 +64,7 @@ def test_it_is_played_and_its_text_is_no_markup() -> None:
 
 @pytest.mark.slow
 def test_a_check_that_cannot_be_answered_says_why() -> None:
-    page = asked("lessons", lesson="own", carried=str(packed(SMALL)), step=1)
+    page = asked("lessons", lesson="own", carried=str(pack_lesson(SMALL)), step=1)
     page.number_input(key="lesson_own_1_number").set_value(1.0)
     press(page, "Check")
     says(page, "is empty")
@@ -86,7 +86,7 @@ def test_a_check_that_cannot_be_answered_says_why() -> None:
 )
 def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
     text = SMALL.replace("/explore?text=The cat drank the milk.", link)
-    page = asked("lessons", lesson="own", carried=str(packed(text)))
+    page = asked("lessons", lesson="own", carried=str(pack_lesson(text)))
     assert not page.exception
     if said:
         says(page, said)
@@ -97,7 +97,7 @@ def test_odd_views_are_answered_in_a_sentence(link: str, said: str) -> None:
 
 @pytest.mark.slow
 def test_a_lesson_comes_with_its_link() -> None:
-    page = asked("lessons", lesson="own", carried=str(packed(SMALL)))
+    page = asked("lessons", lesson="own", carried=str(pack_lesson(SMALL)))
     assert page.title[0].value == "One"
     assert page.query_params["carried"]
     press(page, "Next")
@@ -112,7 +112,7 @@ def test_a_lesson_comes_with_its_link() -> None:
         ({"lesson": "<b>"}, "There is no lesson “<b>” here"),
         ({"lesson": "order", "step": "x"}, "“step” should be a whole number"),
         ({"lesson": "order", "show": "x"}, "“show” is unknown"),
-        ({"lesson": "own", "carried": packed("title = 3")}, "Your own lesson has faults"),
+        ({"lesson": "own", "carried": pack_lesson("title = 3")}, "Your own lesson has faults"),
     ],
 )
 def test_odd_links_are_answered_in_a_sentence(query: dict[str, str], said: str) -> None:
@@ -137,12 +137,12 @@ def test_a_step_beyond_the_last_is_the_last_and_answers_stay_while_one_goes_abou
 
 
 def test_a_link_of_a_lesson_is_bounded() -> None:
-    assert unpacked(str(packed(SMALL))) == SMALL
-    assert packed("".join(chr(0x4E00 + at * at % 20_000) for at in range(30_000))) is None
-    assert unpacked(str(packed("a" * 300_000))) is None
-    assert [unpacked(raw) for raw in ("", "!", "AAAA")] == [None] * 3
+    assert unpack_lesson(str(pack_lesson(SMALL))) == SMALL
+    assert pack_lesson("".join(chr(0x4E00 + at * at % 20_000) for at in range(30_000))) is None
+    assert unpack_lesson(str(pack_lesson("a" * 300_000))) is None
+    assert [unpack_lesson(raw) for raw in ("", "!", "AAAA")] == [None] * 3
 
 
 @pytest.mark.parametrize("text", ["![a](b)", "a![", "[![a](b)](c)", "![a][b]"])
 def test_no_picture_is_left(text: str) -> None:
-    assert "![" not in shown(Said((("", text),)))
+    assert "![" not in shown(LocalizedText((("", text),)))

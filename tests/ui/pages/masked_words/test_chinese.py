@@ -9,10 +9,10 @@ import pytest
 from tests.support.asking import allowed, asked, notes
 from tests.support.tinyheads import save
 from tests.support.words import english
-from ui.pages.masked_words.options import Options
+from ui.pages.masked_words.options import MaskedWordsOptions
 
 TEXT = "The animal was in the street."
-OURS = (TEXT, Options.first, Options.second)  # sentences for an English model
+OURS = (TEXT, MaskedWordsOptions.first, MaskedWordsOptions.second)  # sentences for an English model
 
 
 @pytest.fixture(scope="module")

@@ -9,16 +9,16 @@ import pytest
 
 from attention.tokens import TokenRow
 from inference import LocalBackend
-from inference.questions.masked import MaskedWords, Place
-from inference.questions.surprise import Surprise
 from inference.settings import Settings
+from inference.tasks.masked_words import MaskedWords, Place
+from inference.tasks.surprisal import SurprisalRequest
 from tests.support.tinyheads import save
 from ui.pages.masked_words.guesses import summary
 from ui.pages.masked_words.hidden_words import after_click, places_of
-from ui.pages.masked_words.options import Options
-from ui.run.answering import Answerer
+from ui.pages.masked_words.options import MaskedWordsOptions
+from ui.run.page_model import PageModel
 from ui.show.numbers import percent
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 
 TEXT = "We playing it."
 PLAYING, IT = (0, 3, 10), (0, 11, 13)
@@ -40,7 +40,7 @@ def backend(root: Path) -> LocalBackend:
 def said(backend: LocalBackend, root: Path, at: int, *hidden: Place, text: str = TEXT, name: str = "BERT") -> str:
     model = str(root / name)
     found = backend.predict(MaskedWords(model=model, text=text, hidden=hidden))
-    return summary(Answerer(model, None, name, "masked", False), found, at)
+    return summary(PageModel(model, None, name, "masked", False), found, at)
 
 
 @pytest.mark.parametrize("at", [0, 1])
@@ -78,9 +78,9 @@ def test_the_models_own_mask_token_is_a_blank_and_nothing_else_is_hidden(
 ) -> None:
     """The page reads the text first, and is told how the answering model writes a blank."""
     text = f"A {typed} sat on it."
-    read = backend.predict(Surprise(model=str(root / "RoBERTa"), text=text, stop=0))
+    read = backend.predict(SurprisalRequest(model=str(root / "RoBERTa"), text=text, stop=0))
     assert read.mask == "<mask>"
-    hidden = places_of(Choice(text=text), Options(), read.mask)
+    hidden = places_of(ViewState(text=text), MaskedWordsOptions(), read.mask)
     found = backend.predict(MaskedWords(model=str(root / "RoBERTa"), text=text, hidden=hidden))
     assert found.text == "A <mask> sat on it."
     assert [blank.original for blank in found.blanks] == [None]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ui.run import teaching
+from ui.run import fine_tuning
 from viz.components.composer import composer
 
 CARDS = tuple(SimpleNamespace(id=kind, kind=kind) for kind in ("encoder", "decoder", "encoder-decoder"))
@@ -47,7 +47,7 @@ def test_a_second_text_can_be_typed_whichever_model_is_chosen(
         st.stop()  # what is below the box needs models
 
     monkeypatch.setattr(composer, "mount", mount)
-    monkeypatch.setattr(teaching, "cards", lambda *_picked: CARDS)
+    monkeypatch.setattr(fine_tuning, "cards", lambda *_picked: CARDS)
     app = AppTest.from_function(page)
     app.query_params["model"] = chosen
     app.query_params["pair"] = "It slept."

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.surprise import bits, pseudo_perplexity
+from attention.surprisal import bits, pseudo_perplexity
 from inference import LocalBackend
-from inference.questions.corruption import Corruption
-from inference.questions.importance import Gradients, LeaveOut
-from inference.questions.lens import Lens
-from inference.questions.masked import MaskedWords
-from inference.questions.surprise import Surprise
+from inference.tasks.corruption import Corruption
+from inference.tasks.logit_lens import Lens
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.occlusion import Gradients, OcclusionRequest
+from inference.tasks.surprisal import SurprisalRequest
 from tests.support.asking import allowed, asked, notes, press, says
 from tests.support.clicking import address
 from tests.support.predictors import BARE
@@ -25,7 +25,7 @@ from tests.support.savedfiles import Saved, table
 from tests.support.tinyheads import save
 from tests.support.visitor import known
 from tests.support.words import said
-from ui.input.hiding import fingerprint
+from ui.input.hidden_words import fingerprint
 from ui.show.numbers import percent
 
 TEXT = "The animal was in the street."
@@ -107,7 +107,7 @@ def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> N
     page = opened(model, show="words")
     _, *rows = table(saved(page, "Save as CSV"))
     given: dict[str, Any] = {"model": model, "text": TEXT, "hidden": (STREET,)}
-    out = backend.predict(LeaveOut(**given, stop=99))
+    out = backend.predict(OcclusionRequest(**given, stop=99))
     parts = [backend.predict(Gradients(**given, part=part, parts=6)) for part in range(6)]
     values = np.sum([part.values for part in parts], axis=0)
     assert [row[0] for row in rows] == ["".join(out.row.pieces[slice(*run)]) for run in out.runs]
@@ -118,7 +118,7 @@ def test_words_that_matter(model: str, backend: LocalBackend, saved: Saved) -> N
 
 def test_how_little_the_model_expected_each_word(model: str, backend: LocalBackend, saved: Saved) -> None:
     page = opened(model, show="surprise")
-    scores = backend.predict(Surprise(model=model, text=TEXT, stop=99))
+    scores = backend.predict(SurprisalRequest(model=model, text=TEXT, stop=99))
     says(page, f"pseudo-perplexity is {pseudo_perplexity(scores.log_probabilities):.1f}")
     _, *rows = table(saved(page, "Save as CSV"))
     assert sum(float(row[3]) for row in rows) == pytest.approx(float(bits(scores.log_probabilities).sum()), rel=1e-4)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from probing.ready_sets import ready
+from probing.ready_sets import load_ready_set
 from tests.support.asking import asked
 from tests.support.words import english
 
-TEXTS = [item.text for name in ("grammar", "pronouns") for item in ready(name).items]
+TEXTS = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
 STATES = {
     "at first": {},
     "pronouns, read the other way, hits only": {"data": "pronouns", "way": "out", "outcome": "hits", "count": 1},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from inference import Refusal
+from i18n import translate, use_language
+from inference import UserError
 from inference.files.embedded import BERT
 from tests.support.asking import asked, press
 from tests.support.words import english
 from ui.pages.next_sentence.judgement import EXAMPLE
 from ui.pages.next_sentence.pairs_table import MOST, STARTERS, parse
-from wording import speaking, told
 
 READ = (str(EXAMPLE["text"]), str(EXAMPLE["pair"]), *(text for pair in STARTERS for text in pair))
 
@@ -41,7 +41,7 @@ def test_nothing_of_it_is_left_in_english(query: dict[str, object]) -> None:
     ],
 )
 def test_a_file_is_refused_in_chinese(file: bytes, said: str) -> None:
-    with pytest.raises(Refusal) as refused, speaking("zh"):
+    with pytest.raises(UserError) as refused, use_language("zh"):
         parse(file)
-    with speaking("zh"):
-        assert said in told(refused.value.message)
+    with use_language("zh"):
+        assert said in translate(refused.value.message)

@@ -9,10 +9,10 @@ import pytest
 
 from attention.tokens import TokenRow
 from inference.files.embedded import BERT
-from inference.questions.sentence import NEXT, ORDER, Judged
+from inference.tasks.next_sentence import NEXT, ORDER, NextSentenceAnswer
 from tests.support.asking import asked, says
 from tests.support.savedfiles import SavedBytes, parts
-from ui.pages.next_sentence.judgement import EXAMPLE, agreeing
+from ui.pages.next_sentence.judgement import EXAMPLE, describe_equal_verdicts
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ from ui.pages.next_sentence.judgement import EXAMPLE, agreeing
 )
 def test_verdicts_that_agree_are_told(chances: tuple[float, float], judges: str, said: str) -> None:
     row = TokenRow((), (), (), (), ())
-    one, other = (Judged(chance, (0.0, 0.0), judges, row) for chance in chances)
-    assert said in agreeing((one, other))
-    assert bool(agreeing((one, other))) is bool(said)
+    one, other = (NextSentenceAnswer(chance, (0.0, 0.0), judges, row) for chance in chances)
+    assert said in describe_equal_verdicts((one, other))
+    assert bool(describe_equal_verdicts((one, other))) is bool(said)
 
 
 @pytest.mark.slow

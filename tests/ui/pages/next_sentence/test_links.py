@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from inference.heads import NEXT_SENTENCE, WHAT
+from inference.task_heads import NEXT_SENTENCE, WHAT
 from tests.support.asking import allowed, asked, notes, press, says, stands, text_of
 from tests.support.predictors import BARE
 from tests.support.tinyheads import save

@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from inference import LocalBackend
-from inference.errors import Refusal
+from inference.errors import UserError
 from inference.files import embedded
-from inference.questions.sentence import NextSentence
 from inference.settings import Settings
+from inference.tasks.next_sentence import NextSentence
 from tests.support.asking import asked, notes
-from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, parse, summary, whole
+from ui.pages.next_sentence.pairs_table import FIRST, MOST, SECOND, STARTERS, complete_pairs, parse, summary
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_commas_and_lines_inside_a_cell() -> None:
     ],
 )
 def test_odd_files(data: bytes, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         parse(data)
 
 
@@ -59,7 +59,7 @@ def test_rows_of_the_table() -> None:
         {FIRST: None, SECOND: None},
         {},
     ]
-    assert whole(rows) == ([("a", "b")], 1)
+    assert complete_pairs(rows) == ([("a", "b")], 1)
 
 
 def test_pairs_that_could_not_be_judged_are_not_counted() -> None:
@@ -79,7 +79,7 @@ def test_our_own_bert_tells_the_examples_apart() -> None:
 
 def test_lone_quotation_mark_loses_no_pairs() -> None:
     assert parse(b'a\tb\n"c\td\ne\tf\n') == [('"c', "d"), ("e", "f")]
-    with pytest.raises(Refusal, match=r"^Line 2 is"):
+    with pytest.raises(UserError, match=r"^Line 2 is"):
         parse(b'g,h\n"c,d\ne,f\n')
 
 
@@ -113,13 +113,13 @@ def test_pairs_in_parquet_are_read() -> None:
     ],
 )
 def test_pairs_that_would_be_lost_are_named(data: bytes, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         parse(data)
 
 
 def test_pairs_in_a_guessed_or_named_encoding_are_read() -> None:
     data = "a,b\nIl prend un café.,Il est tard.\n".encode("mac_roman")
-    with pytest.raises(Refusal):
+    with pytest.raises(UserError):
         parse(data)
     assert parse(data, "mac_roman") == [("Il prend un café.", "Il est tard.")]
     assert parse(data.replace(b"\x8e", b"\xe9")) == [("Il prend un café.", "Il est tard.")]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from i18n import use_language
 from tests.support.asking import allowed, asked, press
 from tests.support.picturemodels import save, sight
 from tests.support.words import english
-from wording import speaking
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +48,7 @@ def test_what_stands_beside_is_told(tmp_path: Path, more: dict[str, object]) -> 
 
 def test_a_refused_file_is_told() -> None:
     page = asked("pictures", lang="zh")
-    with speaking("zh"):
+    with use_language("zh"):
         page.file_uploader[0].upload("a.png", b"GIF89a", "image/png").run()
     assert english(page, BY) == []
 

@@ -10,16 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference import LocalBackend
-from inference.pictures.sample import photo
-from inference.questions.seeing import PictureLabels, PictureTexts
+from inference.pictures.sample_picture import photo
 from inference.settings import Settings
+from inference.tasks.picture_outputs import PictureLabels, PictureTexts
 from tests.support.asking import asked, notes, press, says
 from tests.support.fakehub import FakeHub, serving
 from tests.support.picturemodels import save, save_judge, sight
-from tests.ui.pages.pictures.test_without import views
-from ui.run import shelf
+from tests.ui.pages.pictures.test_ablation import views
+from ui.run import services
 from ui.run.downloading import RUNNING
-from ui.show.plain import plain
+from ui.show.markdown import escape_markdown
 
 pytestmark = pytest.mark.slow
 
@@ -41,9 +41,9 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
 def backend(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalBackend]:
     settings = Settings(endpoint=hub.endpoint, cache=tmp_path / "cache", hub_timeout=20.0)
     monkeypatch.setattr(Settings, "from_env", classmethod(lambda _cls: settings))
-    shelf.backend.cache_clear()
-    yield shelf.backend()
-    shelf.backend.cache_clear()
+    services.get_backend.cache_clear()
+    yield services.get_backend()
+    services.get_backend.cache_clear()
 
 
 def downloaded(name: str) -> AppTest:
@@ -85,5 +85,5 @@ def test_vit_is_downloaded_and_says_what_is_in_the_picture(backend: LocalBackend
     said = backend.predict(PictureLabels(model=VIT, picture=photo()))
     assert said.names == tuple(NAMES.values())
     (image,) = page.get("image")
-    assert f"“{plain(said.likeliest(1)[0][0])}” rests on" in image.proto.imgs[0].caption
+    assert f"“{escape_markdown(said.likeliest(1)[0][0])}” rests on" in image.proto.imgs[0].caption
     assert not notes(page, "refusal")

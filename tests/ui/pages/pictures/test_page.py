@@ -17,18 +17,18 @@ from streamlit.testing.v1 import AppTest
 
 from attention.picture import Picture
 from attention.storage import dump
+from i18n import translate
 from inference import LocalBackend
 from inference.files.unpacking import MAKE
-from inference.heads import SEES, WHAT
-from inference.pictures.sample import sample
+from inference.pictures.sample_picture import sample
+from inference.task_heads import SEES, WHAT
 from tests.support.asking import allowed, asked, go, notes, press, says
 from tests.support.picturemodels import save, sight
 from tests.support.seen import picture_trace
-from ui.pages.pictures import models, reading, subject
-from ui.pages.pictures.given import GIVE_AGAIN, GIVEN
+from ui.pages.pictures import models, reading, shown_picture
 from ui.pages.pictures.options import ASKING, SHOWS
-from ui.run.shelf import shelf
-from wording import told
+from ui.pages.pictures.upload import GIVE_AGAIN, GIVEN
+from ui.run.services import get_trace_store
 
 pytestmark = pytest.mark.slow
 
@@ -91,21 +91,21 @@ def test_every_view_without_a_model_shows_one_command(monkeypatch: pytest.Monkey
     page = asked("pictures", show=show)
     assert not page.exception
     assert [code.value for code in page.code] == [MAKE]
-    works = [note for note in notes(page) if told(SHOWS["links"]) in note]
+    works = [note for note in notes(page) if translate(SHOWS["links"]) in note]
     assert bool(works) == (show in ASKING), "a view that needs a model names those that do not"
 
 
 @pytest.mark.parametrize("reach", [False, True])
 def test_an_upload_without_a_model_shows_sample_and_command(monkeypatch: pytest.MonkeyPatch, reach: bool) -> None:
-    for module in (models, subject, reading):
+    for module in (models, shown_picture, reading):
         monkeypatch.setattr(module, "at_hand", dict)
         if hasattr(module, "hub_in_reach"):
             monkeypatch.setattr(module, "hub_in_reach", lambda: reach)
-    monkeypatch.setattr(subject, "usual", lambda: "nobody/no-such-model")
+    monkeypatch.setattr(shown_picture, "usual", lambda: "nobody/no-such-model")
     page = bring(asked("pictures"), file())
     assert drawn(page)["title"] == "A cat"
     assert [code.value for code in page.code] == [MAKE]
-    assert told(subject.WAITS) in notes(page)
+    assert translate(shown_picture.WAITS) in notes(page)
     assert not any("Use the embedded" in button.label for button in page.button)
     assert bool(notes(page, "refusal")) == reach, "a hub that is not in reach is not asked"
 
@@ -148,12 +148,12 @@ def test_a_model_without_cls_begins_at_the_middle(backend: LocalBackend) -> None
 def test_nothing_of_a_brought_picture_stays_with_the_backend(backend: LocalBackend) -> None:
     page = bring(asked("pictures", vision=model(backend, "registers")), file(rows=31))
     key = drawn(page)["base"].rsplit("/", 1)[-1]
-    assert shelf().find(key) is not None
+    assert get_trace_store().find(key) is not None
     assert backend.recent(key) is None
     press(page, "Back to the sample")
     del page
     gc.collect()
-    assert shelf().find(key) is None
+    assert get_trace_store().find(key) is None
 
 
 def test_texts_are_compared_with_the_picture_and_what_the_best_rests_on_is_shown(backend: LocalBackend) -> None:
@@ -216,7 +216,7 @@ def test_a_saved_trace_of_a_picture_is_opened_here_and_nowhere_else() -> None:
 
 @pytest.mark.parametrize("page", ["explore", "step_by_step", "positions", "vectors", "agreement", "bertviz_views"])
 def test_other_pages_say_that_a_file_is_of_a_picture(page: str) -> None:
-    held = shelf().hold(picture_trace(id="file-held"))
+    held = get_trace_store().add_picture_trace(picture_trace(id="file-held"))
     shown = asked(page, opened=held.id)
     assert not shown.exception
     says(shown, "Pictures shows")

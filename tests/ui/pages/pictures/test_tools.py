@@ -11,15 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.patch_roles import PATCH_ROLES
-from attention.regions import region_links, tokens_of
+from attention.region_links import region_links, tokens_of
 from attention.view import View
 from inference import LocalBackend
-from inference.pictures.sample import sample
+from inference.pictures.sample_picture import sample
 from tests.support.asking import allowed, asked, notes, press, says
 from tests.support.picturemodels import save, sight
+from tests.ui.pages.pictures.test_ablation import address, model, views
 from tests.ui.pages.pictures.test_page import file
-from tests.ui.pages.pictures.test_without import address, model, views
-from ui.pages.pictures.given import OTHER
+from ui.pages.pictures.upload import OTHER
 
 pytestmark = pytest.mark.slow
 

@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from attention.codec import unframe
-from attention.order import swapped
+from attention.codec import decode_frame
 from attention.positions import shift_error, shift_matrix, sinusoidal
+from attention.word_order import swap_words
 from inference import TraceRequest
-from inference.questions.order import OrderRequest
+from inference.tasks.order_test import OrderRequest
 from tests.support.asking import asked, says
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 FAMOUS = "The animal didn't cross the street because it was too tired."
 
@@ -29,15 +29,15 @@ def test_a_bad_link_gives_the_usual_view_and_a_sentence() -> None:
 
 @pytest.mark.slow
 def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
-    trace = backend().trace(TraceRequest(text=FAMOUS))
-    order = swapped(trace.source, 1, 7)
-    test = backend().inspect(OrderRequest(text=FAMOUS, order=order))
+    trace = get_backend().trace(TraceRequest(text=FAMOUS))
+    order = swap_words(trace.source, 1, 7)
+    test = get_backend().inspect(OrderRequest(text=FAMOUS, order=order))
     page = asked("positions", mix="swap", first=1, second=7, layer=4, head=3)
     parts = [part.proto for part in page.get("bidi_component")]
     strips = [json.loads(part.json) for part in parts if part.component_name == "headlight_strip"]
     (mixed,) = (strip["chips"] for strip in strips if "in another order" in strip["title"])
     assert [chip["text"] for chip in mixed] == [trace.tokens[at] for at in order]
-    maps = [unframe(part.bytes)[0]["sheets"] for part in parts if part.component_name == "headlight_matrices"]
+    maps = [decode_frame(part.bytes)[0]["sheets"] for part in parts if part.component_name == "headlight_matrices"]
     off = test.having.differences[4, 3]
     assert [sheet["note"] for (sheet,) in maps[:2]] == [
         "layer 4 · head 3",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from probing.ready_sets import ready
+from probing.ready_sets import load_ready_set
 from tests.support.asking import asked
 from tests.support.words import english
 from ui.state.examples import EXAMPLES
 
 TEXTS = [
     *(text for example in EXAMPLES for text in (example["text"], example.get("pair", "")) if text),
-    *(item.text for name in ("grammar", "pronouns") for item in ready(name).items),
+    *(item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items),
 ]
 STATES = {
     "at first": {},

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from probing.rows import Row
+from probing.relation_rows import RelationRow
 from ui.pages.roles.relations import Relations, summary
 
 
-def row(p: float, accuracy: float = 95.0) -> Row:
-    return Row("coref", 1, 0, "source to target", accuracy, 20, 60.0, "first candidate", 50.0, 70.0, 99.0, p)
+def row(p: float, accuracy: float = 95.0) -> RelationRow:
+    return RelationRow("coref", 1, 0, "source to target", accuracy, 20, 60.0, "first candidate", 50.0, 70.0, 99.0, p)
 
 
 def test_no_count_of_the_choosing_half_is_told() -> None:

@@ -6,7 +6,7 @@ import io
 import numpy as np
 
 from attention.mask import Mask
-from attention.steps import weigh
+from attention.walkthrough import weigh
 from tests.support.traces import numbers, record
 from ui.pages.step_by_step.row_csv import row_csv
 

@@ -12,26 +12,26 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from inference.files import taught
-from inference.heads import CLASSIFY, TAG
+from i18n import use_language
+from inference.files import fine_tuned
+from inference.task_heads import CLASSIFY, TAG
 from tests.support import comparedfolders, toldfolders
 from tests.support.asking import LONGEST, asked
 from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
 from tests.support.tinylabels import save
 from tests.support.trainings import kept
 from tests.support.words import QUOTED, SENTENCE, english
-from tests.ui.pages.teach.test_changed import Answering
+from tests.ui.pages.teach.test_changes import Answering
 from tests.ui.pages.teach.test_results import TAGGED, changed
 from training.jobs import job as jobs
 from training.jobs.job import CHARACTERS, State
-from ui.pages.teach import results_labels, results_sure
-from ui.pages.teach.changed_measured import measured as compared
-from ui.pages.teach.changed_truth import of_head, truth, waiting
-from ui.pages.teach.progress import Progress
+from ui.pages.teach import results_calibration, results_labels
+from ui.pages.teach.changes_descriptions import describe_changes, describe_head, describe_wait
+from ui.pages.teach.changes_results import load_changes as compared
+from ui.pages.teach.progress import TrainingProgress
 from ui.pages.teach.results import headline
-from ui.pages.teach.results_measured import measured
-from ui.pages.teach.running import in_words
-from wording import speaking
+from ui.pages.teach.results_data import load_results
+from ui.pages.teach.training_progress import in_words
 
 TWO_OF_A_KIND = {"kind": "collapse", "step": 20, "only": "a"}
 HALF_WAY = [plan(133), {"kind": "baseline", "accuracy": 0.75}, evaluation(0, accuracy=0.2), step(20, 1.5),
@@ -82,7 +82,7 @@ def test_files_of_ones_own_are_read_in_chinese(place: Path) -> None:
     put(place, "done", title="another", owner="another", saved=True)
     for start in (CHARACTERS, "headlight-en-fr"):
         page = asked("teach", lang="zh", data="own", start=start)
-        with speaking("zh"):  # in which AppTest asks again what the choices are called
+        with use_language("zh"):  # in which AppTest asks again what the choices are called
             page.file_uploader(key="teach_file_train").set_value(("titles.tsv", TITLES, "text/plain")).run()
         none_left(page, "Snips Voice Platform", "Coucke et al")
 
@@ -107,9 +107,9 @@ def test_a_model_is_kept_in_chinese(place: Path) -> None:
 @pytest.mark.parametrize(("kind", "head"), [("classify", CLASSIFY), ("tag", TAG)])
 def test_a_sentence_of_ones_own_is_told_in_chinese(place: Path, kind: Any, head: str) -> None:
     job = put(place, "done", kind=kind)
-    folder = place / job.id / taught.MODEL
+    folder = place / job.id / fine_tuned.MODEL
     save(folder, "BERT", head, ("O", "B-y", "B-x"))
-    (folder / taught.SCORES).write_text("{}")
+    (folder / fine_tuned.SCORES).write_text("{}")
     (folder / jobs.PREDICTIONS).write_text(json.dumps({"text": "the animal was a cat"}) + "\n", encoding="utf-8")
     none_left(asked("teach", lang="zh", job=job.id, show="try"), "the animal was a cat")
 
@@ -117,12 +117,12 @@ def test_a_sentence_of_ones_own_is_told_in_chinese(place: Path, kind: Any, head:
 def results(folder: str) -> None:
     from pathlib import Path
 
+    from i18n import use_language
     from ui.pages.teach.results import draw_results
     from ui.state.session import begin
-    from wording import speaking
 
     begin("teach")
-    with speaking("zh"):
+    with use_language("zh"):
         draw_results(Path(folder), "taught/tiny")
 
 
@@ -130,14 +130,14 @@ def changes(folder: str) -> None:
     from dataclasses import replace
     from pathlib import Path
 
+    from i18n import use_language
     from tests.support.comparedfolders import LOOK
-    from ui.pages.teach.changed import draw
+    from ui.pages.teach.changes import draw_changes
     from ui.state.session import begin
-    from wording import speaking
 
     begin("teach")
-    with speaking("zh"):
-        draw(replace(LOOK, folder=Path(folder)))
+    with use_language("zh"):
+        draw_changes(replace(LOOK, folder=Path(folder)))
 
 
 def alone(script: Any, folder: Path, **query: object) -> AppTest:
@@ -159,7 +159,7 @@ def test_results_are_told_in_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.slow
 def test_what_changed_is_told_in_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "page_link", lambda *_, **_more: None)
-    monkeypatch.setattr("ui.pages.teach.changed_used.backend", Answering)
+    monkeypatch.setattr("ui.pages.teach.changes_effects.get_backend", Answering)
     comparedfolders.job(tmp_path)
     none_left(alone(changes, tmp_path, removed=1))
     none_left(alone(changes, tmp_path, rows="telling"))
@@ -168,36 +168,36 @@ def test_what_changed_is_told_in_chinese(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_headline_is_chinese_whoever_wins(tmp_path: Path) -> None:
-    found = measured(toldfolders.drawn(tmp_path / "texts", classes=3, rows=60, right=0.7))
+    found = load_results(toldfolders.drawn(tmp_path / "texts", classes=3, rows=60, right=0.7))
     dev = {"dev": {"step": 40}, "rows": {"train": 100, "dev": 10}}
     long = {"texts": 14, "of": 4403, "length": 64}
-    with speaking("zh"):
+    with use_language("zh"):
         for counted in (0.5, 0.7, 0.9):
-            test = {**found.told.test, "accuracy": 0.7, "baseline_accuracy": counted}
+            test = {**found.predictions.test, "accuracy": 0.7, "baseline_accuracy": counted}
             chinese(*headline(changed(found, test=test, finished=False, cut=long, **dev)))
-        chinese(results_labels.few(found.each))
+        chinese(results_labels.describe_rare(found.each))
         assert found.sureness is not None
         for error in (0.0, 1.0):
-            chinese(*results_sure.summary(replace(found.sureness, error=error), "样本"))
+            chinese(*results_calibration.summary(replace(found.sureness, error=error), "样本"))
 
 
 def test_a_model_that_says_one_thing_is_told_in_chinese(tmp_path: Path) -> None:
     alike = [("a", 0, (0.9, 0.1)), ("b", 1, (0.8, 0.2))]
-    with speaking("zh"):
-        chinese(*headline(measured(toldfolders.texts(tmp_path / "texts", ("a", "b"), alike))))
+    with use_language("zh"):
+        chinese(*headline(load_results(toldfolders.texts(tmp_path / "texts", ("a", "b"), alike))))
         names = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
-        chinese(*headline(measured(names)))
+        chinese(*headline(load_results(names)))
 
 
 def test_the_truth_about_a_change_is_chinese(tmp_path: Path) -> None:
-    with speaking("zh"):
+    with use_language("zh"):
         for number, more in enumerate(MOVED):
             folder = comparedfolders.job(tmp_path / str(number), **more).folder / "changes"
             found = compared(folder, "all")
             assert found is not None
-            chinese(*truth(found, 0))
+            chinese(*describe_changes(found, 0))
             if not number:
-                chinese(*(of_head(found, (layer, head), 0) for layer in range(2) for head in range(3)))
+                chinese(*(describe_head(found, (layer, head), 0) for layer in range(2) for head in range(3)))
 
 
 @pytest.mark.parametrize("phase", ["teach", "twin", "changes"])
@@ -207,14 +207,14 @@ def test_how_far_it_is_is_told_in_chinese(tmp_path: Path, phase: Any) -> None:
     (tmp_path / "twin" / "run" / "metrics.jsonl").write_text(
         '{"kind": "plan", "step": 0, "last": 90, "twin": 1}\n{"kind": "step", "step": 30, "loss": 1, "seconds": 9.0}\n'
     )
-    with speaking("zh"):
+    with use_language("zh"):
         for state in STATES:
-            chinese(waiting(replace(look, state=state, said="磁盘已满。")))
+            chinese(describe_wait(replace(look, state=state, said="磁盘已满。")))
             chinese(in_words(replace(look, state=state, said="磁盘已满。" * (state == "failed"))))
         chinese(in_words(replace(look, state="waiting", ahead=2)))
 
 
 def test_what_is_left_is_told_in_chinese() -> None:
-    with speaking("zh"):
-        left = [Progress(40, 133, seconds).left for seconds in (4.0, 60.0, 92.0)]
+    with use_language("zh"):
+        left = [TrainingProgress(40, 133, seconds).time_left for seconds in (4.0, 60.0, 92.0)]
     assert left == ["还剩几秒", "约剩 1 分钟", "约剩 1.5 分钟"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from inference.files import taught
-from inference.heads import CLASSIFY, TAG
-from probing.labelled.rows import Kind
+from inference.files import fine_tuned
+from inference.task_heads import CLASSIFY, TAG
+from probing.labelled.labeled_texts import Kind
 from tests.support.asking import asked, notes, says, stands
 from tests.support.taughtfolders import put, taught_in
 from tests.support.tinylabels import save
@@ -28,9 +28,9 @@ def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[st
     """A training that has ended, by its id, with these lines about its test rows."""
     with taught_in(root):
         job = put(root, "done", kind=kind)
-        folder = root / job.id / taught.MODEL
+        folder = root / job.id / fine_tuned.MODEL
         save(folder, family, CLASSIFY if kind == "classify" else TAG, ("O", HOSTILE, "B-x"))
-        (folder / taught.SCORES).write_text("{}")
+        (folder / fine_tuned.SCORES).write_text("{}")
         (folder / jobs.PREDICTIONS).write_text(rows, encoding="utf-8")
         yield job.id
 
@@ -75,8 +75,8 @@ def test_a_model_with_attention_of_its_own_has_fewer_ways(tmp_path: Path) -> Non
 
 
 def test_the_first_row_is_read_whatever_stands_there(tmp_path: Path) -> None:
-    job = jobs.asked("", "toys", "tag", model="bert")
-    look = jobs.Look(job, "done", "teach", "", 0, tmp_path)
+    job = jobs.new_job("", "toys", "tag", model="bert")
+    look = jobs.JobStatus(job, "done", "teach", "", 0, tmp_path)
     assert first_row(look) == ""
     look.model.mkdir()
     for line, text in (("[]", ""), ('{"text": 3}', "3"), ('{"text": "a b"}\nx', "a b"), ("[" * 99_999, ""),

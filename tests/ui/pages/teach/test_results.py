@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from probing.labelled.told import told
+from probing.labelled.predictions import load_predictions
 from tests.support import toldfolders
 from tests.support.asking import choose, notes, says
 from tests.support.toldfolders import HOSTILE
 from ui.pages.teach import results_rows
 from ui.pages.teach.results import headline
-from ui.pages.teach.results_confusion import worst
-from ui.pages.teach.results_measured import Measured, measured
-from ui.state.choice import Choice
+from ui.pages.teach.results_confusion import describe_worst
+from ui.pages.teach.results_data import EvaluationResults, load_results
+from ui.state.view_state import ViewState
 
 TAGGED = [
     ("Ann sings in Rome", "B-PER O O B-LOC", "B-PER O O O", (0.9, 0.8, 0.99, 0.97)),
@@ -40,9 +40,9 @@ def script(folder: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def linked(monkeypatch: pytest.MonkeyPatch) -> list[Choice]:
+def linked(monkeypatch: pytest.MonkeyPatch) -> list[ViewState]:
     """What was linked to Explore: this page stands alone."""
-    found: list[Choice] = []
+    found: list[ViewState] = []
     monkeypatch.setattr(results_rows, "explore_link", lambda there, _what: found.append(there))
     return found
 
@@ -71,12 +71,12 @@ def strips(page: AppTest) -> list[Any]:
     return [json.loads(part.json) for part in parts]
 
 
-def changed(found: Measured, **scores: object) -> Measured:
+def changed(found: EvaluationResults, **scores: object) -> EvaluationResults:
     """The same with other saved scores."""
-    return replace(found, told=replace(found.told, scores={**found.told.scores, **scores}))
+    return replace(found, predictions=replace(found.predictions, scores={**found.predictions.scores, **scores}))
 
 
-def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked: list[Choice]) -> None:
+def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked: list[ViewState]) -> None:
     page = asked(texts)
     titles = [strip["title"] for strip in strips(page)]
     assert len(titles) == 6
@@ -91,7 +91,7 @@ def test_the_page_has_figures_tables_and_the_surest_mistakes(texts: Path, linked
 
 
 def test_a_cell_of_the_address_opens_its_rows_and_the_lists_choose_another(texts: Path) -> None:
-    found = told(texts)
+    found = load_predictions(texts)
     inside = [row for row in found.rows if row.pairs == ((1, 1),)]
     page = asked(texts, true=1, said=1, outcome="all")
     says(page, f"{len(inside)} test rows")
@@ -140,14 +140,14 @@ def test_a_label_that_looks_like_markup_or_turns_the_line_stays_text(texts: Path
     [(0.5, "fewer"), (0.9, "it wins here"), (None, "wins nothing")],
 )
 def test_where_counting_words_wins_the_page_says_so(texts: Path, counted: float | None, sentence: str) -> None:
-    found = measured(texts)
-    test = {**found.told.test, "accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
+    found = load_results(texts)
+    test = {**found.predictions.test, "accuracy": 0.7, "baseline_accuracy": 0.7 if counted is None else counted}
     assert sentence in headline(changed(found, test=test))[1]
 
 
 def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path) -> None:
     rows = [("a", 0, (0.9, 0.1)), ("b", 1, (0.8, 0.2))]
-    alike = measured(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
+    alike = load_results(toldfolders.texts(tmp_path / "texts", (HOSTILE, "b"), rows))
     assert any("collapse" in sentence for sentence in headline(alike))
     nothing = toldfolders.words(tmp_path / "words", [("a b", "B-X O", "O O", (0.9, 0.9))])
     says(asked(nothing), "name at")
@@ -155,7 +155,7 @@ def test_a_model_that_says_one_label_of_everything_has_collapsed(tmp_path: Path)
 
 
 def test_a_training_that_was_stopped_says_so(texts: Path) -> None:
-    found = measured(texts)
+    found = load_results(texts)
     assert "stopped before the last" in headline(changed(found, finished=False))[-1]
     assert "stopped" not in headline(found)[-1]
 
@@ -172,24 +172,24 @@ def test_what_cannot_be_read_is_said(texts: Path) -> None:
 
 
 def test_the_worst_cell_is_named() -> None:
-    assert "“\u2068a\u2069” was taken for “\u2068b\u2069”: 3 of 5" in worst(
+    assert "“\u2068a\u2069” was taken for “\u2068b\u2069”: 3 of 5" in describe_worst(
         np.array([[2, 3], [1, 9]]), ["a", "b"], "rows"
     )
-    assert worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows were told rightly."
+    assert describe_worst(np.eye(2, dtype=np.int64), ["a", "b"], "rows") == "All 2 rows were told rightly."
 
 
 def test_rows_that_are_written_anew_are_read_anew(texts: Path) -> None:
-    before = measured(texts)
-    assert measured(texts) is before, "counted once"
+    before = load_results(texts)
+    assert load_results(texts) is before, "counted once"
     file = texts / "predictions.jsonl"
     written = file.stat().st_mtime_ns
     file.write_text("".join(file.read_text(encoding="utf-8").splitlines(keepends=True)[:10]), encoding="utf-8")
     os.utime(file, ns=(written, written + 1))
-    assert len(measured(texts).rows) == 10
+    assert len(load_results(texts).rows) == 10
 
 
 def test_texts_that_were_cut_are_counted(texts: Path) -> None:
-    found = measured(texts)
+    found = load_results(texts)
     long = changed(found, cut={"texts": 14, "of": 4403, "length": 64})
     said = "14 of 4,403 texts are longer than 64 tokens: the model read only their first 64."
     assert said in headline(long)

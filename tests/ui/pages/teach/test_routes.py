@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
-from training.jobs.job import Job
+from training.jobs.job import Training
 from ui.pages.teach import routes
 from ui.pages.teach.routes import PREFIX
-from ui.routes.limit import Limit
+from ui.routes.concurrency_limit import ConcurrencyLimit
 
 
 @pytest.fixture
@@ -31,11 +31,11 @@ def client() -> TestClient:
 
 
 @pytest.fixture
-def job(place: Path) -> Job:
+def job(place: Path) -> Training:
     return kept(place, title='"; filename="evil.exe\r\nX-Evil: 1 情感')
 
 
-def test_a_model_is_saved_whole_under_its_title(client: TestClient, job: Job, place: Path) -> None:
+def test_a_model_is_saved_whole_under_its_title(client: TestClient, job: Training, place: Path) -> None:
     answer = client.get(f"{PREFIX}/{job.id}.zip")
     assert answer.status_code == 200
     name = "headlight-filename-evil-exe-x-evil-1"
@@ -48,23 +48,23 @@ def test_a_model_is_saved_whole_under_its_title(client: TestClient, job: Job, pl
 
 
 @pytest.mark.parametrize("name", ["a" * 22, "x", "..", "%2e%2e", "%00", "a" * 5_000])
-def test_what_is_not_there_is_told(client: TestClient, job: Job, name: str) -> None:
+def test_what_is_not_there_is_told(client: TestClient, job: Training, name: str) -> None:
     assert job.id
     answer = client.get(f"{PREFIX}/{name}.zip")
     assert answer.status_code in (404, 410)
     assert len(answer.text) < 200
 
 
-def test_what_is_not_saved_yet_is_told(client: TestClient, job: Job, place: Path) -> None:
+def test_what_is_not_saved_yet_is_told(client: TestClient, job: Training, place: Path) -> None:
     (place / job.id / "model" / "evaluation.json").unlink()
     answer = client.get(f"{PREFIX}/{job.id}.zip")
     assert (answer.status_code, answer.text) == (410, "Nothing is saved of this training yet.")
 
 
 def test_too_many_at_once_are_told_and_the_places_are_free_again(
-    client: TestClient, job: Job, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, job: Training, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sending = Limit(1, 0, routes.BUSY)
+    sending = ConcurrencyLimit(1, 0, routes.BUSY)
     monkeypatch.setattr(routes, "SENDING", sending)
     with sending.places:
         answer = client.get(f"{PREFIX}/{job.id}.zip")

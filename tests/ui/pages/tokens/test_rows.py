@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from inference import LocalBackend
-from inference.questions.tokens import Best, Match, Merge, Steps, TokenSteps, Walk
 from inference.settings import Settings
+from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, TokenSteps, WordSteps
 from ui.pages.tokens import rows as token_rows
-from ui.pages.tokens.rows import compared, left_out, placed, summary, table, top, way_of
+from ui.pages.tokens.rows import comparison_rows, left_out, summary, table, tokenizer_steps_of, top, word_of_tokens
 from ui.pages.tokens.walk import first_pick, rows, word_at
 from ui.pages.tokens.walk import summary as walked
 
@@ -28,7 +28,7 @@ def steps(backend: LocalBackend) -> Steps:
 
 
 def test_every_part_knows_its_characters_and_its_word(steps: Steps) -> None:
-    split, cut, full = way_of(steps).rows[1:]
+    split, cut, full = tokenizer_steps_of(steps).rows[1:]
     assert [rung.text for rung in split.rungs] == ["cafe", "embeddings", "👍"]
     assert [rung.text for rung in cut.rungs] == ["cafe", "em", "##bed", "##ding", "##s", "[UNK]"]
     assert [rung.joined for rung in cut.rungs] == [False, False, True, True, True, False]
@@ -51,7 +51,7 @@ def test_the_sentence_counts(steps: Steps) -> None:
     assert summary(known, [TEXT]).endswith("Nothing of this text is unknown to it.")
     placeless = replace(steps, tokens=tuple(replace(token, span=None) for token in steps.tokens))
     assert summary(placeless, [TEXT]).endswith("so [UNK]: 1 pieces.")
-    (row,) = compared([steps], [TEXT])
+    (row,) = comparison_rows([steps], [TEXT])
     assert (row["tokens"], row["special"], row["pieces per word"], row["unknown"]) == (8, 2, 2.0, 1)
 
 
@@ -68,9 +68,9 @@ def test_a_long_text_is_drawn_in_part_and_says_so(backend: LocalBackend, monkeyp
     steps = backend.inspect(TokenSteps(text=text, pair=pair))
     assert top([steps], [text, pair]) == ["One embeddings", "Five six"]
     assert left_out([steps]) == "The picture shows the first 2 words of each text; the tables below have every token."
-    drawn = [rung.text for rung in way_of(steps).rows[3].rungs]
+    drawn = [rung.text for rung in tokenizer_steps_of(steps).rows[3].rungs]
     assert drawn == ["[CLS]", "one", "em", "##bed", "##ding", "##s", "[SEP]", "five", "six", "[SEP]"]
-    assert set(placed(steps).values()) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert set(word_of_tokens(steps).values()) == {(0, 0), (0, 1), (1, 0), (1, 1)}
     assert len(table(steps)) == len(steps.tokens) > len(drawn)
     assert left_out([backend.inspect(TokenSteps(text="One two"))]) is None
 
@@ -78,7 +78,7 @@ def test_a_long_text_is_drawn_in_part_and_says_so(backend: LocalBackend, monkeyp
 def test_without_steps_the_outcome_is_drawn(steps: Steps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_rows, "TOKENS", 3)
     bare = replace(steps, sides=(), algorithm="", why="Slow.")
-    way = way_of(bare)
+    way = tokenizer_steps_of(bare)
     assert [row.name for row in way.rows] == ["3. Cut into pieces", "4. Add special tokens"]
     assert [rung.text for rung in way.rows[1].rungs] == ["[CLS]", "cafe", "em"]
     assert left_out([bare]) == "The picture shows the first 3 tokens; the table below has every token."
@@ -93,18 +93,18 @@ def test_the_word_of_the_most_pieces_is_looked_at_first(steps: Steps) -> None:
 
 
 def test_a_walk_in_words_and_as_a_table() -> None:
-    match = Walk(
+    match = WordSteps(
         "WordPiece", (Match("ab", tuple("x" * n for n in range(20)), "a"), Match("##b", (), "##b")), ("a",), (1,)
     )
     assert "22 look-ups" in walked("ab", replace(match, pieces=("a", "##b")))
     assert rows(match)[0]["not in the vocabulary"].endswith("and 8 more")
-    merge = Walk("BPE", (Merge(("a", "b", "c"), 1, 6, ("a", "bc")),), ("a", "bc"), (1, 2))
+    merge = WordSteps("BPE", (Merge(("a", "b", "c"), 1, 6, ("a", "bc")),), ("a", "bc"), (1, 2))
     assert walked("abc", merge) == "“abc” becomes a · bc, after 1 merge; no learnt pair is left after that."
     assert rows(merge) == [{"step": 1, "symbols": "a · b · c", "joined": "b + c", "learnt as merge": 7}]
-    best = Walk("Unigram", (Best(1, "a", -1.25, -1.25), Best(2, "b", -2.0, -3.25)), ("a", "b"), (1, 2))
+    best = WordSteps("Unigram", (BestPrefix(1, "a", -1.25, -1.25), BestPrefix(2, "b", -2.0, -3.25)), ("a", "b"), (1, 2))
     assert walked("ab", best).endswith("log probability -3.25.")
     assert rows(best)[1]["of the whole way"] == -3.25
     assert (
-        walked("the", Walk("WordPiece", (Match("the", (), "the"),), ("the",), (1,)))
+        walked("the", WordSteps("WordPiece", (Match("the", (), "the"),), ("the",), (1,)))
         == "“the” is in the vocabulary whole."
     )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from inference import LocalBackend
-from inference.questions.decoding import NextTarget
+from inference.tasks.decoding import NextTarget
 from tests.support.asking import allowed, asked, choose, notes
 from tests.support.translatorfamilies import TRANSLATORS, save_translator
-from ui.pages.translate.words import MATRIX
+from ui.pages.translate.word_alignment import MATRIX
 
 TEXT = "The cat sat on the mat."
 

@@ -17,9 +17,9 @@ from inference import TraceRequest
 from tests.support.asking import allowed, asked, notes, says, stands, text_of
 from tests.support.predictors import BARE
 from tests.support.translators import tiny
-from ui.pages.translate.unread import unread
+from ui.pages.translate.unknown_source import describe_unread
 from ui.routes.traces import routes
-from ui.run.shelf import backend
+from ui.run.services import get_backend
 
 TEXT = "The animal sat on the mat."
 
@@ -66,7 +66,7 @@ def microscope(page: AppTest) -> dict[str, Any]:
 def test_everywhere_a_row_is_the_token_that_its_step_writes(model: str) -> None:
     page = asked("translate", model=model, text=TEXT, target="the cat", show="heads", side="cross")
     data = microscope(page)
-    trace = backend().trace(TraceRequest(model=model, text=TEXT, target="the cat"))
+    trace = get_backend().trace(TraceRequest(model=model, text=TEXT, target="the cat"))
     assert trace.target is not None
     assert [cell["text"] for cell in data["queries"]] == [*trace.target.pieces[1:], "⟨end⟩"]
     says(page, f"the row “{trace.target.pieces[2]}” is the step after “{trace.target.pieces[1]}”, which writes")
@@ -89,5 +89,7 @@ def test_before_what_is_made_up_stands_that_the_text_cannot_be_read(model: str, 
 
 def test_what_is_read_byte_by_byte_is_not_read_either() -> None:
     row = TokenRow(("a", "猫 1/3", "猫 2/3"), (1, 2, 3), (0, 1, 1), (0,) * 3, (None,) * 3, ("", "<0xE7>", "<0x8C>"))
-    assert unread("M", row).startswith("1 of the 2 words here is not in the vocabulary of M: it reads its letters byte")
-    assert unread("M", TokenRow(("a",), (1,), (0,), (0,), (None,))) == ""
+    assert describe_unread("M", row).startswith(
+        "1 of the 2 words here is not in the vocabulary of M: it reads its letters byte"
+    )
+    assert describe_unread("M", TokenRow(("a",), (1,), (0,), (0,), (None,))) == ""

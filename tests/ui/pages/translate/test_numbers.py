@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.alignment import ReadAt, alignment
+from attention.cross_attention import CrossRowConvention, alignment
 from attention.edits import Ablate
 from inference import TraceRequest
 from tests.support.asking import allowed, asked, choose, notes, says
@@ -18,7 +18,7 @@ from tests.support.predictors import BARE
 from tests.support.savedfiles import Saved, table
 from tests.support.translators import TEXT, Translator, best_head, tiny
 from tests.support.visitor import known
-from ui.pages.translate.words import MATRIX
+from ui.pages.translate.word_alignment import MATRIX
 from ui.show.numbers import factor, likelihood, percent
 
 
@@ -68,7 +68,9 @@ def test_the_matrix_is_read_where_the_page_says(translator: Translator, saved: S
         if late:
             (later,) = (toggle for toggle in page.toggle if toggle.label == "Read one step later")
             later.set_value(True).run()
-        found = alignment(trace, layer, head, bool(words), ReadAt.OWN if late else ReadAt.WRITING)
+        found = alignment(
+            trace, layer, head, bool(words), CrossRowConvention.OWN if late else CrossRowConvention.WRITING
+        )
         row = next(at for at, cell in enumerate(found.target) if cell.pieces[0] <= 1 + late < cell.pieces[1])
         best = known(found.strongest(row))
         said = told(

@@ -10,30 +10,30 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.alignment import Alignment, ReadAt
-from attention.cells import Cell
-from attention.edits import Ablate, Cut, Hide
+from attention.cross_attention import Alignment, CrossRowConvention
+from attention.display_tokens import DisplayToken
+from attention.edits import Ablate, MaskEdge, MaskKey
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from inference.catalogue.listing import ModelCard
-from inference.catalogue.published import Measured, Published
-from inference.heads import CAUSAL, MASKED, WRITES
-from inference.questions.decoding import Beam, BeamStep, Branch, NextTarget
+from inference.catalogue.published_scores import PublishedBleu, TranslationFigures
+from inference.task_heads import CAUSAL, MASKED, WRITES
+from inference.tasks.decoding import Beam, BeamBranch, BeamStep, NextTarget
 from tests.support.repository import ROOT
 from ui.pages.translate import beams
-from ui.pages.translate import published as translate_published
+from ui.pages.translate import published_scores as translate_published
 from ui.pages.translate import writing as translate_writing
 from ui.pages.translate.beams import nodes_of
 from ui.pages.translate.beams import summary as beams_summary
-from ui.pages.translate.edits import chosen_edits, in_words
-from ui.pages.translate.effects import Effects
+from ui.pages.translate.edits import chosen_edits, describe_edits
+from ui.pages.translate.effects import EditEffects
 from ui.pages.translate.effects import summary as effects_summary
 from ui.pages.translate.heads import CrossHead
-from ui.pages.translate.options import Translate
-from ui.pages.translate.translation import Search, Translation, way_of
-from ui.pages.translate.words import step_at
-from ui.run import answering, stoppable
-from ui.state.choice import Choice
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.translation import BeamSearch, Translation, decoding_of
+from ui.pages.translate.word_alignment import step_at
+from ui.run import page_model, progress
+from ui.state.view_state import ViewState
 from viz.components.tree import tree
 
 ROW = TokenRow(("a", "cat", "</s>"), (5, 6, 0), (0, 1, None), (0,) * 3, ((0, 1), (2, 5), None))
@@ -61,7 +61,7 @@ def card(task: str, kind: str, local: bool = False) -> ModelCard:
     ],
 )
 def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, kind: str, titles: list[str]) -> None:
-    assert [title for _, title in answering.fitting(model, kind)] == titles
+    assert [title for _, title in page_model.fitting_pages(model, kind)] == titles
 
 
 @pytest.mark.parametrize(
@@ -74,32 +74,40 @@ def test_a_model_is_named_with_the_pages_that_it_fits(model: ModelCard | None, k
     ],
 )
 def test_the_pages_that_a_model_does_not_fit(task: str, kind: str, titles: list[str]) -> None:
-    assert [title for _, title in answering.misfits(card(task, kind), kind)] == titles
+    assert [title for _, title in page_model.unfit_pages(card(task, kind), kind)] == titles
 
 
 def test_a_page_whose_head_a_model_turned_out_to_lack_is_not_named() -> None:
     model = card("translation", "encoder-decoder", local=True)
-    assert [title for _, title in answering.fitting(model, "encoder-decoder", {WRITES})] == ["Explore", "Roles"]
+    assert [title for _, title in page_model.fitting_pages(model, "encoder-decoder", {WRITES})] == ["Explore", "Roles"]
 
 
 def test_every_page_that_a_head_is_needed_for_is_there() -> None:
-    assert {MASKED, CAUSAL, WRITES} <= set(answering.PAGES)
-    for file, _ in (*answering.PAGES.values(), *answering.EVERY, *answering.ONE_TEXT):
+    assert {MASKED, CAUSAL, WRITES} <= set(page_model.PAGES)
+    for file, _ in (*page_model.PAGES.values(), *page_model.EVERY, *page_model.ONE_TEXT):
         assert (ROOT / "pages" / file).is_file()
 
 
-SEARCH = Search(
+SEARCH = BeamSearch(
     (
         BeamStep(
             (Beam((4,), -0.5, "x"), Beam((7,), -1.5, "y")),
             (),
-            (Branch(0, 4, "x", -0.5, "kept"), Branch(0, 7, "y", -1.5, "kept"), Branch(0, 9, "z", -2.5, "dropped")),
+            (
+                BeamBranch(0, 4, "x", -0.5, "kept"),
+                BeamBranch(0, 7, "y", -1.5, "kept"),
+                BeamBranch(0, 9, "z", -2.5, "dropped"),
+            ),
             False,
         ),
         BeamStep(
             (Beam((7, 4), -1.75, "y x"),),
             (Beam((4, 0), -0.4, "x"),),
-            (Branch(0, 0, "</s>", -0.8, "ended"), Branch(1, 4, "x", -1.75, "kept"), Branch(0, 4, "x", -4.0, "dropped")),
+            (
+                BeamBranch(0, 0, "</s>", -0.8, "ended"),
+                BeamBranch(1, 4, "x", -1.75, "kept"),
+                BeamBranch(0, 4, "x", -4.0, "dropped"),
+            ),
             True,
         ),
     )
@@ -125,32 +133,36 @@ def test_beams_become_a_tree_whose_branches_hang_on_their_own_beam() -> None:
 
 
 def test_a_search_that_has_not_ended_has_the_best_way_so_far() -> None:
-    assert Search(SEARCH.steps[:1]).best.tokens == (4,)
+    assert BeamSearch(SEARCH.steps[:1]).best.tokens == (4,)
 
 
 def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beams, "logs_of", lambda _translation: np.array([-1.0, -0.5], np.float32))
     one = cast("Translation", SimpleNamespace(way="greedy", text="x"))
     assert beams_summary(one, SEARCH).endswith("best is “x”. It is the translation above.")
-    longer = Search((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
+    longer = BeamSearch((replace(SEARCH.steps[1], finished=(Beam((4, 5, 0), -0.4, "x z"),)),))
     assert beams_summary(one, longer).endswith("The translation above is another; its probability is 0.22.")
     assert beams_summary(cast("Translation", SimpleNamespace(way="beam", text="x")), longer).endswith("best is “x z”.")
 
 
 def test_a_cut_is_counted_in_the_heads_that_it_is_made_in() -> None:
-    cuts = (Cut(0, 0, 1, 0, "cross"), *(Cut(layer, 0, 2, 1, "cross") for layer in range(3)))
-    assert in_words(cuts, TRACE, 0) == ("with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads")
+    cuts = (MaskEdge(0, 0, 1, 0, "cross"), *(MaskEdge(layer, 0, 2, 1, "cross") for layer in range(3)))
+    assert describe_edits(cuts, TRACE, 0) == (
+        "with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads"
+    )
 
 
 def test_the_row_of_the_start_token_has_no_step() -> None:
-    cells = tuple(Cell(text, text == "<s>", 0, None, (at, at + 1)) for at, text in enumerate(("<s>", "le", "chat")))
-    late = Alignment(np.ones((3, 1), np.float32), cells, (), ReadAt.OWN)
+    cells = tuple(
+        DisplayToken(text, text == "<s>", 0, None, (at, at + 1)) for at, text in enumerate(("<s>", "le", "chat"))
+    )
+    late = Alignment(np.ones((3, 1), np.float32), cells, (), CrossRowConvention.OWN)
     assert [step_at(late, row) for row in range(3)] == [-1, 0, 1]
-    assert [step_at(replace(late, read_at=ReadAt.WRITING), row) for row in range(3)] == [0, 1, 2]
+    assert [step_at(replace(late, read_at=CrossRowConvention.WRITING), row) for row in range(3)] == [0, 1, 2]
 
 
 def test_heads_are_compared_as_far_as_they_were_removed() -> None:
-    found = Effects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
+    found = EditEffects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
     assert effects_summary(found, places, "cross", 1) == (
         "Alone, cross head 1-2 matters most of the first 2: without it the translation is 4.48 times less likely."
@@ -160,33 +172,37 @@ def test_heads_are_compared_as_far_as_they_were_removed() -> None:
 
 
 def test_edits_are_told_in_words_with_their_part() -> None:
-    assert in_words((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE, 1) == "without cross head 3-2, encoder head 1-4"
-    assert in_words(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE, 0) == "without 5 heads"
-    cuts = tuple(Cut(layer, 0, 2, 1, "cross") for layer in range(3))
-    assert in_words((*cuts, Hide(0, 1)), TRACE, 0) == "with step 3 not seeing “cat” in 3 heads, with 1 other edit"
-    assert in_words((Cut(0, 0, 2, 9, "cross"),), TRACE, 0) == "with step 3 not seeing source token 9 in 1 head"
+    assert describe_edits((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE, 1) == "without cross head 3-2, encoder head 1-4"
+    assert describe_edits(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE, 0) == "without 5 heads"
+    cuts = tuple(MaskEdge(layer, 0, 2, 1, "cross") for layer in range(3))
+    assert (
+        describe_edits((*cuts, MaskKey(0, 1)), TRACE, 0) == "with step 3 not seeing “cat” in 3 heads, with 1 other edit"
+    )
+    assert (
+        describe_edits((MaskEdge(0, 0, 2, 9, "cross"),), TRACE, 0) == "with step 3 not seeing source token 9 in 1 head"
+    )
 
 
 def test_without_a_choice_the_head_that_is_shown_is_removed() -> None:
-    assert chosen_edits(Translate(), HEAD) == (Ablate(2, 1, "cross"),)
-    assert chosen_edits(Translate(edits="-"), HEAD) == chosen_edits(Translate(clicking="cut"), HEAD) == ()
-    assert chosen_edits(Translate(edits="ax0-3"), HEAD) == (Ablate(0, 3, "cross"),)
+    assert chosen_edits(TranslateOptions(), HEAD) == (Ablate(2, 1, "cross"),)
+    assert chosen_edits(TranslateOptions(edits="-"), HEAD) == chosen_edits(TranslateOptions(clicking="cut"), HEAD) == ()
+    assert chosen_edits(TranslateOptions(edits="ax0-3"), HEAD) == (Ablate(0, 3, "cross"),)
 
 
 def test_a_typed_translation_is_read_unless_another_way_is_chosen() -> None:
-    typed = Choice(target=" Le chat ")
-    assert way_of(typed, Translate()) == "own"
-    assert way_of(typed, Translate(way="beam")) == "beam"
-    assert way_of(Choice(target="  "), Translate()) == "greedy"
+    typed = ViewState(target=" Le chat ")
+    assert decoding_of(typed, TranslateOptions()) == "own"
+    assert decoding_of(typed, TranslateOptions(way="beam")) == "beam"
+    assert decoding_of(ViewState(target="  "), TranslateOptions()) == "greedy"
 
 
 def writing() -> None:
     import streamlit as st
 
-    from inference.questions.decoding import NextTarget
-    from ui.pages.translate.writing import greedy
+    from inference.tasks.decoding import NextTarget
+    from ui.pages.translate.writing import greedy_tokens
 
-    st.text(f"tokens: {greedy(NextTarget(text='a cat'))}")
+    st.text(f"tokens: {greedy_tokens(NextTarget(text='a cat'))}")
 
 
 @pytest.fixture
@@ -204,7 +220,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
             source=ROW, room=90, ended=ended, greedy=greedy, text=" ".join(map(str, question.written))
         )
 
-    monkeypatch.setattr(translate_writing, "backend", lambda: SimpleNamespace(predict=predict))
+    monkeypatch.setattr(translate_writing, "get_backend", lambda: SimpleNamespace(predict=predict))
     monkeypatch.setattr(translate_writing, "ask", lambda question, _doing: predict(question))
     return asked
 
@@ -217,10 +233,10 @@ def test_the_translation_comes_token_by_token_until_it_ends(written: list[tuple[
 
 @pytest.mark.usefixtures("written")
 def test_it_can_be_stopped_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stoppable, "PATIENCE", -1)
+    monkeypatch.setattr(progress, "PATIENCE", -1)
     page = AppTest.from_function(writing).run()
-    [mark, _] = page.session_state[stoppable.DONE]
-    page.session_state[stoppable.STOPPED] = {mark: 3}
+    [mark, _] = page.session_state[progress.DONE]
+    page.session_state[progress.STOPPED] = {mark: 3}
     page.run()
     assert page.text[0].value == "tokens: (3, 4, 5)"
     page.button[0].click().run()
@@ -228,15 +244,17 @@ def test_it_can_be_stopped_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def figures() -> None:
-    from ui.pages.translate.published import published
-    from ui.run.answering import Answerer
+    from ui.pages.translate.published_scores import draw_published
+    from ui.run.page_model import PageModel
 
-    published(Answerer("m", None, "The model", "writes", False))
+    draw_published(PageModel("m", None, "The model", "writes", False))
 
 
 def test_published_figures_are_told_with_the_data_s_licence(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Measured(1234, 41.25, 60.5)
-    found = Published(one, Measured(1234, 43.0, 61.0), Measured(1234, 2.0, 19.0), one, Measured(200, 30.0, 50.0))
+    one = PublishedBleu(1234, 41.25, 60.5)
+    found = TranslationFigures(
+        one, PublishedBleu(1234, 43.0, 61.0), PublishedBleu(1234, 2.0, 19.0), one, PublishedBleu(200, 30.0, 50.0)
+    )
     monkeypatch.setattr(translate_published, "figures", lambda _model: found)
     page = AppTest.from_function(figures).run()
     [said] = [element.proto.body for element in page.get("html")]

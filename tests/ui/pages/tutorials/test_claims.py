@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from inference.files.embedded import BERT, TRANSLATOR
-from inference.questions.masked import MaskedWords
-from inference.questions.sentence import NextSentence
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.next_sentence import NextSentence
 from ui.pages.tutorials import attention, bert, families, finetuning, themes, translation
-from ui.pages.tutorials.options import Tutorials
-from ui.pages.tutorials.station import TIRED, Claim, traced
-from ui.run.shelf import backend
-from ui.state.choice import Choice
+from ui.pages.tutorials.options import TutorialsOptions
+from ui.pages.tutorials.station import TIRED, Claim, get_trace
+from ui.run.services import get_backend
+from ui.state.view_state import ViewState
 
 N = r"(-?\d[\d,]*(?:\.\d+)?(?:e-\d+)?)"
 TINY = r"(\d\.\d) × 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)"
 LOW = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
-def said(claim: Claim, choice: Choice | None = None, options: Tutorials | None = None) -> str:
-    return claim(choice or Choice(), options or Tutorials()).removesuffix(".")
+def said(claim: Claim, choice: ViewState | None = None, options: TutorialsOptions | None = None) -> str:
+    return claim(choice or ViewState(), options or TutorialsOptions()).removesuffix(".")
 
 
 def numbers(pattern: str, sentence: str) -> list[float]:
@@ -44,7 +44,7 @@ def below(limit: float) -> Callable[[str], bool]:
 
 def peaked() -> int:
     """Return the percentage of undivided rows that give a token more than 0.9, from the stored queries and keys."""
-    trace = traced(TIRED)
+    trace = get_trace(TIRED)
     largest = []
     for layer in trace.attending():
         for head in range(trace.heads):
@@ -63,22 +63,26 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda n, d, one, two, turn: one == n * n * d and two == n * d * d and one < two and turn == d,
     ),
     (attention.own_key, f"key of “animal” best; its own key comes in place {N} of {N}", lambda at, of: 1 < at <= of),
-    (attention.printed, f"0.10 0.20 0.30 0.40; the softmax .* up to {N} apart.*none does", lambda apart: apart > 0.1),
     (
-        attention.undivided,
+        attention.printed_weights,
+        f"0.10 0.20 0.30 0.40; the softmax .* up to {N} apart.*none does",
+        lambda apart: apart > 0.1,
+    ),
+    (
+        attention.unscaled_scores,
         f"MiniLM's {N} heads spread over {N} bits.* over {N}\\. Then {N}% .* more than {N};",
         lambda _n, a, b, share, _steep: b < a / 2 and share == peaked(),
     ),
     (
-        attention.understood,
+        attention.described_heads,
         f"“animal” {N} and “street” {N} .* still prefers the animal: {N} to {N}. Of {N} heads, {N} change",
         lambda a, s, b, t, of, turned: a > 10 * s and b > t and b < a and 0 < turned < of / 10,
     ),
     (attention.order, f"differ by up to {N} from the same", lambda apart: apart > 0.1),
-    (attention.computed, f"All {N} stages", lambda stages: stages > 60),
-    (bert.running, f"“running” is one piece.*“embedding” falls into {N}: em ##bed", lambda pieces: pieces == 3),
+    (attention.numpy_error, f"All {N} stages", lambda stages: stages > 60),
+    (bert.subword_count, f"“running” is one piece.*“embedding” falls into {N}: em ##bed", lambda pieces: pieces == 3),
     (
-        bert.learned,
+        bert.position_table,
         f"are learned: a table of {N} × {N} weights .* up to {N} from.*: {N} pieces",
         lambda rows, columns, away, reads: (rows, columns) == (512, 384) and away > 0.5 and reads == rows,
     ),
@@ -88,7 +92,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda *sizes: sizes == (12, 12, 768, 6, 12, 384),
     ),
     (
-        bert.spoilt,
+        bert.corruption_loss,
         f"{N} of {N} pieces are .* {N} hidden, {N} replaced and {N} kept; .* loss is {N}.* each of {N} pieces .* {N}$",
         lambda chosen, of, hidden, replaced, kept, loss, _size, blind: (
             chosen == round(0.15 * of) == hidden + replaced + kept and loss < blind
@@ -101,7 +105,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda one, other, stranger: min(one, other) > 0.5 > stranger,
     ),
     (
-        bert.joint,
+        bert.joint_loss,
         f"mean loss is {N}, the next sentence's {N}; together {N}",
         lambda words, pair, both: abs(words + pair - both) < 0.002 and min(words, pair) > 0,
     ),
@@ -116,7 +120,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda unlike, alike, mean_unlike, mean_alike: unlike > 0.5 > mean_unlike and alike > unlike < mean_alike,
     ),
     (
-        finetuning.commonest,
+        finetuning.majority_baseline,
         f"right on {N}% .*2 classes.* and on {N}% .*7 classes",
         lambda two, seven: 50 <= two < 55 and 100 / 7 <= seven < 20,
     ),
@@ -126,7 +130,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda outside, names: outside > 90 and names > 0,
     ),
     (
-        finetuning.still,
+        finetuning.frozen_weights,
         f"has {N} weights, {N} of them in its embeddings and {N} in each of its {N} layers. .*below them, {N} learn"
         f".*: {N}% with none of them frozen, {N}% with 4 of them frozen, {N}% with 6 .* counting words reaches {N}%",
         lambda total, below_, each, layers, learn, every, some, head, counted: (
@@ -137,7 +141,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         ),
     ),
     (
-        finetuning.varied,
+        finetuning.dropout_spread,
         f"first, with {N}. With 10 % dropped, 8 passes give that piece {N} to {N} and put it first {N} times.* of {N}",
         lambda _undropped, least, most, first, alike: least < most and first <= 8 and alike < 0.99,
     ),
@@ -147,7 +151,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda enter, river, money: enter > 0.9 > money > river,
     ),
     (
-        families.cut,
+        families.subword_pieces,
         f"WordPiece with {N} entries makes {N} pieces: .*; BPE with {N} entries makes {N} pieces",
         lambda large, few, small, many: large > small and few < many,
     ),
@@ -158,7 +162,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda words, forward, attending: words > forward > 1.5 * attending > 0,
     ),
     (
-        families.ahead,
+        families.future_attention,
         f"gives {N} of its attention to tokens after it.* it is {N}, and the largest of all such weights is {N}:",
         lambda reads, writes, most: reads > 0.1 and writes == most == 0,
     ),
@@ -168,17 +172,17 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         lambda *sizes: sizes == (3, 8, 3, 8, 256),
     ),
     (
-        translation.masked,
+        translation.future_share,
         f"encoder gives {N} of .* decoder {N}, the largest such weight being {N}. The",
         lambda reads, writes, most: reads > 0.1 and writes == most == 0,
     ),
     (
-        translation.across,
+        translation.aligned_words,
         rf"“chat” from “cat” \({N}\), “noir” from “black” \({N}\)",
         lambda cat, black: min(cat, black) > 0.5,
     ),
     (
-        translation.forced,
+        translation.teacher_forcing,
         f"reads all {N} tokens.*“chien” gets {N}, where it would write “chat”. .*“noir” after it gets {N}",
         lambda tokens, wrong, after: tokens == 8 and wrong < 0.01 < 0.1 < after,
     ),
@@ -187,7 +191,7 @@ TOLD: list[tuple[Claim, str, Callable[..., bool]]] = [
         "give “I am like French”, as printed; .*alone “French French French French”",
         lambda: True,
     ),
-    (translation.computed, f"{N} stages", lambda stages: stages > 60),
+    (translation.numpy_error, f"{N} stages", lambda stages: stages > 60),
 ]
 
 
@@ -203,7 +207,9 @@ def test_the_numbers_mean_what_is_said(claim: Claim, pattern: str, holds: Callab
     assert holds(*numbers(pattern, sentence)), sentence
 
 
-@pytest.mark.parametrize("claim", [attention.order, attention.computed, translation.computed, translation.forced])
+@pytest.mark.parametrize(
+    "claim", [attention.order, attention.numpy_error, translation.numpy_error, translation.teacher_forcing]
+)
 def test_what_is_said_to_be_the_same_is(claim: Claim) -> None:
     assert below(1e-4)(said(claim)), said(claim)
 
@@ -211,32 +217,32 @@ def test_what_is_said_to_be_the_same_is(claim: Claim) -> None:
 @pytest.mark.slow
 def test_both_losses_are_of_the_pair_as_it_was_spoilt() -> None:
     """The masked words and the verdict, asked again with the text that the sentence quotes."""
-    mine = Choice(text="The lamp went out.", pair="We looked for a candle in the dark.")
-    sentence = said(bert.joint, mine)
+    mine = ViewState(text="The lamp went out.", pair="We looked for a candle in the dark.")
+    sentence = said(bert.joint_loss, mine)
     assert sentence.startswith("Your pair, with ")
     words, follows, _ = numbers(f"loss is {N}, the next sentence's {N}; together {N}", sentence)
     quoted = re.search("read as “(.*) — (.*)”, and", sentence)
     assert quoted
     text, pair = quoted[1], quoted[2]
-    judged = backend().predict(NextSentence(model=BERT, text=text, pair=pair))
+    judged = get_backend().predict(NextSentence(model=BERT, text=text, pair=pair))
     assert judged.probability == pytest.approx(exp(-follows), abs=1e-3)
     stood = re.findall("“([^”]*)” [\\d.e-]+", sentence.split(" hidden:")[0])
     found = [
-        backend().predict(MaskedWords(model=BERT, text=text, pair=pair, words=(piece,), blank=at, top=1))
+        get_backend().predict(MaskedWords(model=BERT, text=text, pair=pair, words=(piece,), blank=at, top=1))
         for at, piece in enumerate(stood)
     ]
     logs = [one.candidates[0].log_probability for one in found]
     assert -sum(one for one in logs if one is not None) / len(logs) == pytest.approx(words, abs=2e-3)
-    assert said(bert.joint, mine, Tutorials(seed=2)) != sentence
+    assert said(bert.joint_loss, mine, TutorialsOptions(seed=2)) != sentence
 
 
 @pytest.mark.slow
 def test_without_dropout_a_pass_is_no_dice() -> None:
-    assert "give the same number 8 times" in said(finetuning.varied, options=Tutorials(dropped=0))
-    assert "With 50 % dropped" in said(finetuning.varied, options=Tutorials(dropped=99))
+    assert "give the same number 8 times" in said(finetuning.dropout_spread, options=TutorialsOptions(dropped=0))
+    assert "With 50 % dropped" in said(finetuning.dropout_spread, options=TutorialsOptions(dropped=99))
 
 
 def test_later_tokens_of_the_decoder_are_masked_in_the_trace() -> None:
-    trace = traced(families.CAT, TRANSLATOR)
-    share, most = families.later(trace, "encoder")
+    trace = get_trace(families.CAT, TRANSLATOR)
+    share, most = families.later_share(trace, "encoder")
     assert 0 < share < most <= 1

@@ -7,7 +7,7 @@ import pytest
 from tests.support.asking import asked, notes, stands
 from ui.pages.tutorials import themes
 from ui.pages.tutorials.options import THEMES
-from ui.state.choice import Choice
+from ui.state.view_state import ViewState
 
 TRANSLATED = "Before writing “Le”, cross head 2-7 looks at the word “The” most"
 # What the page says, by the link that leads there: the numbers of the station's own sentence where it has some.
@@ -76,7 +76,7 @@ DRAWN = {"explore"}  # by a component of its own, without a sentence of ours: te
 def test_a_link_leads_to_what_is_said_of_it(theme: str) -> None:
     for station in themes.STATIONS[theme]:
         for link in station.links:
-            page = asked(link.page, **link.query(Choice()) or {})
+            page = asked(link.page, **link.query(ViewState()) or {})
             stands(page)
             said = notes(page)
             assert notes(page, "refusal") == [], link.label

@@ -8,32 +8,40 @@ from typing import Any
 import pytest
 
 from tests.support.repository import ROOT
-from ui.pages.by_hand.options import ByHand
-from ui.pages.compare.options import Compare
-from ui.pages.masked_words.options import Options as MaskedWords
-from ui.pages.positions.options import Options as Positions
-from ui.pages.step_by_step.options import Rules
-from ui.pages.teach.options import Teach
-from ui.pages.tokens.options import Tokens
-from ui.pages.translate.options import Translate
+from ui.pages.by_hand.options import ByHandOptions
+from ui.pages.compare.options import CompareOptions
+from ui.pages.masked_words.options import MaskedWordsOptions as MaskedWords
+from ui.pages.positions.options import PositionsOptions as Positions
+from ui.pages.step_by_step.options import StepOptions
+from ui.pages.teach.options import TeachOptions
+from ui.pages.tokens.options import TokensOptions
+from ui.pages.translate.options import TranslateOptions
 from ui.pages.tutorials import themes
 from ui.pages.tutorials.options import THEMES
-from ui.pages.tutorials.station import Link
-from ui.pages.vectors.options import Vectors
-from ui.pages.whole_pass.options import Options as WholePass
-from ui.state.choice import TYPES, Choice, parse, write_value
-from ui.state.options import read
+from ui.pages.tutorials.station import StationLink
+from ui.pages.vectors.options import VectorsOptions
+from ui.pages.whole_pass.options import WholePassOptions as WholePass
+from ui.state.params import parse_params
+from ui.state.view_state import TYPES, ViewState, parse, write_value
 
 # The options of the pages to which a link says more than the shared choice.
 OPTIONS: dict[str, type[Any]] = {
-    "by_hand": ByHand, "compare": Compare, "masked_words": MaskedWords, "positions": Positions, "step_by_step": Rules,
-    "teach": Teach, "tokens": Tokens, "translate": Translate, "vectors": Vectors, "whole_pass": WholePass,
-}  # fmt: skip
+    "by_hand": ByHandOptions,
+    "compare": CompareOptions,
+    "masked_words": MaskedWords,
+    "positions": Positions,
+    "step_by_step": StepOptions,
+    "teach": TeachOptions,
+    "tokens": TokensOptions,
+    "translate": TranslateOptions,
+    "vectors": VectorsOptions,
+    "whole_pass": WholePass,
+}
 LINKS = [link for stations in themes.STATIONS.values() for station in stations for link in station.links]
-MINE = Choice(text="My own text.", pair="And another.", count=1, model="somebody/else", layer=5)
+MINE = ViewState(text="My own text.", pair="And another.", count=1, model="somebody/else", layer=5)
 
 
-def query_of(link: Link, choice: Choice = MINE) -> dict[str, str]:
+def query_of(link: StationLink, choice: ViewState = MINE) -> dict[str, str]:
     found = link.query(choice)
     assert found is not None
     return found
@@ -45,15 +53,15 @@ def test_every_theme_has_its_stations() -> None:
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: f"{link.page}: {link.label}")
-def test_a_link_is_read_by_its_page_without_a_word(link: Link) -> None:
+def test_a_link_is_read_by_its_page_without_a_word(link: StationLink) -> None:
     assert (ROOT / "pages" / f"{link.page}.py").is_file()
     query = query_of(link)
     choice, notes = parse(query)
-    wanted = replace(Choice(**link.there), count=1)
+    wanted = replace(ViewState(**link.there), count=1)
     assert choice == (replace(wanted, text=MINE.text, pair=MINE.pair) if link.yours else wanted)
     assert notes == []
     if link.own:
-        options, problems = read(OPTIONS[link.page], query)
+        options, problems = parse_params(OPTIONS[link.page], query)
         assert problems == []
         assert set(link.own) <= {field.name for field in fields(options)} - set(TYPES)
         assert {name: write_value(getattr(options, name)) for name in link.own} == dict(link.own)

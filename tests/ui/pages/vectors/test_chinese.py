@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from i18n import use_language
 from tests.support.asking import asked, notes
 from tests.support.words import english
-from ui.pages.vectors.options import Vectors
-from wording import speaking
+from ui.pages.vectors.options import VectorsOptions
 
 STATES: list[dict[str, object]] = [
     {},
@@ -22,7 +22,7 @@ STATES: list[dict[str, object]] = [
     {"show": "sentences", "lines": ""},
     {"show": "sentences", "bring": "file"},
 ]
-BEGUN = Vectors()
+BEGUN = VectorsOptions()
 READ = (BEGUN.first, BEGUN.second, BEGUN.third, BEGUN.lines)
 FILES = {
     "empty.txt": b" \n",
@@ -45,14 +45,14 @@ def test_all_is_told(state: dict[str, object]) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_what_is_said_of_a_file_is_told(name: str) -> None:
     page = asked("vectors", lang="zh", show="sentences", bring="file")
-    with speaking("zh"):  # AppTest names the options of the page's other controls itself
+    with use_language("zh"):  # AppTest names the options of the page's other controls itself
         page.file_uploader(key="vectors_file").set_value((name, FILES[name], "text/csv")).run()
     assert english(page) == []
     assert not page.exception
 
 
 def test_the_texts_to_begin_with_are_not_translated() -> None:
-    assert type(Vectors().lines) is type(Vectors().first) is str
+    assert type(VectorsOptions().lines) is type(VectorsOptions().first) is str
 
 
 @pytest.mark.slow

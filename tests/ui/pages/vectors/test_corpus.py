@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inference import LocalBackend, Refusal
-from inference.questions.vectors import Pooled, TextVectors
+from inference import LocalBackend, UserError
+from inference.cancellation import CancelToken, check
 from inference.settings import Settings
-from inference.stops import Stop, check
+from inference.tasks.hidden_states import Pooled, TextVectors
 from tests.support.savedfiles import parts
 from ui.pages.vectors import corpus
 from ui.pages.vectors import routes as vector_routes
-from ui.pages.vectors.corpus import PART, Run, find
+from ui.pages.vectors.corpus import PART, VectorRun, find
 from ui.pages.vectors.routes import csv_blocks, parquet_blocks, routes
 
 COUNT = 3 * PART + 7
@@ -31,7 +31,7 @@ class Model:
 
     def __init__(self) -> None:
         self.asked: list[int] = []
-        self.run: Run | None = None
+        self.run: VectorRun | None = None
         self.stop_after = 0
 
     def __call__(self, question: Pooled) -> TextVectors:
@@ -45,7 +45,7 @@ class Model:
         return TextVectors(numbers, (3,) * len(numbers), long, refused)
 
 
-def table(run: Run) -> tuple[dict[str, Any], list[list[str]]]:
+def table(run: VectorRun) -> tuple[dict[str, Any], list[list[str]]]:
     """Return the provenance of the CSV file, and its rows."""
     content, about = parts(b"".join(csv_blocks(run)))
     del about["table"], about["notes"]
@@ -55,7 +55,7 @@ def table(run: Run) -> tuple[dict[str, Any], list[list[str]]]:
     return about, rows
 
 
-def finished(run: Run) -> Run:
+def finished(run: VectorRun) -> VectorRun:
     run.start().wait(120)
     assert run.error is None
     return run
@@ -70,7 +70,7 @@ def test_a_run_ends_with_the_page_that_asked_for_it_and_goes_on_where_it_was() -
         check()
         return Model()(asked)
 
-    run = finished(Run(Pooled(texts=TEXTS), ask, lambda: Stop(gone=lambda: parts == 2)))
+    run = finished(VectorRun(Pooled(texts=TEXTS), ask, lambda: CancelToken(gone=lambda: parts == 2)))
     assert (run.state, run.done, run.error) == ("stopped", PART, None)
     assert finished(run).state == "done"
 
@@ -80,7 +80,7 @@ def test_a_part_that_takes_too_long_is_told() -> None:
         check()
         return Model()(asked)
 
-    run = Run(Pooled(texts=TEXTS), ask, lambda: Stop(seconds=-1))
+    run = VectorRun(Pooled(texts=TEXTS), ask, lambda: CancelToken(seconds=-1))
     run.start().wait(120)
     assert run.state == "failed"
     assert "longer than" in str(run.error)
@@ -88,8 +88,8 @@ def test_a_part_that_takes_too_long_is_told() -> None:
 
 def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:
     model = Model()
-    whole = finished(Run(Pooled(texts=TEXTS), Model()))
-    broken = model.run = Run(Pooled(texts=TEXTS), model)
+    whole = finished(VectorRun(Pooled(texts=TEXTS), Model()))
+    broken = model.run = VectorRun(Pooled(texts=TEXTS), model)
     model.stop_after = 2
     broken.start().wait(120)
     assert (broken.state, broken.done) == ("stopped", 2 * PART)
@@ -103,7 +103,7 @@ def test_a_run_stopped_and_resumed_equals_one_that_was_not() -> None:
 @pytest.mark.slow
 def test_a_run_over_the_embedded_model_equals_single_sentences() -> None:
     backend = LocalBackend(Settings())
-    run = finished(Run(Pooled(texts=TEXTS[: PART + 5]), backend.inspect))
+    run = finished(VectorRun(Pooled(texts=TEXTS[: PART + 5]), backend.inspect))
     loaded = np.load(run.file)
     assert loaded.shape == (PART + 5, 384)
     for at in (0, 3, PART, PART + 4):
@@ -113,17 +113,17 @@ def test_a_run_over_the_embedded_model_equals_single_sentences() -> None:
 
 def test_what_was_not_ordinary_is_counted() -> None:
     texts = ("plain", "odd one", *["plain"] * PART, "long one", "odd two")
-    run = finished(Run(Pooled(texts=texts), Model()))
-    assert run.notes == corpus.Notes(cut=1, refused=2, first="Sentence 2: Too odd.")
+    run = finished(VectorRun(Pooled(texts=texts), Model()))
+    assert run.notes == corpus.VectorNotes(cut=1, refused=2, first="Sentence 2: Too odd.")
     assert (run.vectors[1] == 0).all()
     assert run.vectors[-2].any()
 
 
 def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
     def refuse(_question: Pooled) -> TextVectors:
-        raise Refusal("The model is gone.")
+        raise UserError("The model is gone.")
 
-    run = Run(Pooled(texts=TEXTS), refuse)
+    run = VectorRun(Pooled(texts=TEXTS), refuse)
     run.start().wait(60)
     assert (run.state, run.done) == ("failed", 0)
     assert run.error is not None
@@ -135,7 +135,7 @@ def test_a_refusal_ends_the_run_in_words_and_it_can_go_on() -> None:
 def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")._replace(free=1000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage)
-    run = Run(Pooled(texts=TEXTS), Model())
+    run = VectorRun(Pooled(texts=TEXTS), Model())
     run.start().wait(60)
     assert run.error is not None
     assert "the disk has 0 MB left" in run.error.message
@@ -143,14 +143,14 @@ def test_a_full_disk_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_run_that_nobody_looks_at_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "LEFT_ALONE", -1.0)
-    run = Run(Pooled(texts=TEXTS), Model())
+    run = VectorRun(Pooled(texts=TEXTS), Model())
     run.start().wait(60)
     assert (run.state, run.done) == ("stopped", PART)
 
 
 @pytest.mark.slow
 def test_the_file_goes_with_the_run() -> None:
-    run = finished(Run(Pooled(texts=TEXTS), Model()))
+    run = finished(VectorRun(Pooled(texts=TEXTS), Model()))
     folder, token = run.folder, run.token
     assert find(token) is run
     assert folder.exists()
@@ -164,7 +164,7 @@ def test_the_file_goes_with_the_run() -> None:
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files name a model's weights once it is loaded, which other tests do in the backend that pages share."""
     fresh = LocalBackend()
-    monkeypatch.setattr(vector_routes, "backend", lambda: fresh)
+    monkeypatch.setattr(vector_routes, "get_backend", lambda: fresh)
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -172,7 +172,7 @@ def test_csv_and_parquet_hold_the_same_numbers() -> None:
     import pyarrow.parquet as pq
 
     texts = ('He said "no, no".', "=1+1", "zwei\nZeilen", *TEXTS)
-    run = finished(Run(Pooled(texts=texts), Model()))
+    run = finished(VectorRun(Pooled(texts=texts), Model()))
     about, rows = table(run)
     assert about == {"model": run.asked.model, "layers": "last", "tokens": "mean"}
     assert rows[0] == ["sentence", "channel 0", "channel 1", "channel 2"]
@@ -186,7 +186,7 @@ def test_csv_and_parquet_hold_the_same_numbers() -> None:
 
 def test_numbers_survive_csv_bit_for_bit() -> None:
     values = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
-    run = finished(Run(Pooled(texts=TEXTS[:5]), lambda _: TextVectors(values, (3,) * 5, (False,) * 5, ("",) * 5)))
+    run = finished(VectorRun(Pooled(texts=TEXTS[:5]), lambda _: TextVectors(values, (3,) * 5, (False,) * 5, ("",) * 5)))
     rows = table(run)[1][1:]
     np.testing.assert_array_equal(np.array([row[1:] for row in rows], dtype=np.float32), values)
 
@@ -196,7 +196,7 @@ def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
-    run = finished(Run(Pooled(texts=TEXTS), Model()))
+    run = finished(VectorRun(Pooled(texts=TEXTS), Model()))
     assert len(run.token) >= 20
     client = TestClient(Starlette(routes=routes()))
     answer = client.get(f"/headlight/vectors/{run.token}/vectors.npy")
@@ -207,4 +207,6 @@ def test_files_are_served_by_an_address_that_cannot_be_guessed() -> None:
     assert f"vectors-{run.asked.model}-last-mean.npy" in answer.headers["Content-Disposition"]
     gone = client.get("/headlight/vectors/nobody/vectors.npy")
     assert (gone.status_code, gone.text[:26]) == (410, "These vectors are no longe")
-    assert client.get(f"/headlight/vectors/{Run(Pooled(texts=TEXTS), Model()).token}/vectors.npy").status_code == 410
+    assert (
+        client.get(f"/headlight/vectors/{VectorRun(Pooled(texts=TEXTS), Model()).token}/vectors.npy").status_code == 410
+    )

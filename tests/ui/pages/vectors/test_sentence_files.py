@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from inference import Refusal
+from inference import UserError
 from ui.input import text_files
 from ui.input.text_files import decode, decode_table
 from ui.pages.vectors import sentence_files
-from ui.pages.vectors.sentence_files import column, lines, table
+from ui.pages.vectors.sentence_files import column, lines, parse_table
 
 
 @pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -27,13 +27,13 @@ def test_text_in_unicode_is_read(coding: str) -> None:
     ],
 )
 def test_what_is_no_text_is_said(data: bytes, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
+    with pytest.raises(UserError, match=said):
         decode(data)
 
 
 def test_a_large_file_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_files, "MOST_BYTES", 10)
-    with pytest.raises(Refusal, match="at most 0 are read"):
+    with pytest.raises(UserError, match="at most 0 are read"):
         decode(b"x" * 11)
 
 
@@ -41,30 +41,32 @@ def test_too_many_and_too_long_lines_are_said(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(sentence_files, "MOST_SENTENCES", 3)
     monkeypatch.setattr(sentence_files, "LONGEST", 20)
     assert lines("a\n\nb\nc\n") == ("a", "b", "c")
-    with pytest.raises(Refusal, match=r"4 sentences; .* 3"):
+    with pytest.raises(UserError, match=r"4 sentences; .* 3"):
         lines("a\nb\nc\nd")
-    with pytest.raises(Refusal, match=r"Line 3 has 21 characters; .* 20"):
+    with pytest.raises(UserError, match=r"Line 3 has 21 characters; .* 20"):
         lines("a\n\n" + "x" * 21)
-    with pytest.raises(Refusal, match="Line 2 has 21 characters"):
-        column(table("id,text\n1," + "x" * 21 + "\n"), 1)
+    with pytest.raises(UserError, match="Line 2 has 21 characters"):
+        column(parse_table("id,text\n1," + "x" * 21 + "\n"), 1)
 
 
 def test_the_column_of_texts_is_found() -> None:
-    found = table("id,title,text\n1,One,The first sentence.\n2,Two,The second one.\n")
+    found = parse_table("id,title,text\n1,One,The first sentence.\n2,Two,The second one.\n")
     assert [found.names[at] for at in found.texts] == ["text", "title"]
     assert column(found, 2) == ("The first sentence.", "The second one.")
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_any_usual_delimiter_and_quotes(delimiter: str) -> None:
-    found = table(f'n{delimiter}what\n1{delimiter}"Yes{delimiter} ""indeed"",\nhe said."\n\n2{delimiter}No way.\n3\n')
+    found = parse_table(
+        f'n{delimiter}what\n1{delimiter}"Yes{delimiter} ""indeed"",\nhe said."\n\n2{delimiter}No way.\n3\n'
+    )
     assert found.texts == (1,)
     assert column(found, 1) == (f'Yes{delimiter.strip()} "indeed", he said.', "No way.")
     assert [line for line, _ in found.rows] == [2, 5, 6]
 
 
 def test_one_column_needs_no_delimiter() -> None:
-    assert column(table("text\nOne here.\nTwo there.\n"), 0) == ("One here.", "Two there.")
+    assert column(parse_table("text\nOne here.\nTwo there.\n"), 0) == ("One here.", "Two there.")
 
 
 @pytest.mark.parametrize(
@@ -78,29 +80,29 @@ def test_one_column_needs_no_delimiter() -> None:
     ],
 )
 def test_a_table_without_texts_is_said(text: str, said: str) -> None:
-    with pytest.raises(Refusal, match=said):
-        table(text)
+    with pytest.raises(UserError, match=said):
+        parse_table(text)
 
 
 def test_an_open_quote_is_said() -> None:
-    with pytest.raises(Refusal, match=r"^Line 2 is"):
-        table('id,text\n1,"open ' + "x" * (11 * sentence_files.LONGEST))
+    with pytest.raises(UserError, match=r"^Line 2 is"):
+        parse_table('id,text\n1,"open ' + "x" * (11 * sentence_files.LONGEST))
 
 
 def test_nothing_but_white_space_is_said() -> None:
-    with pytest.raises(Refusal, match="no sentences"):
+    with pytest.raises(UserError, match="no sentences"):
         lines("\n \n")
 
 
 def test_lone_quotation_mark_loses_no_rows() -> None:
-    found = table('label\ttext\na\tOne here.\nb\t"Two here.\na\tThree here.\nb\tFour here.\n')
+    found = parse_table('label\ttext\na\tOne here.\nb\t"Two here.\na\tThree here.\nb\tFour here.\n')
     assert column(found, 1) == ("One here.", '"Two here.', "Three here.", "Four here.")
-    with pytest.raises(Refusal, match=r"^Line 3 is"):
-        table('label,text\na,One here.\nb,"Two here.\n')
+    with pytest.raises(UserError, match=r"^Line 3 is"):
+        parse_table('label,text\na,One here.\nb,"Two here.\n')
 
 
 def test_json_lines_have_columns_of_sentences() -> None:
-    found = sentence_files.table('{"id": 1, "text": "A first\\none."}\n{"text": "A second one.", "id": 2}\n')
+    found = sentence_files.parse_table('{"id": 1, "text": "A first\\none."}\n{"text": "A second one.", "id": 2}\n')
     assert (found.names, found.texts) == (("id", "text"), (1,))
     assert sentence_files.column(found, 1) == ("A first one.", "A second one.")
 
@@ -116,5 +118,5 @@ def test_json_lines_have_columns_of_sentences() -> None:
     ],
 )
 def test_no_row_is_lost(text: str, read: tuple[str, ...]) -> None:
-    found = table(decode_table(text.encode()))
+    found = parse_table(decode_table(text.encode()))
     assert column(found, found.texts[0]) == read

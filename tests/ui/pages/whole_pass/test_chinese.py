@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from i18n import use_language
 from inference.files.embedded import TRANSLATOR
-from inference.questions import anatomy, whole_pass
-from inference.questions.whole_pass import Opened, Origin, Stage, Term
+from inference.tasks import anatomy, whole_pass
+from inference.tasks.whole_pass import Opened, Origin, Stage, Term
 from tests.support.asking import asked, says
 from tests.support.words import english
-from ui.pages.whole_pass.names import WORDS, stands, written
-from wording import speaking
+from ui.pages.whole_pass.names import WORDS, describe_origin, format_terms
 
 OWN = ("pages/whole_pass.py", "ui/pages/whole_pass")
 BERT = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
@@ -46,10 +46,10 @@ def test_the_page_speaks_chinese(query: dict[str, object], said: str) -> None:
 def test_a_number_is_written_in_chinese() -> None:
     three = Term(0.5, (Origin(0.5), Origin(2.0)))
     stage = Stage(4, "linear", "decoder", 0, "cross-attention", "queries, keys", "", (), (), (1, 3, 4), (), 0, 1)
-    with speaking("zh"):
-        assert written(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 · 2 + 0（其余 3 项）"
+    with use_language("zh"):
+        assert format_terms(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 · 2 + 0（其余 3 项）"
         origin = Origin(1, stage=4, place=(0, 1, 2))
-        told = stands(origin, {4: stage}, 1, True, ("[CLS]", "<b>", "sat"))
+        told = describe_origin(origin, {4: stage}, 1, True, ("[CLS]", "<b>", "sat"))
     assert told == "解码器，第 1 层，交叉注意力，查询、键：x · Wᵀ + b，词元 1“<b>”，第 2 个数"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inference.questions.whole_pass import Opened, Origin, Stage, Term
-from ui.pages.whole_pass.names import INSIDE, in_stack, stands, written
-from ui.pages.whole_pass.picture import around, parts_of
-from ui.pages.whole_pass.told import up_to
+from inference.tasks.whole_pass import Opened, Origin, Stage, Term
+from ui.pages.whole_pass.descriptions import up_to
+from ui.pages.whole_pass.names import INSIDE, describe_origin, format_terms, in_stack
+from ui.pages.whole_pass.picture import parts_of, stages_of_layer
 
 
 def stage(number: int, part: str, layer: int | None, formula: str = "add") -> Stage:
@@ -22,9 +22,9 @@ STAGES = [
 
 def test_parts_and_layers() -> None:
     assert [one.number for one in parts_of(STAGES)] == [0, 1, 4, 5, 9, 11, 12], "all that is added up before the layers"
-    assert [one.number for one in around(STAGES, STAGES[3])] == [4, 5, 9]
-    assert [one.number for one in around(STAGES, STAGES[0])] == [0, 1]
-    assert [one.number for one in around(STAGES, STAGES[-1])] == [11, 12]
+    assert [one.number for one in stages_of_layer(STAGES, STAGES[3])] == [4, 5, 9]
+    assert [one.number for one in stages_of_layer(STAGES, STAGES[0])] == [0, 1]
+    assert [one.number for one in stages_of_layer(STAGES, STAGES[-1])] == [11, 12]
 
 
 def test_what_a_feed_forward_part_holds_inside_is_a_part_of_the_picture() -> None:
@@ -42,18 +42,21 @@ def test_the_lines_up_to_a_stage_end_with_its_numbers() -> None:
 
 def test_a_number_is_written_as_what_it_is() -> None:
     one, two = Origin(-1.5), Origin(2.0)
-    assert written(Opened(-3, "products", "linear", (Term(-3, (one, two)),), 0, 0, -3)) == "-3 = (-1.5) · 2"
-    assert written(Opened(0.1, "function", "gelu", (Term(0.1, (one,)),), 0, 0, 0.1)) == "0.1 = GELU(-1.5)"
+    assert format_terms(Opened(-3, "products", "linear", (Term(-3, (one, two)),), 0, 0, -3)) == "-3 = (-1.5) · 2"
+    assert format_terms(Opened(0.1, "function", "gelu", (Term(0.1, (one,)),), 0, 0, 0.1)) == "0.1 = GELU(-1.5)"
     three = Term(0.5, (Origin(0.5, name="weight of key 2"), two))
-    assert written(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 [weight of key 2] · 2 + 0 (3 more)"
+    assert format_terms(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 [weight of key 2] · 2 + 0 (3 more)"
     share = Term(0.25, (Origin(1.0), Origin(2.0), Origin(1.5)))
-    assert written(Opened(0.25, "function", "softmax", (share,), 0, 0, 0.25)) == "0.25 = e^(1 - 2) / 1.5"
+    assert format_terms(Opened(0.25, "function", "softmax", (share,), 0, 0, 0.25)) == "0.25 = e^(1 - 2) / 1.5"
 
 
 def test_where_a_number_stands() -> None:
     by_number = {one.number: one for one in STAGES}
     tokens = ("[CLS]", "<b>", "sat")
-    assert stands(Origin(1, weight="w.bias", place=(2, 3)), by_number, 0, False, tokens) == "w.bias[2, 3] of the file"
-    told = stands(Origin(1, stage=4, place=(0, 1, 2)), by_number, 1, False, tokens)
+    assert (
+        describe_origin(Origin(1, weight="w.bias", place=(2, 3)), by_number, 0, False, tokens)
+        == "w.bias[2, 3] of the file"
+    )
+    told = describe_origin(Origin(1, stage=4, place=(0, 1, 2)), by_number, 1, False, tokens)
     assert told == "layer 1, attention: x · Wᵀ + b, token 1 “<b>”, number 2"
-    assert stands(Origin(1), by_number, 0, False, tokens) == "a constant"
+    assert describe_origin(Origin(1), by_number, 0, False, tokens) == "a constant"

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.patches import heads
+from attention.activation_patching import head_patches
 from inference import LocalBackend
 from inference.files.embedded import TRANSLATOR
-from inference.heads import MASKED, WHAT
-from inference.questions.effects import BlankEffects
-from inference.questions.masked import MaskedWords
-from inference.questions.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
+from inference.task_heads import MASKED, WHAT
+from inference.tasks.edit_effects import BlankEffects
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.whole_pass import ATTENTION, CROSS, WEIGHED, Stage, WholePass
 from tests.support.asking import asked, choose, notes, press, says, stands
-from ui.pages.whole_pass.told import step_by_step
-from ui.state.choice import Choice
+from ui.pages.whole_pass.descriptions import step_by_step
+from ui.state.view_state import ViewState
 
 BERT: dict[str, Any] = {"model": "headlight-bert", "text": "The cat [MASK] on the mat."}
 
@@ -99,12 +99,12 @@ def test_all_that_a_stage_needs_is_shown_to_be_run() -> None:
 def test_step_by_step_opens_at_the_same_attention(side: str, part: str, two: bool, there: str) -> None:
     asked_for = SimpleNamespace(two=two)
     stage = Stage(3, "linear", side, 2, part, "", "", (), (), (), (), 0, 0)
-    found = step_by_step(Choice(layer=0, head=1), asked_for, stage, 4)  # type: ignore[arg-type]
-    assert found == Choice(layer=2, head=1, part=there, focus=4)
-    usual = step_by_step(Choice(), asked_for, stage, None)  # type: ignore[arg-type]
-    assert usual == Choice(layer=2, head=0, part=there), "a link to a layer names a head"
+    found = step_by_step(ViewState(layer=0, head=1), asked_for, stage, 4)  # type: ignore[arg-type]
+    assert found == ViewState(layer=2, head=1, part=there, focus=4)
+    usual = step_by_step(ViewState(), asked_for, stage, None)  # type: ignore[arg-type]
+    assert usual == ViewState(layer=2, head=0, part=there), "a link to a layer names a head"
     norm = Stage(3, "layer_norm", side, 2, "norm", "", "", (), (), (), (), 0, 0)
-    assert step_by_step(Choice(), asked_for, norm, 4) is None  # type: ignore[arg-type]
+    assert step_by_step(ViewState(), asked_for, norm, 4) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_a_head_hands_on_nothing_or_what_it_does_in_another_text() -> None:
     (table,) = (frame.value for frame in page.dataframe if "before" in frame.value)
     words = tuple(word for word in table["what"] if word.isalpha())
     other = BlankEffects(model=BERT["model"], text="The dog [MASK] in the car.", words=words)
-    edits = ((), heads([(4, 2)], [tuple((at, at) for at in range(9))])[0])
+    edits = ((), head_patches([(4, 2)], [tuple((at, at) for at in range(9))])[0])
     said = LocalBackend().predict(BlankEffects(**BERT, words=words, edits=edits, other=other)).values
     for at, word in enumerate(words):
         shown = table[table["what"] == word][["before", "after"]].to_numpy()[0]

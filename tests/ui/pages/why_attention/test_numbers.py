@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.complexity import TABLE, Fit, Setting, Sizes
-from ui.pages.why_attention.numbers import Numbers, row_of, summary
-from ui.pages.why_attention.options import Options
-from ui.state.options import read
+from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticFit
+from ui.pages.why_attention.numbers import CostSetting, row_of, summary
+from ui.pages.why_attention.options import WhyAttentionOptions
+from ui.state.params import parse_params
 from viz.figures.activation import activation
 from viz.figures.complexity import growth
-from viz.figures.cost import memory, seconds, shares
+from viz.figures.cost import memory, operation_shares, seconds
 from viz.figures.theme import DARK, LIGHT, Theme
 
-SIZES = Sizes(width=24, heads=3, kv_heads=3, head_width=8, value_width=8, hidden=32)
+SIZES = CostSizes(width=24, heads=3, kv_heads=3, head_width=8, value_width=8, hidden=32)
 
 
 def test_the_sentence_by_hand() -> None:
-    said = summary(Numbers(Setting(d=384, k=3, r=64), 16))
+    said = summary(CostSetting(ComplexitySetting(d=384, k=3, r=64), 16))
     assert said == (
         "At n = 16 and d = 384, self-attention costs 24 times less than a recurrent layer (n² · d = 98,304 and "
         "n · d² = 2,359,296); self-attention becomes the dearer one where n exceeds d = 384. For the way from "
@@ -28,21 +28,21 @@ def test_the_sentence_by_hand() -> None:
 
 
 def test_beyond_d_the_other_one_is_cheaper() -> None:
-    said = summary(Numbers(Setting(d=64), 640))
+    said = summary(CostSetting(ComplexitySetting(d=64), 640))
     assert said.startswith("At n = 640 and d = 64, a recurrent layer costs 10 times less than self-attention")
 
 
 def test_a_large_ratio_has_no_exponent() -> None:
-    assert "self-attention costs 8,192 times less" in summary(Numbers(Setting(d=16384), 2))
+    assert "self-attention costs 8,192 times less" in summary(CostSetting(ComplexitySetting(d=16384), 2))
 
 
 def test_at_d_both_cost_the_same() -> None:
-    said = summary(Numbers(Setting(d=512), 512))
+    said = summary(CostSetting(ComplexitySetting(d=512), 512))
     assert said.startswith("At n = d = 512 self-attention and a recurrent layer cost the same: 134,217,728.")
 
 
 def test_the_table_has_the_paper_s_formulas_and_the_values() -> None:
-    rows = [list(row_of(row, Numbers(Setting(d=512, k=4, r=20), 100)).values()) for row in TABLE]
+    rows = [list(row_of(row, CostSetting(ComplexitySetting(d=512, k=4, r=20), 100)).values()) for row in TABLE]
     assert rows == [
         ["Self-attention", "O(n² · d)", "5,120,000", "O(1)", "1", "O(1)", "1"],
         ["Recurrent", "O(n · d²)", "26,214,400", "O(n)", "100", "O(n)", "100"],
@@ -52,8 +52,8 @@ def test_the_table_has_the_paper_s_formulas_and_the_values() -> None:
 
 
 def test_options_live_in_the_address() -> None:
-    assert read(Options, {"d": "512", "n": "99"}) == (Options(d=512, n=99), [])
-    assert read(Options, {"d": "many"})[1] == [
+    assert parse_params(WhyAttentionOptions, {"d": "512", "n": "99"}) == (WhyAttentionOptions(d=512, n=99), [])
+    assert parse_params(WhyAttentionOptions, {"d": "many"})[1] == [
         "The link's “d” should be a whole number, but is 'many'; it is left out."
     ]
 
@@ -64,7 +64,7 @@ def test_options_live_in_the_address() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_curves_are_told_apart_without_colour(theme: Theme) -> None:
     n = np.geomspace(1, 1000, 7)
-    curves = [(row.name, row.cost_at(n, Setting(d=8))) for row in TABLE]
+    curves = [(row.name, row.cost_at(n, ComplexitySetting(d=8))) for row in TABLE]
     figure = growth(n, curves, theme, "<b>Cost</b>", "Operations", 40)
     assert len({trace.line.dash for trace in figure.data}) == len({trace.line.color for trace in figure.data}) == 4
     assert figure.layout.title.text == "&lt;b&gt;Cost&lt;/b&gt;"
@@ -80,7 +80,7 @@ def test_curves_that_are_all_alike_have_an_axis_too() -> None:
 
 
 def test_shares_sum_to_all() -> None:
-    figure = shares(SIZES, 5000, 7, LIGHT)
+    figure = operation_shares(SIZES, 5000, 7, LIGHT)
     np.testing.assert_allclose(sum(np.array(trace.y) for trace in figure.data), 100)
     at = np.abs(np.array(figure.data[2].x) - SIZES.pairs_meet_rest).argmin()
     assert figure.data[2].name == "pairs of tokens, n²"
@@ -90,7 +90,7 @@ def test_shares_sum_to_all() -> None:
 
 def test_measured_points_are_drawn_as_they_are() -> None:
     n, busy = np.array([16.0, 32, 64]), np.array([0.001, 0.002, 0.005])
-    figure = seconds(n, busy, Fit(0.0005, 0.00002, 0.000001), DARK)
+    figure = seconds(n, busy, QuadraticFit(0.0005, 0.00002, 0.000001), DARK)
     named = {trace.name: trace for trace in figure.data}
     np.testing.assert_allclose(named["measured here"].y, [1, 2, 5])
     assert named["c · n² alone"].y[-1] == pytest.approx(1e3 * 0.000001 * 64**2)

@@ -1,0 +1,388 @@
+"""Maps that somebody else computed, behind the same trace: tensors of any library, arrays, or lists of numbers.
+
+What they are is told by how deep they are nested: (query, key) is one head; (head, query, key) one layer; one more
+axis, the layers; one more, their batch of one text; one more, the steps of a text that was written token by token.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from attention.map_axes import ABOVE, InvalidAttention, Names, fit, layer_shape_error, multiple_texts_error
+from attention.mask import FloatArray
+from attention.record import MapRecord
+from attention.storage import dump
+from attention.tokens import TokenRow
+from attention.trace import ModelId, Trace
+from i18n import _, format_or_list, gettext_lazy
+
+__all__ = ["EXACT", "InvalidAttention", "first", "trace", "with_content_id"]
+
+EXACT = 0.01  # by which a row's sum may fall short of one unmentioned
+ROUNDED = 0.02  # by which a weight may differ between two passes in half precision
+OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # of a model's output
+ASK = gettext_lazy("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
+
+
+def trace(  # noqa: PLR0913  # the parts of one trace
+    attentions: Any,
+    source: TokenRow,
+    target: TokenRow | None = None,
+    texts: tuple[str, str | None] = ("", None),
+    target_text: str | None = None,
+    name: str = "",
+    signed: bool = False,
+) -> Trace:
+    """Finished maps as a trace of ``source``; with ``target``, the rows are its tokens, which look at ``source``.
+
+    ``texts`` are the text of ``source`` and the second one of a pair. Where nothing looks ahead, it is a decoder's.
+    ``signed``: numbers from -1 to 1, such as attributions, and no weights. The trace's id is a hash of all that is in
+    it. Raises NotMaps in one sentence.
+
+    >>> row = TokenRow(("a", "cat"), (0, 1), (0, 1), (0, 0), (None, None))
+    >>> trace([[[1, 0], [0.25, 0.75]]], row).part
+    'decoder'
+    """
+    looking = source if target is None else target
+    maps = _read(attentions, signed, Names(len(looking), len(source), target is not None))
+    looking = first(looking, maps[0].shape[1])  # the last token of a text may have been written and never read
+    source, target = (looking, None) if target is None else (source, looking)
+    part = "cross" if target is not None else "decoder" if _looks_back(maps) else "encoder"
+    kind = {"cross": "encoder-decoder"}.get(part, part)
+    made = Trace(
+        id="",
+        model=ModelId(name or _("given maps"), None, kind, _describe_maps(maps, signed)),
+        text=texts[0],
+        pair=texts[1],
+        source=source,
+        target=target,
+        parts={part: tuple(MapRecord(block, signed) for block in maps)},
+        target_text=target_text,
+    )
+    return with_content_id(made)
+
+
+def with_content_id(made: Trace) -> Trace:
+    """The trace with a hash of all that is in it as its id, so that no other can pass for it."""
+    return replace(made, id="given-" + hashlib.sha256(dump(replace(made, id=""))).hexdigest())
+
+
+def first(row: TokenRow, count: int) -> TokenRow:
+    """The first tokens of a row of text."""
+    return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
+
+
+def _read(attentions: Any, signed: bool, names: Names) -> list[FloatArray]:
+    """Return each layer's maps (head, query, key), of as many tokens as there are names, or of all but the last."""
+    axes = _axes(attentions)
+    if axes == 6:
+        layers = _steps(attentions, names)
+    elif axes in (4, 5):
+        layers = _layers(_items(attentions), names)
+    elif axes in (2, 3):
+        layers = [_single_layer(attentions, 0)]
+    else:
+        raise InvalidAttention(_("The numbers are nested {axes} deep; give {ask}.", axes=axes, ask=ASK))
+    if not layers:
+        raise _empty_input_error(attentions)
+    fit(
+        layers,
+        names.without_last() if axes == 6 and layers[0].shape[1] == names.queries - 1 else names,
+        signed,
+        _shape(attentions, layers[0].shape),
+    )
+    for at, block in enumerate(layers):
+        _check(block, at, signed)
+        block.setflags(write=False)
+    return layers
+
+
+def _shape(given: Any, layer: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a single array, or of the first layer as it came; ``layer`` if lists of numbers came."""
+    while isinstance(given, list | tuple):
+        given = given[0]
+    shape = tuple(getattr(given, "shape", ()))
+    return layer if len(shape) < 3 else shape[-4:]
+
+
+def _axes(values: Any) -> int:
+    """Return how deep numbers are nested."""
+    if values is None:
+        raise InvalidAttention(
+            _(
+                'The model reported no maps. Load it with attn_implementation="eager" and call it with '
+                "output_attentions=True, or let headlight.explore read the text with it."
+            )
+        )
+    if fields := [name for name in OUTPUTS if getattr(values, name, None) is not None]:
+        raise InvalidAttention(
+            _(
+                "A whole {name} came; give its maps: {fields}.",
+                name=type(values).__name__,
+                fields=format_or_list([f"outputs.{field}" for field in fields]),
+            )
+        )
+    if getattr(values, "is_nested", False):
+        raise InvalidAttention(
+            _("A nested tensor came, which has rows of several lengths. Give one text: tensor.unbind()[0].")
+        )
+    if hasattr(values, "shape"):
+        return len(values.shape)
+    if isinstance(values, Real):
+        return 0
+    if not isinstance(values, list | tuple):
+        raise InvalidAttention(
+            _("{name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
+        )
+    if not values:
+        raise _empty_input_error(values)
+    return 1 + _axes(next((value for value in values if value is not None), None))
+
+
+def _empty_input_error(values: Any) -> InvalidAttention:
+    return InvalidAttention(
+        _("An empty {name} came where maps are expected; give {ask}.", name=type(values).__name__, ask=ASK)
+    )
+
+
+def _items(values: Any) -> list[Any]:
+    return list(_array(values, _("The input"))) if hasattr(values, "shape") else list(values)
+
+
+def _layers(given: list[Any], names: Names, step: int | None = None) -> list[FloatArray]:
+    """Return the layers of one text, or of one step of ``generate``, each (head, query, key)."""
+    if missing := [at for at, layer in enumerate(given) if layer is None]:
+        raise InvalidAttention(
+            _(
+                "No map came for layer {layers} (None). Leave such layers out: [a for a in attentions if a is not "
+                "None]. The others are then counted from 0.",
+                layers=_format_numbers(missing),
+            )
+        )
+    arrays = [_array(layer, f"Layer {at}") for at, layer in enumerate(given)]
+    shapes = [array.shape for array in arrays]
+    if any(len(shape) == 4 and shape[0] != 1 for shape in shapes):
+        raise multiple_texts_error(shapes, names, step)
+    blocks = [_single_layer(array, at) for at, array in enumerate(arrays)]
+    for at, block in enumerate(blocks):
+        if block.shape != blocks[0].shape:
+            raise layer_shape_error(at, block.shape, blocks[0].shape)
+    return blocks
+
+
+def _single_layer(values: Any, at: int) -> FloatArray:
+    """Return one layer's maps, (head, query, key), in memory of their own."""
+    block = _array(values, f"Layer {at}")
+    if block.ndim == 4 and len(block) == 1:
+        block = block[0]
+    if block.ndim == 2:
+        block = block[None]
+    if block.ndim != 3 or not block.size:
+        raise InvalidAttention(
+            _(
+                "Layer {layer} has the shape {shape}; (head, query, key) or (1, head, query, key) is expected.",
+                layer=at,
+                shape=block.shape,
+            )
+        )
+    return np.array(block, dtype=np.float32, order="C")
+
+
+def _array(values: Any, what: str) -> FloatArray:
+    """Return numbers of any library as float32."""
+    if getattr(values, "is_meta", False):
+        raise InvalidAttention(
+            _("A tensor on the device “meta” came, which holds no numbers. Load the weights, and run the model again.")
+        )
+    try:
+        if hasattr(values, "detach"):  # torch, without importing it: numpy has no bfloat16 and no other device
+            values = values.detach().cpu()
+            for plain, needed in (("dequantize", "is_quantized"), ("to_dense", "is_sparse")):
+                values = getattr(values, plain)() if getattr(values, needed, False) else values
+            if getattr(values, "is_complex", bool)():
+                raise TypeError
+            values = values.float().numpy()
+        elif isinstance(values, list | tuple) and any(hasattr(value, "shape") for value in values):
+            values = np.stack([_array(value, what) for value in values])
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, and is refused below
+            found = np.asarray(values)
+            return found.astype(np.float32, casting="unsafe" if found.dtype == object else "same_kind", copy=False)
+    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+        raise InvalidAttention(
+            _("{what} is no block of real numbers with rows of one length; give {ask}.", what=what, ask=ASK)
+        ) from error
+
+
+def _steps(given: Any, names: Names) -> list[FloatArray]:
+    """Return each layer's maps (head, query, key) of what ``generate`` gives: a tuple of layers for each step."""
+    steps = [_items(step) for step in _items(given)]
+    if len({len(step) for step in steps}) > 1:
+        raise InvalidAttention(_("The steps have different numbers of layers; give all layers of every step."))
+    if _streams(steps):
+        raise InvalidAttention(
+            _("Each layer holds two streams, as XLNet's do. Give the content stream: [h for h, g in attentions].")
+        )
+    layers = [_layers(step, names, at) for at, step in enumerate(steps)]
+    return [_stitch_steps(at, list(blocks), names) for at, blocks in enumerate(zip(*layers, strict=True))]
+
+
+def _streams(steps: list[list[Any]]) -> bool:
+    """Whether each layer holds XLNet's two streams (h, g); steps of ``generate`` grow, and look back only."""
+    if any(len(step) != 2 or any(block is None for block in step) for step in steps):
+        return False
+    content, query = ([_array(step[at], _("The input")) for step in steps] for at in (0, 1))
+    if any(block.ndim != 4 for block in (*content, *query)):
+        return False
+    alike = len({block.shape for block in content}) == 1
+    square = content[0].shape[2] == content[0].shape[3] > 1
+    if len(steps) > 1 or content[0].shape != query[0].shape:
+        return alike and square
+    return square and not _looks_back([*content[0], *query[0]])
+
+
+def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> FloatArray:
+    """Return one layer of a text written token by token, (head, query, key).
+
+    With a key–value cache, each step has the rows of its new tokens. Without it, each step has all rows again.
+    """
+    width = steps[-1].shape[2]
+    if any(step.shape[0] != steps[0].shape[0] or step.shape[2] > width for step in steps):
+        raise InvalidAttention(
+            _("In layer {layer}, the keys of a step do not go on from those of the step before.", layer=layer)
+        )
+    if len(steps) > 1 and all(map(_repeats, steps, steps[1:])):
+        return steps[-1]
+    rows = [np.pad(step, ((0, 0), (0, 0), (0, width - step.shape[2]))) for step in steps]
+    whole = np.concatenate(rows, axis=1)
+    tokens = whole.shape[1]
+    reserved = not names.crossed and tokens < width and not whole[:, :, tokens:].any()  # a static cache's free places
+    return np.ascontiguousarray(whole[:, :, :tokens]) if reserved else whole
+
+
+def _repeats(before: FloatArray, after: FloatArray) -> bool:
+    """Whether a step begins with all rows of the step before, as without a key–value cache."""
+    _, rows, cols = before.shape
+    return after.shape[1] > rows and bool(np.allclose(after[:, :rows, :cols], before, atol=ROUNDED))
+
+
+def _check(block: FloatArray, at: int, signed: bool) -> None:
+    """Refuse numbers that are not weights; with ``signed``, numbers beyond -1 to 1."""
+    if not np.isfinite(block).all():
+        raise _not_finite(block, at)
+    least, most = float(block.min()), float(block.max())
+    if signed:
+        if (size := max(-least, most)) > 1 + ABOVE:
+            raise InvalidAttention(
+                _(
+                    "Layer {layer} has numbers as far from zero as {size:.3g}; with signed=True they are from -1 to 1. "
+                    "Divide all layers by the largest: maps / abs(maps).max().",
+                    layer=at,
+                    size=size,
+                )
+            )
+        return
+    if least < 0:
+        raise InvalidAttention(
+            _(
+                "Layer {layer} has weights below zero, down to {least:.3g}: are these scores before the softmax, "
+                "hidden states or logits? Weights are from 0 to 1. Attributions from -1 to 1 need signed=True.",
+                layer=at,
+                least=least,
+            )
+        )
+    if most > 1 + ABOVE:
+        raise InvalidAttention(
+            _(
+                "Layer {layer} has weights above one, up to {most:.3g}; a weight is between 0 and 1. Dropout does "
+                "that: call model.eval() first. Else divide all by the largest.",
+                layer=at,
+                most=most,
+            )
+        )
+    sums = block.sum(axis=2)
+    if sums.max() > 1 + ABOVE:
+        raise _too_much(block, sums, at)
+
+
+def _not_finite(block: FloatArray, at: int) -> InvalidAttention:
+    """Return the refusal of NaN or infinity, with the head and the rows."""
+    bad = ~np.isfinite(block)
+    heads = np.flatnonzero(bad.any(axis=(1, 2)))
+    head = int(heads[0])
+    rows = np.flatnonzero(bad[head].any(axis=1))
+    if np.isinf(block).any():
+        hint = _(" Are these scores before the softmax?")
+    else:
+        hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
+    return InvalidAttention(
+        _(
+            "Layer {layer} · head {head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
+            layer=at,
+            head=head,
+            value="NaN" if np.isnan(block[head]).any() else _("infinity"),
+            rows=_format_numbers(rows),
+            more=_(", and {many} more heads have such rows", many=len(heads) - 1) if len(heads) > 1 else "",
+            hint=hint,
+        )
+    )
+
+
+def _too_much(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
+    """Return the refusal of a row that sums to more than one."""
+    head, row = np.unravel_index(int(sums.argmax()), sums.shape)
+    columns = block.sum(axis=1)
+    turned = bool((np.abs(columns - 1) <= EXACT).all())
+    way = (
+        _("The columns sum to 1: swap query and key, a.transpose(-1, -2).")
+        if turned
+        else _("Dropout does that: call model.eval() first. Divide sums over heads by the number of heads.")
+    )
+    return InvalidAttention(
+        _(
+            "Layer {layer} · head {head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
+            layer=at,
+            head=int(head),
+            row=int(row),
+            sum=float(sums.max()),
+            way=way,
+        )
+    )
+
+
+def _format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
+    """Return numbers as a text, the first few of many.
+
+    >>> _format_numbers([3, 4]), _format_numbers(range(9))
+    ('3, 4', '0, 1, 2, 3, 4 …')
+    """
+    return ", ".join(str(int(number)) for number in numbers[:most]) + (" …" if len(numbers) > most else "")
+
+
+def _looks_back(maps: list[FloatArray]) -> bool:
+    """Whether no token attends to a later one; rows of padding on the left, to which no token attends, are left out."""
+    seen = np.any([block.any(axis=0) for block in maps], axis=0)
+    ahead = np.flatnonzero(np.triu(seen, 1).any(axis=1))
+    text = int(ahead[-1]) + 1 if len(ahead) else 0
+    return len(seen) - text > 1 and not seen[text:, :text].any()
+
+
+def _describe_maps(maps: list[FloatArray], signed: bool) -> str:
+    """Return what was given, and what the rows sum to if that is less than one."""
+    if signed:
+        return _("A set of maps whose numbers have signs")
+    sums = [block.sum(axis=2) for block in maps]
+    least, most = min(float(s.min()) for s in sums), max(float(s.max()) for s in sums)
+    if least >= 1 - EXACT:
+        return _("A set of maps")
+    return _(
+        "A set of maps (rows sum to {least:.3g} to {most:.3g}; up to {missing:.3g} of a row is missing)",
+        least=least,
+        most=most,
+        missing=1 - least,
+    )

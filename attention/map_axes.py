@@ -1,0 +1,203 @@
+"""Names that do not fit the axes of maps: which axis is wrong, and the code that puts it right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.mask import FloatArray
+from i18n import _
+
+ABOVE = 0.01  # by which a weight or a row's sum may exceed one: a softmax in half precision rounds so
+BANDS = (128, 256, 512, 1024)  # windows of published Longformer and LED models; one more column, and one global token
+
+
+class InvalidAttention(ValueError):
+    """What came cannot be shown as maps of attention, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The numbers of names that came with the maps."""
+
+    queries: int
+    keys: int
+    crossed: bool  # whether the keys have names of their own
+
+    def without_last(self) -> Names:
+        """Return the numbers if the last token was written and never read."""
+        return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
+
+    def describe(self) -> str:
+        """Return the numbers in words, for a refusal."""
+        if self.crossed:
+            return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
+        return _("{queries} tokens", queries=self.queries)
+
+
+def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> None:
+    """Refuse maps whose last two axes are not as long as the names; ``shape`` is that of all maps as they came."""
+    rows, cols = maps[0].shape[1:]
+    if (rows, cols) == (names.queries, names.keys):
+        return
+    axis = (
+        _("neither axis matches")
+        if rows != names.queries and cols != names.keys
+        else _("the query axis does not match")
+        if rows != names.queries
+        else _("the key axis does not match")
+    )
+    raise InvalidAttention(
+        _(
+            "The maps are {rows} × {cols} (query × key), but {came} came with them: {axis}. {hint}",
+            rows=rows,
+            cols=cols,
+            came=names.describe(),
+            axis=axis,
+            hint=_suggest_fix(maps, names, signed, shape),
+        )
+    )
+
+
+def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> str:
+    """Return what to do about maps that do not fit their names."""
+    rows, cols = maps[0].shape[1:]
+    weights = signed or all(_are_weights(block) for block in maps)
+    if order := _order(shape, names):
+        return _("Put the axes in order: a.permute{order} of a tensor, a.transpose{order} of an array.", order=order)
+    padded = rows == cols and _has_padding(rows, cols, names)
+    if not names.crossed and not padded and names.queries in shape[:-2] and names.queries not in (rows, cols):
+        return _(
+            "The axis of {size} is in the place of the heads: swap the axes of token and head of the queries and "
+            "keys before their product.",
+            size=names.queries,
+        )
+    if rows == names.queries and not names.crossed and _is_band(maps, rows, cols):
+        return _(
+            "Longformer and LED return a band of neighbours and global tokens in place of all keys. Let "
+            "headlight.explore read the text with the model."
+        )
+    if not weights:
+        return _(
+            "The numbers are not attention weights; are they hidden states or logits? Give outputs.attentions, of a "
+            'model loaded with attn_implementation="eager".'
+        )
+    if names.crossed and (rows, cols) == (names.keys, names.queries):
+        return _("Tokens and keys are swapped: tokens are the rows, keys the columns.")
+    if names.crossed:
+        return _("Rows are named by the tokens, columns by the keys; take both from the ids that the model read.")
+    if padded:
+        crop = _(
+            "Crop the padding: a[..., :{queries}, :{keys}], or a[..., -{queries}:, -{keys}:] if it is on the left.",
+            queries=names.queries,
+            keys=names.keys,
+        )
+        if len(shape) == 4 and shape[0] > 1:
+            crop += _(" If the first axis of {size} counts texts, not layers, select one: a[:1].", size=shape[0])
+        return crop
+    if rows == names.queries or cols == names.queries:
+        return _(
+            "In cross-attention, the rows are named by the tokens ({rows}) and the columns by keys=[…] ({cols}).",
+            rows=rows,
+            cols=cols,
+        )
+    return _("Name the tokens that the model read: tokenizer.convert_ids_to_tokens(inputs.input_ids[0]).")
+
+
+def _order(shape: tuple[int, ...], names: Names) -> tuple[int, ...] | None:
+    """Return the order of axes that puts query and key last, if there is exactly one way to choose them."""
+    axes = range(len(shape))
+    ends = [(q, k) for q in axes for k in axes if q != k and (shape[q], shape[k]) == (names.queries, names.keys)]
+    if names.queries == names.keys:
+        ends = [(q, k) for q, k in ends if q < k]
+    if len(ends) != 1 or names.crossed:
+        return None
+    rest = [axis for axis in axes if axis not in ends[0]]
+    return (*rest, *ends[0])
+
+
+def _are_weights(block: FloatArray) -> bool:
+    return bool(np.isfinite(block).all() and block.min() >= 0 and block.sum(axis=2).max() <= 1 + ABOVE)
+
+
+def _is_band(maps: list[FloatArray], rows: int, cols: int) -> bool:
+    """Whether columns are neighbours of each row and a few global tokens, as Longformer returns them.
+
+    A band of ``window`` + 1 columns after ``extra`` global ones is zero where the neighbour is outside the text.
+    """
+    if cols - 1 in BANDS or cols - 2 in BANDS:
+        return True
+    seen = np.any([block.any(axis=0) for block in maps], axis=0)
+    for window in range(4, cols, 2):
+        extra = cols - 1 - window
+        if seen[0, extra : extra + window // 2].any():
+            continue
+        key = np.arange(rows)[:, None] + np.arange(window + 1) - window // 2
+        if not seen[:, extra:][(key < 0) | (key >= rows)].any() and seen[:, extra:].any():
+            return True
+    return False
+
+
+def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -> InvalidAttention:
+    """Return the refusal of layers with different shapes (head, query, key)."""
+    axes = (_("head"), _("query"), _("key"))
+    differing = next(axis for axis, one, other in zip(axes, shape, first, strict=True) if one != other)
+    return InvalidAttention(
+        _(
+            "Layer {layer} has the shape {shape} and layer 0 {first}: the {axis} axis differs. Give layers of one "
+            "shape, such as [attentions[{layer}]].",
+            layer=at,
+            shape=shape,
+            first=first,
+            axis=differing,
+        )
+    )
+
+
+def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int | None) -> InvalidAttention:
+    """Return the refusal of more than one text, window or beam, with the code that selects a single map."""
+    texts, rows, cols = shapes[0][0], *shapes[0][-2:]
+    if step is not None:
+        return InvalidAttention(
+            _(
+                "Each step holds {texts} sequences: texts of a batch, or beams. The first text of a batch: "
+                "[[a[:1] for a in step] for step in out.attentions]. The best beam moves between rows: "
+                "[[a[b:b+1] for a in step] for step, b in zip(out.attentions, out.beam_indices[0].tolist()) if b >= "
+                "0].",
+                texts=texts,
+            )
+        )
+    if len(set(shapes)) > 1:
+        return InvalidAttention(
+            _(
+                "Layer 0 has the shape {first}, another layer {other}: windows of a picture (window, head, query, "
+                "key), as Swin has them, and no texts. Give one window of one layer: attentions[0][:1].",
+                first=shapes[0],
+                other=next(shape for shape in shapes if shape != shapes[0]),
+            )
+        )
+    if not _has_padding(rows, cols, names):
+        return InvalidAttention(
+            _(
+                "Layer 0 holds {texts} texts, or windows of a picture. Select the first: [a[:1] for a in attentions].",
+                texts=texts,
+            )
+        )
+    return InvalidAttention(
+        _(
+            "Layer 0 holds {texts} texts of {rows} × {cols}, padded. Select one and crop it: [a[:1, :, :{queries}, "
+            ":{keys}] for a in attentions]. If the padding is on the left: [a[:1, :, -{queries}:, -{keys}:] for a in "
+            "attentions].",
+            texts=texts,
+            rows=rows,
+            cols=cols,
+            queries=names.queries,
+            keys=names.keys,
+        )
+    )
+
+
+def _has_padding(rows: int, cols: int, names: Names) -> bool:
+    """Whether maps are larger than their names, as those of a batch of padded texts are."""
+    return rows >= names.queries and cols >= names.keys and (rows, cols) != (names.queries, names.keys)

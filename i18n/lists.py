@@ -1,0 +1,64 @@
+"""Sentences and names one after another, put together as each language does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from i18n.lazy import gettext_lazy
+
+
+def join_sentences(*said: str) -> str:
+    """Sentences one after another, without those that are empty.
+
+    >>> join_sentences(gettext_lazy("It ran."), "", gettext_lazy("It ended."))
+    'It ran. It ended.'
+    """
+    whole = ""
+    for then in said:
+        whole = gettext_lazy("{first} {then}", first=whole, then=then) if whole and then else whole or then
+    return whole
+
+
+def format_or_list(names: Sequence[str]) -> str:
+    """Names of which one will do.
+
+    >>> format_or_list(["a", "b", "c"])
+    'a, b or c'
+    """
+    return (
+        gettext_lazy("{names} or {last}", names=format_comma_list(names[:-1]), last=names[-1])
+        if names[1:]
+        else names[0]
+    )
+
+
+def format_and_list(names: Sequence[str]) -> str:
+    """Names of which each is meant.
+
+    >>> format_and_list(["a", "b", "c"]), format_and_list(["a"])
+    ('a, b and c', 'a')
+    """
+    return (
+        gettext_lazy("{names} and {last}", names=format_comma_list(names[:-1]), last=names[-1])
+        if names[1:]
+        else names[0]
+    )
+
+
+def format_comma_list(names: Sequence[str]) -> str:
+    """Names, one after the other.
+
+    >>> format_comma_list(["a", "b", "c"]), format_comma_list([])
+    ('a, b, c', '')
+    """
+    return reduce(lambda some, then: gettext_lazy("{names}, {then}", names=some, then=then), names) if names else ""
+
+
+def format_semicolon_list(names: Sequence[str]) -> str:
+    """One or more that have commas of their own.
+
+    >>> format_semicolon_list(["a, b", "c"])
+    'a, b; c'
+    """
+    return reduce(lambda some, then: gettext_lazy("{names}; {then}", names=some, then=then), names)

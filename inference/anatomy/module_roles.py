@@ -1,0 +1,145 @@
+"""Every parameter of a model, counted once, by what it is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from inference.anatomy.blocks import LayerRun, is_inside, is_norm
+from inference.anatomy.watched_pass import WatchedPass
+from inference.record.attention_call import CROSS
+from inference.tasks.anatomy import (
+    FORWARD,
+    HEAD,
+    INNER,
+    INTO,
+    NORMS,
+    ORDER,
+    OTHER,
+    OUT,
+    OUTER_NORMS,
+    POOLER,
+    POSITIONS,
+    PROJECTION,
+    RELATIVE,
+    REST,
+    SCALES,
+    SEGMENTS,
+    TOKENS,
+    ParameterGroup,
+    Tensor,
+    crossing,
+)
+
+_TOKEN = re.compile(r"(^|\.)(shared|embed_tokens|word_embeddings?|wte)$", re.IGNORECASE)
+_POSITION = re.compile(r"position|(^|\.)wpe$", re.IGNORECASE)
+_SEGMENT = re.compile(r"token_type|segment", re.IGNORECASE)
+_RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
+
+
+def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
+    """The parts in the order of the forward pass.
+
+    Their counts sum to the number of the model's parameters; a tensor that is used in several places counts where the
+    model names it first.
+    """
+    found: dict[tuple[str, str], dict[str, list[Tensor]]] = {}
+    for name, parameter in places.model.named_parameters():
+        where, part, layer = places.role_of(name)
+        by_layer = found.setdefault((where, part), {})
+        by_layer.setdefault(layer, []).append(Tensor(name, tuple(parameter.shape)))
+    made = [_part(where, name, by_layer) for (where, name), by_layer in found.items()]
+    sides_in_order = list(dict.fromkeys(["", *places.sides.values()]))
+    return tuple(sorted(made, key=lambda part: (sides_in_order.index(part.where), ORDER.index(part.name))))
+
+
+def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> ParameterGroup:
+    """Layers and what stands outside of them are told apart: "" is no layer."""
+    inside = [layer for layer in by_layer if layer]
+    first = by_layer[""] if "" in by_layer else by_layer[inside[0]]
+    count = sum(tensor.count for tensors in by_layer.values() for tensor in tensors)
+    return ParameterGroup(where, name, count, len(inside), tuple(first))
+
+
+class ModuleRoles:
+    """Knows what each module of a model is for. ``sides`` says which part of the model a stack of layers is."""
+
+    def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> None:
+        self.model = model
+        self.two = len(set(sides.values())) > 1
+        self.sides = {block.path: sides[block.stack] for block in layers}
+        self.named = {path: name for block in layers for path, name in _iterate_parts(block)}
+        self.cores = {operation.core for block in layers for operation in block.operations if operation.core}
+        self.tokens = model.get_input_embeddings()
+        ended = [block.visit.ended for block in layers]
+        self.ran = {visit.path for visit in watched.visits}
+        self.after = {visit.path for visit in watched.visits if ended and visit.began > max(ended)}
+
+    def role_of(self, name: str) -> tuple[str, str, str]:
+        """Where a parameter stands: the side of the model, its part, and its layer's path ("" outside of layers)."""
+        path = name.rpartition(".")[0]
+        module = self.model.get_submodule(path)
+        layer = next((block for block in self.sides if is_inside(path, block)), "")
+        if layer:
+            return (self.sides[layer] if self.two else ""), self._inside(path, module), layer
+        sides = [side for side in self.sides.values() if f".{side}." in f".{path}."] if self.two else []
+        side = sides[0] if sides else ""
+        return side, self.outside(path, module), ""
+
+    def _inside(self, path: str, module: Any) -> str:
+        if isinstance(module, torch.nn.Embedding) or _RELATIVE.search(path.rpartition(".")[2]):
+            return RELATIVE
+        known = [above for above in self.named if is_inside(path, above)]
+        if known:
+            return self.named[max(known, key=len)]
+        if is_norm(module):
+            return NORMS
+        core = next((core for core in self.cores if is_inside(path, core)), "")
+        if core or CROSS.search(path):
+            return _cross_attention_name(REST, path)
+        return OTHER
+
+    def outside(self, path: str, module: Any) -> str:
+        """What a module outside of the layers is for."""
+        if module is self.tokens:
+            return TOKENS
+        if "Positional" in type(module).__name__:  # sines that are no parameters, too
+            return POSITIONS
+        if isinstance(module, torch.nn.Embedding):
+            return table_name(path)
+        if is_norm(module):
+            return OUTER_NORMS
+        if "pooler" in path:
+            return POOLER
+        weighs = isinstance(getattr(module, "weight", None), torch.Tensor) and path in self.ran
+        return OTHER if not weighs else HEAD if path in self.after else PROJECTION
+
+
+def table_name(path: str) -> str:
+    """What a table of vectors is for, by its name.
+
+    >>> table_name("embeddings.token_type_embeddings")
+    'segment embeddings'
+    """
+    named = {_TOKEN: TOKENS, _POSITION: POSITIONS, _SEGMENT: SEGMENTS, _RELATIVE: RELATIVE}
+    return next((name for pattern, name in named.items() if pattern.search(path)), OTHER)
+
+
+def _iterate_parts(block: LayerRun) -> Iterator[tuple[str, str]]:
+    """The modules that ran in a layer, by their part."""
+    for operation in block.operations:
+        if operation.core:
+            for visit in operation.linears:
+                after = visit.began > operation.softmax
+                yield visit.path, _cross_attention_name(OUT if after else INTO, operation.core)
+            yield from ((visit.path, _cross_attention_name(INNER, operation.core)) for visit in operation.norms)
+        else:
+            name = {"norm": NORMS, "scale": SCALES}.get(operation.kind, FORWARD)
+            yield from ((visit.path, name) for visit in operation.modules)
+
+
+def _cross_attention_name(name: str, path: str) -> str:
+    return crossing(name) if CROSS.search(path) else name

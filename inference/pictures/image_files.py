@@ -1,0 +1,158 @@
+"""A picture in a file that somebody brings. What is wrong with one is said in one sentence.
+
+Three kinds are read, by what the file holds and not by its name, and its size is known before a pixel is decoded. What
+comes out are upright pixels and nothing else: where and when a photo was taken, what else it tells, and all frames
+after the first stay behind. Colours are taken as they are stored, without the file's colour profile.
+"""
+
+from __future__ import annotations
+
+import threading
+from io import BytesIO
+
+import numpy as np
+from PIL import Image
+
+from attention.picture import Picture
+from i18n import gettext_lazy
+from inference.errors import OUT_OF_MEMORY, UserError
+
+MOST_BYTES = 30_000_000
+MOST_PIXELS = 50_000_000
+MOST_SIDE = 16_383  # what WebP can state
+LONGEST = 2_048  # pixels of the longer side; a larger picture is made as small
+MOST_SCANS = 40  # of a JPEG, which goes over all its pixels once for each; those of cameras and editors have a dozen
+
+_WEBP, _RIFF, _NAMED = b"WEBP", b"RIFF", 8  # where a RIFF file says what it is
+KINDS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
+OTHERS = {  # by their first bytes; what phones and programs like to save
+    b"GIF8": "GIF", b"BM": "BMP", b"II*\0": "TIFF", b"MM\0*": "TIFF", b"%PDF": "PDF", b"<svg": "SVG", b"<?xml": "SVG",
+    b"8BPS": "PSD",
+}  # fmt: skip
+_BRANDS = {b"ftyphe": "HEIC", b"ftypmif1": "HEIC", b"ftypavi": "AVIF"}  # from the fifth byte on
+
+_ORIENTATION = 0x0112  # of EXIF: where the first row and the first column of the stored pixels are
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_ONE_AT_A_TIME = threading.Lock()  # so that the memory of one is all that this ever takes
+
+
+def open_picture(data: bytes) -> Picture:
+    """The picture in a file's content: its first frame, upright, on white, its longer side at most ``LONGEST``.
+
+    Raises Refusal for what is none, is broken, or is larger than the bounds above.
+    """
+    kind = _detect_format(data)
+    try:
+        with _ONE_AT_A_TIME, Image.open(BytesIO(data), formats=(kind,)) as image:
+            _refuse_large(*image.size)
+            image.load()
+            return Picture(np.asarray(_apply_orientation(_to_rgb(image), _orientation(image))))
+    except UserError:
+        raise
+    except MemoryError as error:
+        raise UserError(OUT_OF_MEMORY) from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _too_large(gettext_lazy("far too many")) from error
+    except Exception as error:  # decoders raise whatever broken bytes lead to: SyntaxError, struct.error, zlib.error …
+        raise UserError(
+            gettext_lazy(
+                "This {kind} picture cannot be read: the file is damaged or was cut short. Bring it again, or save the"
+                " picture anew.",
+                kind=kind,
+            )
+        ) from error
+
+
+def _detect_format(data: bytes) -> str:
+    """What it is, "PNG", "JPEG" or "WEBP" as Pillow says; raises Refusal for anything else and for too many bytes."""
+    if not data:
+        raise UserError(gettext_lazy("The file is empty; bring a picture in PNG, JPEG or WebP."))
+    if len(data) > MOST_BYTES:
+        raise UserError(
+            gettext_lazy(
+                "The picture's file has {megabytes:,.0f} MB; at most {most:,.0f} are read. Save it smaller.",
+                megabytes=len(data) / 1e6,
+                most=MOST_BYTES / 1e6,
+            )
+        )
+    webp = data.startswith(_RIFF) and data[_NAMED:].startswith(_WEBP)
+    kind = "WEBP" if webp else next((name for mark, name in KINDS.items() if data.startswith(mark)), None)
+    if kind is None:
+        other = next((name for mark, name in OTHERS.items() if data.startswith(mark)), None)
+        other = other or next((name for mark, name in _BRANDS.items() if data[4:].startswith(mark)), None)
+        raise UserError(
+            gettext_lazy("The file holds no picture in PNG, JPEG or WebP, which alone are read. Bring one of these.")
+            if other is None
+            else gettext_lazy(
+                "The file is {kind}; only PNG, JPEG and WebP are read. Save it as one of these.", kind=other
+            )
+        )
+    if kind == "JPEG" and data.count(b"\xff\xda") > MOST_SCANS:
+        raise UserError(
+            gettext_lazy(
+                "This JPEG picture is stored in more than {most} passes, which would take very long to read. Save it"
+                " anew.",
+                most=MOST_SCANS,
+            )
+        )
+    return kind
+
+
+def _refuse_large(width: int, height: int) -> None:
+    if max(width, height) > MOST_SIDE or width * height > MOST_PIXELS:
+        raise _too_large(f"{width:,} × {height:,}")
+
+
+def _too_large(stated: str) -> UserError:
+    return UserError(
+        gettext_lazy(
+            "The picture has {stated} pixels; at most {most:,.0f} million are read, and {side:,} along a side. Make it"
+            " smaller.",
+            stated=stated,
+            most=MOST_PIXELS / 1e6,
+            side=MOST_SIDE,
+        )
+    )
+
+
+def _to_rgb(image: Image.Image) -> Image.Image:
+    """Red, green and blue of 8 bits each, as small as it may be; white shows through where a picture lets it."""
+    if image.mode.startswith("I"):  # greys of 16 bits
+        image = Image.fromarray((np.asarray(image).clip(0, 65_535) >> 8).astype(np.uint8))
+    clear = image.has_transparency_data
+    wanted = "RGBA" if clear else "RGB"
+    image = _downscale(image if image.mode == wanted else image.convert(wanted))
+    if not clear:
+        return image
+    white = Image.new("RGB", image.size, "white")
+    white.paste(image, mask=image.getchannel("A"))
+    return white
+
+
+def _downscale(image: Image.Image) -> Image.Image:
+    longest = max(image.size)
+    if longest <= LONGEST:
+        return image
+    width, height = (max(1, round(side * LONGEST / longest)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3)
+
+
+def _orientation(image: Image.Image) -> int:
+    """How EXIF says that the picture is turned, 1 to 8; 1, upright, where what it says cannot be read."""
+    try:
+        return int(image.getexif().get(_ORIENTATION, 1))
+    except Exception:  # whatever broken EXIF leads to: the pixels are whole all the same, and browsers show them
+        return 1
+
+
+def _apply_orientation(image: Image.Image, orientation: int) -> Image.Image:
+    turn = _UPRIGHT.get(orientation)
+    return image if turn is None else image.transpose(turn)

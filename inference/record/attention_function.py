@@ -1,0 +1,295 @@
+"""The attention function that models are loaded with: plain attention, which notes its arguments inside a recording.
+
+Which recording a call belongs to is a context variable, so threads that share a model do not mix, and nothing of a
+model is switched between requests. What becomes of the notes is ``records.py``'s to know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
+
+from inference import cancellation
+from inference.record import edit_hooks, patch_hooks
+from inference.record.attention_call import AttentionCall, Repeats
+from inference.record.tensor_memory import compact_tensors, place
+
+PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
+
+# What scaled_dot_product_attention runs on a CPU, asked for its second result too. Private to torch, so it may be gone.
+FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
+
+
+@dataclass(eq=False)
+class Tape:
+    """What one recording has noted, in the order of the calls."""
+
+    calls: list[AttentionCall] = field(default_factory=list)
+    expected: int = 0  # attentions of the whole pass, where that is known
+    additive: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = field(default_factory=dict)
+    repeats: Repeats = field(default_factory=Repeats)
+
+    def note(self, call: AttentionCall, lse: Tensor | None) -> None:
+        """Keeps a call, holding no memory but its own."""
+        query, key, value = compact_tensors(call.query, call.key, call.value)
+        self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
+
+    def widen(self, call: AttentionCall) -> None:
+        """Add the values of a call that repeats the last one as more channels of its values."""
+        last = self.calls[-1]
+        self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
+
+    def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+        """A mask as numbers to add, which is what the kernel takes; made once for all layers that share the mask."""
+        if mask is None or mask.dtype != torch.bool:
+            return mask
+        where = place(mask)
+        if where not in self.additive:
+            form = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
+            self.additive[where] = (mask, form)  # the mask is kept, so that its place stays its own
+        return self.additive[where][1]
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """One attention's weights, (batch, head, query, key), through which gradients flow."""
+
+    path: str
+    weights: Tensor
+
+
+@dataclass(eq=False)
+class _Kept:
+    """The weights that one block keeps."""
+
+    found: list[Weighed] = field(default_factory=list)
+    repeats: Repeats = field(default_factory=Repeats)
+
+
+_weighed: ContextVar[_Kept | None] = ContextVar("headlight_weighed", default=None)
+
+
+@contextmanager
+def keep_weights() -> Iterator[list[Weighed]]:
+    """Keeps the weights of every attention that this thread computes inside the block, for gradients in them.
+
+    They are computed by the formula; edits and recordings are left out.
+    """
+    kept = _Kept()
+    token = _weighed.set(kept)
+    try:
+        yield kept.found
+    finally:
+        _weighed.reset(token)
+
+
+_tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
+
+
+@contextmanager
+def record_attention(tape: Tape | None = None) -> Iterator[Tape]:
+    """Notes every attention that this thread computes inside the block, on a new tape or on the one given.
+
+    The block runs without gradients.
+
+    >>> with record_attention() as tape:
+    ...     output, _ = attend(torch.nn.Identity(), *torch.ones(3, 1, 2, 5, 4), None, is_causal=False)
+    >>> output.shape, tape.calls[0].query.shape, tape.calls[0].scale
+    (torch.Size([1, 5, 2, 4]), torch.Size([1, 2, 5, 4]), 0.5)
+    """
+    tape = Tape() if tape is None else tape
+    token = _tape.set(tape)
+    try:
+        with torch.inference_mode():
+            yield tape
+    finally:
+        _tape.reset(token)
+
+
+def attend(  # noqa: PLR0913  # transformers' own signature
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,  # noqa: ARG001  # transformers' own signature
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
+    **extra: Any,
+) -> tuple[Tensor, None]:
+    """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights.
+
+    Here a pass that nobody waits for any more ends: raises Stopped.
+    """
+    tape, editor, lending = _tape.get(), edit_hooks.editor(), patch_hooks.current_patching()
+    if tape is None:
+        cancellation.check()
+    else:
+        cancellation.layer(len(tape.calls), tape.expected)
+    plain = softcap is None and s_aux is None
+
+    def compute() -> Tensor:
+        given = {"scaling": scaling, "is_causal": is_causal, "position_bias": position_bias, **extra}
+        result: Tensor = sdpa_attention_forward(module, query, key, value, attention_mask, **given)[0]
+        return result
+
+    kept = _weighed.get()
+    if tape is None and editor is None and lending is None and plain and kept is None:
+        return compute(), None
+    scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    path = str(getattr(module, PATH, ""))
+    asked = AttentionCall(path, query, key, value, attention_mask, position_bias, scale, causal, softcap, s_aux)
+    call = _without_empty(asked)
+    if kept is not None:
+        return _weighed_output(call, kept, again=kept.repeats.count(asked) > 0).transpose(1, 2).contiguous(), None
+    lse: Tensor | None = None
+    if not plain:
+        output, lse = _by_formula(call)
+    elif tape is not None:
+        output, lse = _by_kernel(call, tape)
+    else:
+        output = compute().transpose(1, 2)
+    change = None if editor is None else editor.change(call, asked)
+    if change is not None:
+        call, output, lse = _apply_change(call, change, output, lse)
+    if lending is not None:
+        output = lending.output(asked, output)
+    if tape is not None:
+        if tape.repeats.count(asked):
+            tape.widen(call)
+        else:
+            tape.note(call, lse)
+    return output.transpose(1, 2).contiguous(), None
+
+
+def _weighed_output(call: AttentionCall, kept: _Kept, *, again: bool) -> Tensor:
+    """The output from weights that are kept; the first ones are where gradients end.
+
+    A call that repeats the last one uses the same weights ``again``, whose gradient is the sum over both.
+    """
+    if again:
+        weights = kept.found[-1].weights
+    else:
+        weights = weigh(call)
+        weights = weights if weights.requires_grad else weights.requires_grad_()
+        kept.found.append(Weighed(call.path, weights))
+    output: Tensor = weights.to(call.value.dtype) @ repeat_kv(call.value, call.query.shape[1] // call.key.shape[1])
+    return output
+
+
+def _apply_change(
+    call: AttentionCall, change: edit_hooks.Change, output: Tensor, lse: Tensor | None
+) -> tuple[AttentionCall, Tensor, Tensor | None]:
+    """The call as edited, with its output and log-sum-exp; heads that no edit names keep theirs bit for bit."""
+    if bool(change.moved.any()):
+        call = change.call
+        other, sums = _by_formula(call)
+        output = torch.where(change.moved[:, :, None, None], other, output)
+        lse = None if lse is None else torch.where(change.moved[:, :, None], sums, lse)
+    return call, output.masked_fill(change.silent[:, :, None, None], 0), lse
+
+
+def _without_empty(call: AttentionCall) -> AttentionCall:
+    """A call without the empty keys at the end of a cache of fixed size, as plain attention leaves them out."""
+    tokens = call.query.shape[2]
+    if not call.looks_back or call.key.shape[2] <= tokens:
+        return call
+    bias = None if call.bias is None else call.bias[..., :tokens]
+    return replace(call, key=call.key[:, :, :tokens], value=call.value[:, :, :tokens], bias=bias)
+
+
+def _by_kernel(call: AttentionCall, tape: Tape) -> tuple[Tensor, Tensor | None]:
+    """Output and log-sum-exp from torch's flash kernel for CPUs; from plain attention, without the sum, elsewhere."""
+    query, key, value = call.query, call.key, call.value
+    mask, causal = tape.add_form(call.mask, query.dtype), call.looks_back
+    if call.bias is not None:
+        mask, causal = _with_bias(call, mask), False
+    if FLASH is not None and _fits_flash(query, key, value, mask):
+        output, lse = FLASH(query, key, value, 0.0, causal, attn_mask=mask, scale=call.scale)
+        return output, lse
+    output = torch.nn.functional.scaled_dot_product_attention(
+        query, key, value, mask, is_causal=causal, scale=call.scale, enable_gqa=query.shape[1] != key.shape[1]
+    )
+    return output, None
+
+
+def _fits_flash(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
+    """What the kernel silently takes for granted. Half precision is left out: its sums are not those of float32."""
+    same = len({t.shape[-1] for t in (query, key, value)}) == len({t.shape[0] for t in (query, key, value)}) == 1
+    steps = all(t.stride(-1) == 1 for t in (query, key, value))
+    numbers = query.dtype == torch.float32 and (mask is None or mask.dtype == torch.float32)
+    return query.device.type == "cpu" and numbers and same and steps
+
+
+def _with_bias(call: AttentionCall, mask: Tensor | None) -> Tensor:
+    """Bias and additive mask, or the rule of looking back, as one additive mask."""
+    assert call.bias is not None
+    if mask is not None:
+        return call.bias + mask
+    return torch.where(_triangle(call), call.bias, -torch.inf) if call.looks_back else call.bias
+
+
+def _triangle(call: AttentionCall) -> Tensor:
+    """Which keys stand at or before each query, (query, key)."""
+    tokens = call.query.shape[2]
+    return torch.ones(tokens, tokens, dtype=torch.bool, device=call.query.device).tril()
+
+
+def _by_formula(call: AttentionCall) -> tuple[Tensor, Tensor]:
+    """Output and log-sum-exp for what no kernel knows: soft caps (arXiv:2408.00118) and sinks, in float32."""
+    scores = _scores(call)
+    lse = scores.logsumexp(-1)
+    if call.sinks is not None:
+        lse = torch.logaddexp(lse, _columns(call.sinks, scores)[..., 0])
+    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are zero
+    groups = call.query.shape[1] // call.key.shape[1]
+    return _softmax(scores, call.sinks).to(call.value.dtype) @ repeat_kv(call.value, groups), lse
+
+
+def weigh(call: AttentionCall) -> Tensor:
+    """Attention weights (batch, head, query, key) of a call, in float32."""
+    return _softmax(_scores(call), call.sinks)
+
+
+def _scores(call: AttentionCall) -> Tensor:
+    """What enters the softmax, (batch, head, query, key) float32; changed in place only where no gradient needs it."""
+    groups = call.query.shape[1] // call.key.shape[1]
+    scores: Tensor = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
+    if call.softcap is not None:
+        scores = torch.tanh(scores / call.softcap) * call.softcap
+    if call.bias is not None:
+        scores = scores + call.bias
+    if call.mask is not None:
+        boolean = call.mask.dtype == torch.bool
+        scores = scores.masked_fill_(~call.mask, -torch.inf) if boolean else scores.add_(call.mask)
+    elif call.looks_back:
+        scores.masked_fill_(~_triangle(call), -torch.inf)
+    return scores
+
+
+def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
+    """Shares of each row; a row with every key masked is zero, and so are its gradients."""
+    if sinks is not None:
+        with_sinks: Tensor = torch.cat([scores, _columns(sinks, scores)], dim=-1).softmax(-1)
+        return with_sinks[..., :-1]
+    weights = scores.softmax(-1)
+    if not bool(weights[..., 0].isnan().any()):
+        return weights
+    nothing = scores.amax(-1, keepdim=True).isneginf()
+    return scores.masked_fill(nothing, 0).softmax(-1).masked_fill(nothing, 0)
+
+
+def _columns(sinks: Tensor, scores: Tensor) -> Tensor:
+    """Sinks, (head,) or (batch, head), as one more column of the scores: (batch, head, query, 1)."""
+    return sinks.float().reshape(-1, scores.shape[1], 1, 1).expand(*scores.shape[:3], 1)

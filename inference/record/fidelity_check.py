@@ -1,0 +1,161 @@
+"""The comparison of a traced copy with the model itself, on a short text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from i18n import gettext_lazy
+from inference.errors import UserError
+
+TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2  # of the largest absolute value, in float32 and in half precision
+Place = tuple[str, int]  # a module's path, and the number of the call
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardOutputs:
+    """One forward pass: the output's tensors by name, and each module's output in the order of completion."""
+
+    output: Mapping[str, Tensor]
+    modules: Mapping[Place, Tensor]
+
+    @property
+    def paths(self) -> set[str]:
+        """The modules that took part in the pass."""
+        return {path for path, _number in self.modules}
+
+
+def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
+    """Run the model and keep the output of each of its modules."""
+    modules: dict[Place, Tensor] = {}
+    with _keep_outputs(model, modules), torch.inference_mode(), same_noise():
+        output = model(**given, **options)
+    return ForwardOutputs(tensors(output), modules)
+
+
+@contextmanager
+def same_noise() -> Iterator[None]:
+    """Draw the same random numbers in each block, and leave the generator as it was."""
+    state = torch.get_rng_state()
+    torch.default_generator.manual_seed(0)  # the CPU's generator only
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)
+
+
+def tensors(output: Any) -> dict[str, Tensor]:
+    """Return the floating-point tensors of a model's output by name; lists of maps and caches are left out.
+
+    >>> list(tensors({"logits": torch.ones(2), "text": {"last": torch.ones(2)}, "attentions": ()}))
+    ['logits', 'text.last']
+    """
+    named = output.items() if hasattr(output, "items") else enumerate(output if isinstance(output, tuple) else [output])
+    found: dict[str, Tensor] = {}
+    for name, value in named:
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": tensor for inner, tensor in tensors(value).items()}
+        elif isinstance(value, Tensor) and value.is_floating_point():
+            found[str(name)] = value
+    return found
+
+
+def differs(own: Tensor, traced: Tensor) -> float | None:
+    """Return the largest difference between two outputs, or None if it is within the tolerance.
+
+    >>> differs(torch.tensor([1.0, -20.0]), torch.tensor([1.0, -20.001])) is None
+    True
+    >>> differs(torch.tensor([1.0, -2.0]), torch.tensor([1.0, -2.5]))
+    0.5
+    """
+    if own.shape != traced.shape:
+        return float("inf")
+    if not own.numel():
+        return None
+    half = own.dtype in (torch.float16, torch.bfloat16) or traced.dtype in (torch.float16, torch.bfloat16)
+    own, traced = own.detach().to("cpu", torch.float64), traced.detach().to("cpu", torch.float64)
+    same = (own == traced) | (own.isnan() & traced.isnan())  # infinities too, which have no difference
+    off = (own - traced).masked_fill(same, 0).abs()
+    most = float(own[own.isfinite()].abs().max()) if bool(own.isfinite().any()) else 0.0
+    largest = float(off.max())
+    return None if largest <= (HALF_TOLERANCE if half else TOLERANCE) * most else largest
+
+
+def is_same_output(own: ForwardOutputs, output: Any) -> bool:
+    """Whether an output has every tensor of the model's own output, and they are equal within the tolerance.
+
+    An output without tensors equals nothing.
+    """
+    traced = tensors(output)
+    return bool(own.output) and all(
+        name in traced and differs(value, traced[name]) is None for name, value in own.output.items()
+    )
+
+
+def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
+    """Return the refusal that names the first module of the traced copy that differs, and by how much."""
+    first = _first(own, traced)
+    if first is None:
+        return UserError(
+            gettext_lazy(
+                "{name} cannot be traced: the model itself returns {own}, its traced copy returns {traced}. "
+                "Return tensors of the same names whether attentions are asked for or not.",
+                name=type(model).__name__,
+                own=", ".join(own.output) or gettext_lazy("no tensor"),
+                traced=", ".join(traced.output) or gettext_lazy("no tensor"),
+            )
+        )
+    place, off, most = first
+    return UserError(
+        gettext_lazy(
+            "{name} cannot be traced: its copy gives another output than the model itself. "
+            "The first module that differs is {module}, by {off:.2g}; its largest value is {most:.2g}. "
+            "Set a standard attention implementation, such as sdpa or eager.",
+            name=type(model).__name__,
+            module=place,
+            off=off,
+            most=most,
+        )
+    )
+
+
+def _first(own: ForwardOutputs, traced: ForwardOutputs) -> tuple[str, float, float] | None:
+    """Return the path of the first module that differs, the difference, and the largest value of its output.
+
+    None if nothing differs that both passes have.
+    """
+    outputs = [((name, 0), value) for name, value in own.output.items()]
+    later = {**traced.modules, **{(name, 0): value for name, value in traced.output.items()}}
+    for place, value in (*own.modules.items(), *outputs):
+        off = differs(value, later[place]) if place in later else None
+        if off is not None:
+            finite = value[value.isfinite()].float()
+            return place[0], off, float(finite.abs().max()) if finite.numel() else 0.0
+    return None
+
+
+@contextmanager
+def _keep_outputs(model: Any, kept: dict[Place, Tensor]) -> Iterator[None]:
+    """Keep a copy of the first tensor that each named module returns inside the block."""
+    calls: Counter[str] = Counter()
+    paths = {id(module): path for path, module in model.named_modules() if path}
+
+    def keep(module: Any, _args: Any, output: Any) -> None:
+        path = paths[id(module)]
+        found = output[0] if isinstance(output, tuple | list) and output else output
+        if isinstance(found, Tensor) and found.is_floating_point():
+            kept[path, calls[path]] = found.clone()  # some models change it in place
+            calls[path] += 1
+
+    handles = [module.register_forward_hook(keep) for path, module in model.named_modules() if path]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

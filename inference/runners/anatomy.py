@@ -1,0 +1,221 @@
+"""What a model is made of: from one small forward pass, its modules and its files."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from i18n import gettext_lazy
+from inference.anatomy import positions
+from inference.anatomy.blocks import LayerRun, blocks
+from inference.anatomy.connections import follow
+from inference.anatomy.functions import kind_of_norm
+from inference.anatomy.module_roles import ModuleRoles, parts
+from inference.anatomy.sizes import feed_forward, heads, windows
+from inference.anatomy.stored_heads import stored_heads
+from inference.anatomy.watched_pass import KEPT, Visit, WatchedPass, watch
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.record import smallest_input
+from inference.record.attention_call import DECODER, AttentionCall
+from inference.record.attention_function import record_attention
+from inference.tasks.anatomy import (
+    OUTER_NORMS,
+    POSITIONS,
+    SEGMENTS,
+    TOKENS,
+    Anatomy,
+    Build,
+    Flow,
+    Heads,
+    Stack,
+    StackEdge,
+)
+
+
+def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
+    """The model's architecture; raises Refusal for one whose layers cannot be told apart."""
+    with as_user_error(
+        gettext_lazy("{name} failed while its layers were looked at. Pick another model.", name=loaded.id.name)
+    ):
+        return dissect(loaded.model, loaded.id.kind, loaded.records, loaded.limit)
+
+
+def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
+    """The same for a model that ``inference.record.capture.prepare`` has readied; ``records`` is what that said."""
+    watched = watch(model)
+    layers = blocks(model, watched)
+    if not layers:
+        raise UserError(
+            gettext_lazy("The layers of {name} cannot be told apart, so they are not drawn.", name=type(model).__name__)
+        )
+    sides = {block.stack: side_of(block, kind) for block in layers}
+    places = ModuleRoles(model, watched, layers, sides)
+    calls = _calls(model) if records else []
+    rims = _stack_edges(places, watched, layers)
+    causal = _causal_stacks(model, layers, sides)
+    stacks = tuple(
+        _stack(model, watched, [block for block in layers if block.stack == stack], side, calls, causal, rims[stack])
+        for stack, side in sides.items()
+    )
+    every = dict(model.named_parameters(remove_duplicate=False))
+    first = {id(parameter): name for name, parameter in model.named_parameters()}
+    twice = [(first[id(parameter)], name) for name, parameter in every.items() if first[id(parameter)] != name]
+    table = getattr(model.get_input_embeddings(), "weight", None)
+    return Build(
+        architecture=type(model).__name__,
+        kind=kind,
+        width=layers[0].visit.width,
+        vocabulary=0 if table is None else int(table.shape[0]),
+        stacks=stacks,
+        positions=_positions(model),
+        parts=parts(places),
+        tied=tuple(twice),
+        tops=stored_heads(model),
+        total=int(model.num_parameters()),
+        limit=limit,
+    )
+
+
+def side_of(block: LayerRun, kind: str) -> str:
+    """Which side of a model of that kind a layer is in."""
+    if kind == "encoder-decoder":
+        return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
+    return "decoder" if kind == "decoder" else "encoder"
+
+
+def _calls(model: Any) -> list[AttentionCall]:
+    with record_attention() as tape:
+        model(**smallest_input.inputs(model))
+    return tape.calls
+
+
+def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its answer
+    model: Any,
+    watched: WatchedPass,
+    layers: Sequence[LayerRun],
+    side: str,
+    calls: Sequence[AttentionCall],
+    causal: Mapping[str, bool],
+    rims: tuple[StackEdge, StackEdge],
+) -> Stack:
+    """One stack, drawn as most of its layers are."""
+    flows: list[Flow] = [follow(block) for block in layers]
+    [(common, alike)] = Counter(flows).most_common(1)
+    block = layers[flows.index(common)]
+    looks = {operation.kind: operation for operation in block.operations if operation.core}
+    sizes: dict[str, Heads] = {kind: heads(model, side, found, calls) for kind, found in looks.items()}
+    norm = next((operation.modules[0] for operation in block.operations if operation.kind == "norm"), None)
+    window, windowed = windows(model, len(layers))
+    return Stack(
+        part=side,
+        layers=len(layers),
+        own=len({layer.path for layer in layers}),
+        alike=alike,
+        flow=common,
+        causal=causal[block.stack],
+        attention=sizes["attention"],
+        cross=sizes.get("cross-attention"),
+        feed_forward=feed_forward(model, watched, block),
+        norm="" if norm is None else kind_of_norm(norm.module, norm.width),
+        norm_class="" if norm is None else type(norm.module).__name__,
+        inner_norms=any(operation.norms for operation in looks.values()),
+        before=rims[0],
+        after=rims[1],
+        window=window,
+        windowed=windowed,
+    )
+
+
+def _stack_edges(
+    places: ModuleRoles, watched: WatchedPass, layers: Sequence[LayerRun]
+) -> dict[str, tuple[StackEdge, StackEdge]]:
+    """By stack, what runs before its first layer and after its last.
+
+    Between an encoder and its decoder, the decoder begins with its first embedding.
+    """
+    outside = [visit for visit in watched.visits if not any(b.visit.contains(visit.began) for b in layers)]
+    stacks = list(dict.fromkeys(block.stack for block in layers))
+    starts = [min(b.visit.began for b in layers if b.stack == stack) for stack in stacks]
+    ends = [max(b.visit.ended for b in layers if b.stack == stack) for stack in stacks]
+    gaps = [
+        _iterate_leaves(places, [visit for visit in outside if start < visit.began < stop])
+        for start, stop in zip([-1, *ends], [*starts, math.inf], strict=True)
+    ]
+    rims: dict[str, tuple[StackEdge, StackEdge]] = {}
+    for at, stack in enumerate(stacks):
+        before = gaps[at][_first_embedding(gaps[at]) :] if at else gaps[at]
+        after = gaps[at + 1] if at + 1 == len(stacks) else gaps[at + 1][: _first_embedding(gaps[at + 1])]
+        rims[stack] = (_rim(before), _rim(after))
+    return rims
+
+
+def _rim(named: Sequence[tuple[str, Visit]]) -> StackEdge:
+    norm = next((visit for name, visit in named if name == OUTER_NORMS), None)
+    kind = "" if norm is None else kind_of_norm(norm.module, norm.width)
+    return StackEdge(tuple(dict.fromkeys(name for name, _ in named)), kind)
+
+
+def _first_embedding(named: Sequence[tuple[str, Visit]]) -> int:
+    tables = (TOKENS, POSITIONS, SEGMENTS)
+    return next((at for at, (name, _) in enumerate(named) if name in tables), len(named))
+
+
+def _iterate_leaves(places: ModuleRoles, visits: Sequence[Visit]) -> list[tuple[str, Visit]]:
+    """What modules are for; those without children only, and those that have something to say."""
+    return [
+        (places.outside(visit.path, visit.module), visit)
+        for visit in visits
+        if not any(True for _ in visit.module.children())
+        and (any(True for _ in visit.module.parameters()) or "Positional" in type(visit.module).__name__)
+    ]
+
+
+def _causal_stacks(model: Any, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> dict[str, bool]:
+    """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
+    given = smallest_input.inputs(model)
+    base, found = _last(model, given), {}
+    for stack, side in sides.items():
+        name = "decoder_input_ids" if side == "decoder" and "decoder_input_ids" in given else model.main_input_name
+        changed = {**given, name: _change_last_token(given[name])}
+        after = _last(model, changed)
+        width = layers[0].visit.width
+        kept = min(KEPT, (smallest_input.TOKENS - 1) * width)
+        one, other = base[stack][:kept], after[stack][:kept]
+        found[stack] = bool(np.abs(one - other).max(initial=0) <= 1e-5 * np.abs(one).max(initial=0))
+    return found
+
+
+def _change_last_token(given: torch.Tensor) -> torch.Tensor:
+    """The same input with another last token."""
+    changed = given.clone()
+    changed[..., -1] = given.flatten()[0] if not given.is_floating_point() else 1.0
+    return changed
+
+
+def _last(model: Any, given: Mapping[str, torch.Tensor]) -> dict[str, Any]:
+    """What the last layer of each stack makes, by stack."""
+    return {block.stack: block.visit.made for block in blocks(model, watch(model, given))}
+
+
+def _positions(model: Any) -> tuple[str, ...]:
+    """How the model knows the order of its tokens, as far as its tensors show."""
+    found = positions.places(model)
+    kinds = {
+        positions.TURNED: "rotary",
+        positions.TABLE_TURNED: "rotary",
+        positions.BIAS: "relative",
+        positions.RELATIVE: "relative",
+    }
+    named = [
+        kinds.get(place.kind) or ("sinusoidal" if "Sinusoid" in type(place.owner).__name__ else "learned")
+        for place in found
+    ]
+    if positions.slopes(model) is not None:  # Falcon builds its angles even where it uses ALiBi instead
+        return ("alibi",)
+    return tuple(dict.fromkeys(named))

@@ -1,0 +1,213 @@
+"""Blanks in a text: what the reader hid or typed as [MASK], as positions of the mask token in what the model reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attention.tokens import TokenRow
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.loaded_model import LoadedModel
+from inference.runners.inputs import read
+from inference.tasks.masked_words import BlankRequest, lies_in
+from inference.text.encoding import Encoding
+from inference.text.pieces import readable_piece, role
+from inference.text.validation import check_text
+
+TYPED = "[MASK]"  # what everybody types, whatever the model's own token is
+MOST = 20  # blanks at once: more are no text that a model could guess from
+
+
+@dataclass(frozen=True)
+class Blanked:
+    """A text with blanks as one model reads it."""
+
+    reading: Encoding  # mask tokens in the blanks
+    row: TokenRow  # before anything was hidden; places are those of the text as it was given
+    positions: tuple[int, ...]  # of the blanks, ascending
+    text: str  # with mask tokens in the blanks
+    pair: str | None
+    whole: bool  # whether reading that text gives this very reading
+
+
+def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
+    """The question's text with its blanks; raises Refusal for a text without any, or with too many."""
+    mask, token = mask_of(loaded)
+    reading, row = as_read(loaded, question.text, question.pair, question.cut)
+    typed = {at for at, one in enumerate(reading.ids) if one == token and row.words[at] is not None}
+    chosen = {at for at in range(len(row)) if at not in typed and lies_in(row, at, question.hidden)}
+    positions = tuple(sorted(typed | chosen))
+    _refuse_odd(positions)
+    hidden = hide(reading, positions, token)
+    covered = [
+        _cover(_insert_masks(mask, given), reading.row, chosen, segment, mask)
+        for segment, given in enumerate([question.text, question.pair or ""])
+    ]
+    text, pair = covered[0], None if question.pair is None else covered[1]
+    return Blanked(hidden, row, positions, text, pair, _reads_back(loaded, text, pair, hidden, question.cut))
+
+
+def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -> tuple[Encoding, TokenRow]:
+    """The text with the model's own mask token for every [MASK], and its row with places in the text as it was given.
+
+    Raises Refusal for texts that the model cannot read.
+    """
+    mask, _ = mask_of(loaded)
+    reading = read(loaded, _insert_masks(mask, text), None if pair is None else _insert_masks(mask, pair), cut)
+    return reading, _restore_places(reading.row, [text, pair or ""], mask)
+
+
+def mask_of(loaded: LoadedModel) -> tuple[str, int]:
+    """The model's mask token and its number; raises Refusal where its tokenizer has none."""
+    tokenizer = loaded.reader.tokenizer
+    mask, token = getattr(tokenizer, "mask_token", None), getattr(tokenizer, "mask_token_id", None)
+    if not isinstance(mask, str) or not isinstance(token, int):
+        raise UserError(
+            gettext_lazy(
+                "The tokenizer of {name} has no mask token, so no word can be hidden from it.", name=loaded.id.name
+            )
+        )
+    return mask, token
+
+
+def hide(reading: Encoding, positions: Collection[int], token: int) -> Encoding:
+    """The reading with the mask token, number ``token``, at these positions."""
+    ids = tuple(token if at in positions else one for at, one in enumerate(reading.ids))
+    return replace(reading, row=replace(reading.row, ids=ids))
+
+
+def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding:
+    """The reading with several tokens in the place of one."""
+    places = [*range(at), *[at] * len(tokens), *range(at + 1, len(reading.ids))]
+    wide = reading.pick(places)
+    ids = (*wide.ids[:at], *tokens, *wide.ids[at + len(tokens) :])
+    return replace(wide, row=replace(wide.row, ids=ids))
+
+
+def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
+    """The pieces of a word where token ``at`` of the given texts stands; raises Refusal where it cannot stand there."""
+    check_text(word, "word", longest=100)
+    span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
+    shared = [place for place, other in enumerate(row.spans) if other == span and row.segments[place] == segment]
+    if span is None or shared != [at]:
+        raise UserError(gettext_lazy("The blank is a part of a character, where no word can stand."))
+    changed = [*texts]
+    changed[segment] = texts[segment][: span[0]] + word + texts[segment][span[1] :]
+    start = len(_insert_masks(mask, texts[segment][: span[0]]))
+    end = start + len(word)
+    reading = read(
+        loaded, _insert_masks(mask, changed[0]), _insert_masks(mask, changed[1]) if len(changed) > 1 else None
+    )
+    inside = _tokens_between(reading.row, segment, start, end)
+    pieces = [reading.ids[place] for place in inside]
+    if mask_of(loaded)[1] in pieces:
+        raise UserError(gettext_lazy("{mask} is a blank itself.", mask=TYPED))
+    if loaded.reader.tokenizer.unk_token_id in pieces:
+        raise UserError(gettext_lazy("It is not in the vocabulary, nor are its parts."))
+    return pieces
+
+
+def _tokens_between(row: TokenRow, segment: int, start: int, end: int) -> list[int]:
+    """Positions of the tokens between two places of a text; raises Refusal where one also reaches beyond them."""
+    found: list[int] = []
+    for at, span in enumerate(row.spans):
+        if span is None or row.segments[at] != segment or row.words[at] is None:
+            continue
+        if span[0] < end and start < span[1]:
+            if span[0] < start or end < span[1]:
+                raise UserError(gettext_lazy("It grows together with its neighbours there."))
+            found.append(at)
+    if not found:
+        raise UserError(gettext_lazy("The model finds nothing to read in it."))
+    first = found[0]
+    while first > 0 and row.spans[first - 1] is None and row.words[first - 1] == row.words[found[0]]:
+        first -= 1  # a mark for a space, which has no place in the text
+    return list(range(first, found[-1] + 1))
+
+
+def text_positions(row: TokenRow, mask: int) -> list[int]:
+    """Positions of the text's own tokens: neither special ones nor blanks."""
+    return [at for at, word in enumerate(row.words) if word is not None and row.ids[at] != mask]
+
+
+def display_pieces(loaded: LoadedModel, tokens: Sequence[int], begins: bool = False) -> list[str]:
+    """Pieces of the vocabulary as people read them; "…" before one that goes on from the piece before it.
+
+    ``begins``: they stand at the beginning of a text, where some vocabularies mark no beginning of a word.
+    """
+    reader = loaded.reader
+    return [
+        _display_piece(piece, reader.style, reader.is_special(one), begins)
+        if piece
+        else f"[{one}]"  # a row without a piece
+        for piece, one in zip(reader.raw_pieces(tokens), tokens, strict=True)
+    ]
+
+
+def _display_piece(piece: str, style: str, special: bool, begins: bool) -> str:
+    if special:
+        return piece
+    text = readable_piece(piece, style)
+    if style == "suffix":
+        return text if piece.endswith("</w>") else f"{text}…"
+    goes_on = role(piece, style) == "inside" and not (begins and style != "wordpiece")
+    return f"…{text}" if goes_on else text
+
+
+def _insert_masks(mask: str, text: str) -> str:
+    return text.replace(TYPED, mask)
+
+
+def _restore_places(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
+    """The row with places in the texts as they were given, where [MASK] may be shorter or longer than the mask."""
+    ends = [[found.end() for found in re.finditer(re.escape(TYPED), text)] for text in texts]
+    more = len(mask) - len(TYPED)
+
+    def back(place: int, segment: int) -> int:
+        passed = sum(end + more * count <= place for count, end in enumerate(ends[segment], start=1))
+        return place - more * passed
+
+    spans = tuple(
+        None if span is None else (back(span[0], segment), back(span[1], segment))
+        for span, segment in zip(row.spans, row.segments, strict=True)
+    )
+    return replace(row, spans=spans)
+
+
+def _refuse_odd(positions: Sequence[int]) -> None:
+    if not positions:
+        raise UserError(
+            gettext_lazy("No word is hidden. Write {mask} in place of a word to have it guessed.", mask=TYPED),
+            way_out="text",
+        )
+    if len(positions) > MOST:
+        raise UserError(
+            gettext_lazy(
+                "{pieces} pieces are hidden; at most {most} are guessed at once. Uncover some.",
+                pieces=len(positions),
+                most=MOST,
+            ),
+            way_out="text",
+            details={"blanks": len(positions), "limit": MOST},
+        )
+
+
+def _cover(text: str, row: TokenRow, chosen: Collection[int], segment: int, mask: str) -> str:
+    """The text with the mask token in the place of each chosen token."""
+    before = len(text) + 1
+    for at in sorted(chosen, reverse=True):
+        span = row.spans[at]
+        if span is not None and row.segments[at] == segment and span[1] <= before:
+            text = text[: span[0]] + mask + text[span[1] :]
+            before = span[0]
+    return text
+
+
+def _reads_back(loaded: LoadedModel, text: str, pair: str | None, hidden: Encoding, cut: int | None) -> bool:
+    try:
+        return read(loaded, text, pair, cut).ids == hidden.ids
+    except UserError:
+        return False

@@ -1,0 +1,172 @@
+"""A pass that goes on from changed numbers: everything after them is the model's own again.
+
+What is taken from another text is noted and put in as it is for the comparison of two texts, and heads are changed by
+the same edits, so that both say the same of the same change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attention.activation_patching import PatchResidual
+from attention.stages.row_view import flat, place_of
+from i18n import gettext_lazy
+from inference.anatomy.function_calls import Array, FunctionCall
+from inference.anatomy.numpy_pass import numpy_of
+from inference.anatomy.stages import is_stage
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.record.edit_hooks import apply_edits
+from inference.record.patch_hooks import DonorHook, Notes, PatchHook, RecipientHook, donor_set
+from inference.record.patched_pass import patch_activations
+from inference.runners.edit_batches import Set, refuse_unfit, split_patches
+from inference.runners.whole_pass import names_of, prepare_inputs, run_calls
+from inference.tasks.changed_pass import ChangeRequest, ChangeResult, End
+
+TOP = 6  # ends of either pass that are told
+
+Inputs = Mapping[str, Tensor]
+
+
+def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
+    """How the pass ends, and how it ended before; raises Refusal for a stage or a place that there is not."""
+    _, given = prepare_inputs(loaded, question)
+    other = prepare_inputs(loaded, replace(question, text=question.lender))[1] if question.lender else None
+    if question.edits:
+        refuse_unfit(loaded.model, question.edits, _tokens(given, cross="decoder"), _tokens(given, cross="encoder"),
+                     {} if other is None else _tokens(other, cross="decoder"))  # fmt: skip
+    with as_user_error(
+        gettext_lazy("{name} failed while its pass went on. Change the text or the model.", name=loaded.id.name)
+    ):
+        before = final_output(loaded.model, given)
+        after, changed = (
+            (output_under_edits(loaded.model, given, question.edits, other), 0)
+            if question.edits
+            else from_stage(loaded.model, given, question, other)
+        )
+    one, two = (rows[min(question.at, len(rows) - 1)] for rows in (flat(before), flat(after)))
+    told = list(dict.fromkeys(at for end in (one, two) for at in np.argsort(-end, kind="stable")[:TOP].tolist()))
+    names = names_of(loaded, told, len(one)) or [str(at) for at in told]
+    ends = [End(name, float(one[at]), float(two[at])) for at, name in zip(told, names, strict=True)]
+    return ChangeResult(tuple(ends), changed, float(np.abs(one - two).max()))
+
+
+def final_output(
+    model: Any, given: Inputs, change: Callable[[FunctionCall, Tensor], None] = lambda _call, _result: None
+) -> Array:
+    """What the last stage gives, once ``change`` has had each stage's result in its hands."""
+    last: list[Tensor] = []
+
+    def observe(call: FunctionCall, _args: Any, _named: Any, result: Tensor) -> None:
+        if is_stage(call):
+            change(call, result)
+            last[:] = [result]
+
+    run_calls(model, given, observe)
+    return numpy_of(last[0])
+
+
+def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | None = None) -> Array:
+    """What the last stage gives under a set of edits, some of which may take from the pass over another text."""
+    changes, takes = split_patches(mine)
+    notes: Notes = {}
+    if takes and other is not None:
+        with patch_activations(model, [donor_set(takes)], DonorHook(notes)), torch.inference_mode():
+            model(**other)
+    with ExitStack() as stack:
+        stack.enter_context(apply_edits(model, [changes]))
+        stack.enter_context(patch_activations(model, [takes], RecipientHook(notes)))
+        return final_output(model, given)
+
+
+def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs | None = None) -> tuple[Array, int]:
+    """What the last stage gives once one stage's numbers are others, and how many of them are."""
+    changed: list[int] = []
+    lender = None if other is None else RecipientHook(_record_donor(model, other, question))
+
+    def change(call: FunctionCall, result: Tensor) -> None:
+        if call.number == question.stage:
+            spot = _changed_index(question, tuple(result.shape))
+            before = result[spot].clone()
+            result[spot] = question.to if lender is None else _apply_hook(lender, result, question)[spot]
+            changed.append(int((result[spot] != before).sum()))
+
+    after = final_output(model, given, change)
+    if not changed:
+        raise UserError(
+            gettext_lazy("Stage {stage} was asked for; this pass has none of that number.", stage=question.stage)
+        )
+    return after, changed[0]
+
+
+def _record_donor(model: Any, other: Inputs, question: ChangeRequest) -> Notes:
+    """What the pass over the other text lends at the stage."""
+    notes: Notes = {}
+
+    def note(call: FunctionCall, result: Tensor) -> None:
+        if call.number == question.stage:
+            _apply_hook(DonorHook(notes), result, question)
+
+    final_output(model, other, note)
+    if not notes:
+        raise UserError(
+            gettext_lazy("The pass over the other text has no stage {stage}.", stage=question.stage), way_out="text"
+        )
+    return notes
+
+
+def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> Tensor:
+    """The stage's result as a lender leaves it: token by token, as what enters a layer is lent."""
+    take = PatchResidual(
+        question.stage, question.pairs
+    )  # the stage stands for the layer: no other is lent in this pass
+    rows = result.movedim(-2, 0) if result.ndim > 1 else result[None]
+    side = isinstance(lender, DonorHook)
+    if not take.pairs or max(pair[side] for pair in take.pairs) >= len(rows):
+        raise UserError(
+            gettext_lazy(
+                "This stage has no row for each token, so nothing of it is taken from another text. Pick another."
+            ),
+            way_out="text",
+        )
+    if isinstance(lender, RecipientHook) and lender.notes[(take,), take, 0].shape[1:] != rows.shape[1:]:
+        raise UserError(
+            gettext_lazy("Here the two texts have rows of other lengths. Give a text with as many pieces."),
+            way_out="text",
+        )
+    other = lender.apply(rows, (take,), take)
+    return result if other is None else other.movedim(0, -2) if result.ndim > 1 else other[0]
+
+
+def _tokens(given: Inputs, cross: str) -> dict[str, int]:
+    """How many tokens each part has; ``cross`` is the side whose tokens are counted where the decoder looks across."""
+    sides = {"encoder": given["input_ids"].shape[1]}
+    sides["decoder"] = given.get("decoder_input_ids", given["input_ids"]).shape[1]
+    return {**sides, "cross": sides[cross]}
+
+
+def _changed_index(question: ChangeRequest, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """The part of a result that is changed."""
+    if question.row is None:
+        return (...,)
+    rows, columns = np.prod(shape[-2:-1], dtype=int), np.prod((*shape[:-2], shape[-1]), dtype=int)
+    if not (0 <= question.row < rows and 0 <= (question.column or 0) < columns):
+        raise UserError(
+            gettext_lazy(
+                "Row {row}, number {column} was asked for; the stage has {rows} rows of {columns}.",
+                row=question.row,
+                column=question.column or 0,
+                rows=rows,
+                columns=columns,
+            )
+        )
+    if question.column is not None:
+        return place_of(shape, question.row, question.column)
+    return (...,) if len(shape) == 1 else (..., question.row, slice(None))

@@ -1,0 +1,161 @@
+"""One text under many sets of edits, as few passes as its length allows: each sample of a batch has its own set.
+
+What a set takes from another text is noted in a pass over that text with the same samples, just before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from attention.activation_patching import Patch, PatchHead, PatchResidual
+from attention.edits import Edit
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.pictures.vision_families import tower
+from inference.record import edit_hooks, growing_batch, patched_pass
+from inference.record.batching import MOST_TOKENS
+from inference.record.patch_hooks import DonorHook, Notes, RecipientHook, donor_set
+from inference.runners import single_token_head
+from inference.runners.inputs import tensors
+from inference.text.encoding import Encoding
+
+MOST_SETS = 2048  # in one question
+MOST_NUMBERS = 2**25  # that a model says in one pass
+
+Set = Sequence[Edit | Patch]
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """One text or picture as the model reads it, a batch of one; and how many tokens look and are looked at in each
+    part. What is no tensor is an option."""
+
+    inputs: Mapping[str, Any]
+    looking: Mapping[str, int]
+    looked_at: Mapping[str, int]
+
+
+def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
+    """A text for a model that reads one; raises Refusal for a model that reads one and writes another."""
+    if loaded.id.kind == "encoder-decoder":
+        raise UserError(
+            gettext_lazy(
+                "{name} reads one text and writes another; pick an encoder or a decoder here.", name=loaded.id.name
+            )
+        )
+    here = dict.fromkeys(("encoder", "decoder"), len(reading.ids))
+    return ModelInput(tensors(loaded, reading), here, here)
+
+
+def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
+    """Raises Refusal for no set of edits, or for more than one question takes."""
+    if not 1 <= len(sets) <= MOST_SETS:
+        raise UserError(
+            gettext_lazy(
+                "{sets} sets of edits were asked for; at least one and at most {most} fit one question.",
+                sets=len(sets),
+                most=MOST_SETS,
+            )
+        )
+
+
+def outputs(
+    loaded: LoadedModel, given: ModelInput, sets: Sequence[Set], other: ModelInput | None = None, at: int | None = None
+) -> Iterator[Any]:
+    """The model's output for every set in turn, several sets a pass, each (set, ...).
+
+    ``other`` is the text that sets take from; ``at`` is the only token of which the head's answer is needed, where
+    it can be asked of one alone. Raises Refusal for sets that do not fit the model or the texts.
+    """
+    for mine in sets:
+        refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
+    tokens, lender = max(given.looking.values()), None if other is None else other.inputs
+    said = 1 if at is None or single_token_head.can(loaded.model) else loaded.reader.target_vocabulary
+    step = max(1, min(MOST_TOKENS // tokens, MOST_NUMBERS // (tokens * said)))
+    failed = gettext_lazy(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
+    for start in range(0, len(sets), step):
+        with as_user_error(failed), torch.inference_mode(), single_token_head.reading_one(loaded.model, at):
+            found = one_pass(loaded.model, given.inputs, sets[start : start + step], lender)
+        yield found
+
+
+def refuse_unfit(
+    model: Any, mine: Set, looking: Mapping[str, int], looked_at: Mapping[str, int], other: Mapping[str, int]
+) -> None:
+    """Raises Refusal for a set that does not fit the model or the texts, whose tokens are counted by part.
+
+    ``other`` is the text that is taken from, empty where none came.
+    """
+    changes, takes = split_patches(mine)
+    edit_hooks.check(model, changes, looking, looked_at)
+    if takes and not other:
+        raise UserError(
+            gettext_lazy("Something was to be taken from another text, and no other text came."), way_out="text"
+        )
+    patched_pass.check(model, takes, looking, other)
+
+
+def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
+    """What is changed in the text itself, and what is taken from another."""
+    takes = tuple(one for one in mine if isinstance(one, PatchHead | PatchResidual))
+    return tuple(one for one in mine if not isinstance(one, PatchHead | PatchResidual)), takes
+
+
+def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None) -> Any:
+    """One pass over a text under several sets; its output has them in their order."""
+    changes, takes = zip(*map(split_patches, sets), strict=True)
+    notes: Notes = {}
+    if other is not None and any(takes):
+        lenders = list(dict.fromkeys(map(donor_set, takes)))
+        run_growing(
+            model,
+            other,
+            lenders,
+            lambda order: patched_pass.patch_activations(model, [lenders[at] for at in order], DonorHook(notes)),
+        )
+
+    def changing(order: Sequence[int]) -> AbstractContextManager[object]:
+        stack = ExitStack()
+        stack.enter_context(edit_hooks.apply_edits(model, [changes[at] for at in order]))
+        stack.enter_context(patched_pass.patch_activations(model, [takes[at] for at in order], RecipientHook(notes)))
+        return stack
+
+    return run_growing(model, one, sets, changing)
+
+
+def run_growing(
+    model: Any,
+    one: Mapping[str, Any],
+    sets: Sequence[Set],
+    changing: Callable[[Sequence[int]], AbstractContextManager[object]],
+) -> Any:
+    """One pass with a sample for each set, which joins in the layer of its first change where the model can grow.
+
+    ``changing`` takes the order in which the samples stand, and gives what holds during the pass.
+    """
+    layers = getattr(model, growing_batch.GROWS, None)
+    if layers is None:
+        many = {
+            name: given.expand(len(sets), *given.shape[1:]) if isinstance(given, Tensor) else given
+            for name, given in one.items()
+        }
+        with changing(range(len(sets))):
+            return tower(model, many)(**many)
+    first = [min((edit.layer for edit in mine), default=0) for mine in sets]
+    if all(sets):  # each is changed, and nobody may join one that is
+        first = [min(first)] * len(sets)
+    order = sorted(range(len(sets)), key=lambda at: (bool(sets[at]), first[at]))
+    joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]
+    with changing(order), growing_batch.grow_batch(joining):
+        output = model(**one)
+    back = torch.tensor(order).argsort()
+    return type(output)(**{name: value[back] for name, value in output.items() if isinstance(value, Tensor)})

@@ -1,0 +1,117 @@
+"""One layer's attention taken apart: its input, its own matrices, its output, and proof that they belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from attention.record import Record
+from attention.trace import PART_NAMES
+from attention.walkthrough import trace_layer_steps
+from i18n import error_message, gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.record import smallest_input, to_numpy, token_spans
+from inference.record.attention_call import part_names
+from inference.record.attention_function import record_attention
+from inference.record.edit_hooks import call_of, heads_of
+from inference.record.layer_modules import block_of
+from inference.runners.attention_assembly import AttentionParts, UnsupportedAttention, assemble
+from inference.runners.block_recorder import BlockRecorder, watch_block
+from inference.runners.inputs import read, tensors
+from inference.runners.projections import rotaries
+from inference.tasks.layer import LayerAnswer, LayerQuestion
+
+COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
+WRONG = 1e-3  # of the largest number: a difference that no rounding explains
+
+
+def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
+    """The layer's parts for that text; raises Refusal where they cannot be found or do not make the layer's output."""
+    if not loaded.records:
+        raise _refusal(loaded, gettext_lazy("is computed in code of its own, which gives finished maps only"))
+    reading = read(loaded, question.text, question.pair, question.cut)
+    inputs = tensors(loaded, reading)
+    if question.target:
+        inputs["decoder_input_ids"] = torch.tensor([question.target])
+    with as_user_error(
+        gettext_lazy(
+            "{name} failed while one of its layers was looked at. Change the text or the model.", name=loaded.id.name
+        )
+    ):
+        record, watch = run(loaded.model, inputs, question.part, question.layer)
+    try:
+        parts = assemble(record, watch, rotaries(loaded.model), factors(record))
+    except UnsupportedAttention as puzzle:
+        raise _refusal(loaded, error_message(puzzle)) from puzzle
+    return _verify_layer(loaded, reading.ids, parts, record)
+
+
+def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
+    """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
+    with record_attention() as tape:
+        model(**smallest_input.inputs(model))
+    names = part_names(model, tape.calls)
+    places = [at for at, name in enumerate(names) if name == part]
+    layers = len(heads_of(model).get(part, ()))
+    if not 0 <= layer < layers:
+        raise UserError(
+            gettext_lazy(
+                "Layer {layer} of the part “{part}” was asked for; this model has {layers} there.",
+                layer=layer,
+                part=PART_NAMES.get(part, part),
+                layers=layers,
+            )
+        )
+    place = places[call_of(model, part, layer)]
+    path = block_of(tape.calls[place].path)
+    with record_attention() as tape, watch_block(model.get_submodule(path), path, tape, place) as watch:
+        model(**inputs)
+    [found] = to_numpy.parts(model, tape.calls, inputs, token_spans.both_spans(inputs, None, None))
+    record = found[part][layer]
+    assert isinstance(record, Record)
+    return record, watch
+
+
+def factors(record: Record) -> tuple[float, ...]:
+    """What queries may be multiplied with instead of scores, in models whose recorded scale is 1."""
+    return (1.0, float(record.query.shape[2]) ** -0.5)
+
+
+def _verify_layer(loaded: LoadedModel, ids: tuple[int, ...], parts: AttentionParts, record: Record) -> LayerAnswer:
+    """The answer, once the walk has led to the model's own output."""
+    rows = np.arange(max(0, len(parts.stream) - COMPARED), len(parts.stream))
+    away = np.abs(trace_layer_steps(parts.wiring, record, parts.stream, parts.memory, rows).last - parts.output[rows])
+    size = float(np.abs(parts.output[rows]).max())
+    if not away.max() <= WRONG * max(size, 1e-3):
+        raise _refusal(
+            loaded, gettext_lazy("does not come out the same when it is put together again from its weights")
+        )
+    for array in (parts.stream, parts.memory, parts.output, *parts.wiring.arrays()):
+        if array is not None:
+            array.setflags(write=False)
+    return LayerAnswer(
+        ids=ids,
+        stream=parts.stream,
+        memory=parts.memory,
+        wiring=parts.wiring,
+        output=parts.output,
+        names=parts.names,
+        largest=float(away.max()),
+        mean=float(away.mean()),
+        size=size,
+        compared=len(rows),
+    )
+
+
+def _refusal(loaded: LoadedModel, what: str) -> UserError:
+    return UserError(
+        gettext_lazy(
+            "The attention of {architecture} {what}, so its steps cannot be shown one by one. "
+            "Pick a model such as BERT or GPT-2.",
+            architecture=loaded.id.architecture,
+            what=what,
+        )
+    )

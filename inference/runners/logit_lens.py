@@ -1,0 +1,160 @@
+"""Reads hidden states with a model's own head: the last state must give the model's own answer, or it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import PreTrainedModel
+
+from attention.edits import Edit
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.record.edit_hooks import apply_edits
+from inference.record.replace_output import replacing_output
+from inference.runners import decoding
+from inference.runners.blanks import display_pieces, prepare
+from inference.runners.inputs import tensors
+from inference.tasks.logit_lens import Layers, Lens, NextLens
+from inference.tasks.masked_words import Guess
+from inference.text.encoding import Encoding
+from inference.text.next_token_text import extend_reading, mark_pieces
+
+NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
+
+
+@dataclass(frozen=True)
+class LensTarget:
+    """The token whose states are read, how the pieces that it leads to are shown, and what holds in the pass."""
+
+    reading: Encoding
+    at: int
+    named: Callable[[Sequence[int]], Sequence[str]]
+    edits: tuple[Edit, ...] = ()
+
+
+def answer(loaded: LoadedModel, question: Lens | NextLens) -> Layers:
+    """What the head says of a blank, or of what comes next, after each layer.
+
+    Raises Refusal for a model whose states it cannot be fed.
+    """
+    asked = _next(loaded, question) if isinstance(question, NextLens) else _blank(loaded, question)
+    cannot = gettext_lazy(
+        "{architecture} keeps its hidden states in a way of its own; they cannot be read with its head.",
+        architecture=loaded.id.architecture,
+    )
+    with as_user_error(cannot, way_out=None), torch.inference_mode(), apply_edits(loaded.model, [asked.edits]):
+        found, normed = states(loaded, asked.reading, asked.at)
+    top = min(question.top, found.shape[1])
+    guesses = [_guesses(asked, log, torch.topk(log, top).indices.tolist()) for log in found]
+    tokens = [token for token in question.tokens if 0 <= token < found.shape[1]] or [guesses[-1][0].token]
+    followed = found[:, tokens]  # (row, followed)
+    ranks = torch.stack([1 + (found > found[:, token : token + 1]).sum(-1) for token in tokens], dim=1)
+    return Layers(
+        guesses=tuple(guesses),
+        followed=_guesses(asked, found[-1], tokens),
+        probabilities=_make_read_only(followed.exp().numpy().astype(np.float32)),
+        ranks=_make_read_only(ranks.numpy()),
+        normed=normed,
+    )
+
+
+def _blank(loaded: LoadedModel, question: Lens) -> LensTarget:
+    blanked = prepare(loaded, question)
+    if not 0 <= question.blank < len(blanked.positions):
+        raise UserError(
+            gettext_lazy(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=len(blanked.positions),
+            )
+        )
+    return LensTarget(
+        blanked.reading, blanked.positions[question.blank], lambda tokens: display_pieces(loaded, tokens, False)
+    )
+
+
+def _next(loaded: LoadedModel, question: NextLens) -> LensTarget:
+    reading, writing = decoding.prepare(loaded, question)
+    decoding.refuse_odd_tokens(loaded, writing, question.written)
+    longer, _ = extend_reading(loaded.reader, reading, question.text, question.written)
+    return LensTarget(longer, len(longer.ids) - 1, lambda tokens: mark_pieces(loaded.reader, tokens), question.edits)
+
+
+def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Guess, ...]:
+    """Some pieces of a distribution (piece,) of logarithms."""
+    return tuple(
+        Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
+        for token, piece in zip(tokens, asked.named(tokens), strict=True)
+    )
+
+
+def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
+    """Logarithms of the head's probabilities for the states of one token, (embedding and layers, piece).
+
+    Raises ValueError when the last one is not what the model itself answers.
+    """
+    model, given = loaded.model, tensors(loaded, reading)
+    own, hidden, norm = _run_model(model, given)
+    before = hidden[:-1, at] if norm is None else norm(hidden[:-1, at])
+    column = torch.cat([before, hidden[-1:, at]])  # (state, channel)
+    found = through_head(model, given, column)
+    if not torch.allclose(found[-1], own[0, at].float().log_softmax(-1), atol=NEAR):
+        raise ValueError("The last hidden state, read with the head, is not the model's answer.")
+    return found, norm is not None
+
+
+def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, Any]:
+    """Logits (text, token, piece), hidden states (state, token, channel), and the norm that closes the layers, if any.
+
+    A norm that runs last and stands in no layer closes them all: states before the last have not been through it.
+    """
+    called: list[Any] = []
+    with ExitStack() as watched:
+        for module in model.base_model.modules():
+            if "Norm" in type(module).__name__:
+                watched.enter_context(replacing_output(module, lambda module, _output: called.append(module)))
+        output = model(**given, output_hidden_states=True)
+    hidden = torch.stack([state[0] for state in output.hidden_states])
+    last = called[-1] if called else None
+    name = next((name for name, module in model.base_model.named_modules() if module is last), "")
+    in_a_layer = any(part.isdigit() for part in name.split("."))
+    return output.logits, hidden, None if in_a_layer or "embeddings" in name else last
+
+
+def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
+    """The head's logarithms for states (state, channel) put in the place of what its layers hand it."""
+
+    first = column[:, None]  # each state as a text of one token
+
+    def swap(_module: Any, output: Any) -> Any:
+        return (first, *output[1:]) if isinstance(output, tuple) else _with_first(output, first)
+
+    with ExitStack() as swapped:
+        for part in {model.base_model, _read_by_head(model)}:
+            swapped.enter_context(replacing_output(part, swap))
+        logits: Tensor = model(**given).logits
+        return logits[:, 0].float().log_softmax(-1)
+
+
+def _read_by_head(model: Any) -> Any:
+    """What hands its states to the head: OPT's asks the decoder inside the bare model, past that."""
+    inner = model.get_decoder()
+    return inner if isinstance(inner, PreTrainedModel) else model.base_model
+
+
+def _with_first(output: Any, states: Tensor) -> Any:
+    changed = replace(output)
+    changed[next(iter(output.keys()))] = states
+    return changed
+
+
+def _make_read_only(values: Any) -> Any:
+    values.setflags(write=False)
+    return values

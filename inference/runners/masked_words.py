@@ -1,0 +1,201 @@
+"""Fills blanks: the head's distribution at each, and whole words: those that stood there and those asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from attention.tokens import TokenRow
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.record.batching import MOST_TEXTS, MOST_TOKENS
+from inference.runners.blanks import Blanked, display_pieces, hide, mask_of, pieces_of, prepare, replace_token
+from inference.runners.inputs import tensors
+from inference.tasks.masked_words import Blank, Filled, Guess, HiddenWord, MaskedWords, WordCandidate
+from inference.text.encoding import Encoding
+
+MOST_WORDS = 12  # that are asked about at once
+UNKNOWN = gettext_lazy("It is not in the vocabulary, nor are its parts.")
+
+
+def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
+    """The likeliest pieces of each blank; raises Refusal for a text that has none."""
+    blanked = prepare(loaded, question)
+    if not 0 <= question.blank < len(blanked.positions):
+        raise UserError(
+            gettext_lazy(
+                "Blank {blank} was asked about; the text has {blanks}, counted from 0.",
+                blank=question.blank,
+                blanks=len(blanked.positions),
+            )
+        )
+    found = at_blanks(loaded, blanked.reading, blanked.positions)  # (blank, piece)
+    blanks = [_blank(loaded, blanked, log, at, question.top) for log, at in zip(found, blanked.positions, strict=True)]
+    mask, token = mask_of(loaded)
+    known = dict(zip(blanked.positions, found, strict=True))
+    runs = hidden_runs(blanked.row, blanked.positions, token)
+    asked = next(run for run in runs if blanked.positions[question.blank] in run)
+    words = list(dict.fromkeys(word.strip() for word in question.words if word.strip()))[:MOST_WORDS]
+    return Filled(
+        row=blanked.row,
+        blanks=tuple(blanks),
+        hidden=tuple(_score_hidden_word(loaded, question, blanked, run, known) for run in runs),
+        candidates=tuple(_candidate(loaded, question, blanked, asked, word, known) for word in words),
+        mask=mask,
+        vocabulary=found.shape[1],
+        text=blanked.text,
+        pair=blanked.pair,
+        whole=blanked.whole,
+    )
+
+
+def at_blanks(loaded: LoadedModel, reading: Encoding, positions: Sequence[int]) -> Tensor:
+    """Natural logarithms of the probabilities at some positions of one text, (position, piece)."""
+    return logs(loaded, [reading])[0, list(positions)]
+
+
+def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
+    """The same for every position of several texts in one pass, (text, token, piece) float32, padded on the right."""
+    failed = gettext_lazy(
+        "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
+    )
+    with as_user_error(failed), torch.inference_mode():
+        return torch.log_softmax(loaded.model(**tensors(loaded, *readings)).logits.float(), dim=-1)
+
+
+def piece_logs(
+    loaded: LoadedModel, readings: Sequence[Encoding], places: Sequence[int], pieces: Sequence[int]
+) -> list[float]:
+    """The natural logarithm of one piece at one place of each reading, readings of one length; several in a pass."""
+    size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(readings[0].ids))) if readings else 1
+    found: list[float] = []
+    for first in range(0, len(readings), size):
+        mine = slice(first, first + size)
+        told = logs(loaded, readings[mine])
+        found += [float(log[at, one]) for log, at, one in zip(told, places[mine], pieces[mine], strict=True)]
+    return found
+
+
+def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
+    """One piece of a distribution (piece,) of logarithms."""
+    [piece] = display_pieces(loaded, [token], begins)
+    return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
+
+
+def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
+    """Positions of each hidden word: neighbouring blanks of one word, where a typed blank is a word of its own.
+
+    The mark of a space before them, which has no place in the text and so is never hidden, is the word's, too.
+
+    >>> row = TokenRow(("a", "play", "ing", "it"), (9, 7, 8, 5), (0, 1, 1, 2), (0,) * 4, ((0, 1), (2, 6), (6, 9), None))
+    >>> hidden_runs(row, [1, 2, 3], 4), hidden_runs(row, [0, 2], 4)
+    ([range(1, 3), range(3, 4)], [range(0, 1), range(2, 3)])
+    """
+    found: list[range] = []
+    for at in positions:
+        if found and found[-1].stop == at and row.goes_on(at) and mask not in row.ids[at - 1 : at + 1]:
+            found[-1] = range(found[-1].start, at + 1)
+            continue
+        start = at
+        while row.goes_on(start) and row.spans[start - 1] is None:
+            start -= 1
+        found.append(range(start, at + 1))
+    return found
+
+
+def _blank(loaded: LoadedModel, blanked: Blanked, log: Tensor, at: int, top: int) -> Blank:
+    begins = _begins(blanked, at)
+    likeliest = torch.topk(log, min(top, len(log))).indices.tolist()
+    stood = blanked.row.ids[at]
+    return Blank(
+        position=at,
+        original=None if stood == mask_of(loaded)[1] else guess(loaded, log, stood, begins),
+        guesses=tuple(guess(loaded, log, token, begins) for token in likeliest),
+        entropy=float(torch.special.entr(log.double().exp()).sum() / torch.log(torch.tensor(2.0))),
+    )
+
+
+def _score_hidden_word(
+    loaded: LoadedModel, question: MaskedWords, blanked: Blanked, run: range, known: dict[int, Tensor]
+) -> HiddenWord:
+    """One hidden word, and how well it fits the place where it stood."""
+    blanks = tuple(number for number, at in enumerate(blanked.positions) if at in run)
+    pieces = blanked.row.ids[run.start : run.stop]
+    if pieces == (mask_of(loaded)[1],):
+        return HiddenWord(blanks, None)
+    start, end = _place(blanked.row, run)
+    word = _segment_text(question, blanked.row.segments[run.start])[start:end].strip()
+    if len(pieces) > 1 and loaded.reader.tokenizer.unk_token_id in pieces:
+        return HiddenWord(blanks, WordCandidate(word, (), None, None, UNKNOWN))
+    return HiddenWord(blanks, _score_candidate(loaded, blanked, run, word, pieces, known))
+
+
+def _candidate(  # noqa: PLR0913  # all that a guess is told of
+    loaded: LoadedModel, question: MaskedWords, blanked: Blanked, run: range, word: str, known: dict[int, Tensor]
+) -> WordCandidate:
+    """A word that is asked about, in the place of the hidden one."""
+    row = _as_one(blanked, run).row
+    start, end = _place(blanked.row, run)
+    stood = _segment_text(question, row.segments[run.start])[start:end]
+    gap = stood[: len(stood) - len(stood.lstrip())]  # some marks of a space have a place, and are hidden with the word
+    texts = [question.text] if question.pair is None else [question.text, question.pair]
+    try:
+        if question.cut is not None:
+            raise UserError(
+                gettext_lazy("Only the beginning of the text is read; words can be asked about when all of it is.")
+            )
+        pieces = pieces_of(loaded, row, texts, run.start, gap + word)
+        if len(row) + len(pieces) - 1 > loaded.limit:
+            raise UserError(
+                gettext_lazy(
+                    "It has {pieces} pieces, and the text is then too long for {name}.",
+                    pieces=len(pieces),
+                    name=loaded.id.name,
+                )
+            )
+    except UserError as refusal:
+        return WordCandidate(word, (), None, None, refusal.message)
+    return _score_candidate(loaded, blanked, run, word, pieces, known)
+
+
+def _score_candidate(  # noqa: PLR0913  # all that a guess is told of
+    loaded: LoadedModel, blanked: Blanked, run: range, word: str, pieces: Sequence[int], known: dict[int, Tensor]
+) -> WordCandidate:
+    """A word in the place of a hidden one. ``known`` has the distributions (piece,) at the blanks as they stand."""
+    begins = _place(blanked.row, run)[0] == 0
+    names = (*display_pieces(loaded, pieces[:1], begins), *display_pieces(loaded, pieces[1:]))
+    places, token = range(run.start, run.start + len(pieces)), mask_of(loaded)[1]
+    filled = replace_token(_as_one(blanked, run), run.start, pieces)
+    if len(pieces) == 1:
+        alone = len(run) == 1  # as many blanks as before
+        log = known[run.start] if alone else at_blanks(loaded, hide(filled, places, token), places)[0]
+        return WordCandidate(word, names, float(log[pieces[0]]), guess(loaded, log, pieces[0]).rank)
+    hidden = [hide(filled, places[done:], token) for done in range(len(pieces))]
+    return WordCandidate(word, names, sum(piece_logs(loaded, hidden, places, pieces)), None)
+
+
+def _as_one(blanked: Blanked, run: range) -> Encoding:
+    """The text with its blanks and one token for a whole hidden word, in the place of that word in the given text."""
+    kept = [at for at in range(len(blanked.row)) if at not in run[1:]]
+    one = replace(blanked.reading, row=replace(blanked.row, ids=blanked.reading.ids)).pick(kept)
+    spans = (*one.row.spans[: run.start], _place(blanked.row, run), *one.row.spans[run.start + 1 :])
+    return replace(one, row=replace(one.row, spans=spans))
+
+
+def _place(row: TokenRow, run: range) -> tuple[int, int]:
+    """(start, end) of a hidden word in its text; its blanks all have a place there."""
+    spans = [span for span in row.spans[run.start : run.stop] if span is not None]
+    return spans[0][0], spans[-1][1]
+
+
+def _segment_text(question: MaskedWords, segment: int) -> str:
+    return question.pair or "" if segment else question.text
+
+
+def _begins(blanked: Blanked, at: int) -> bool:
+    span = blanked.row.spans[at]
+    return span is not None and span[0] == 0

@@ -1,0 +1,34 @@
+"""Judges two texts with the head that was trained for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from i18n import gettext_lazy
+from inference.errors import as_user_error
+from inference.loaded_model import LoadedModel
+from inference.runners.inputs import read, tensors
+from inference.tasks.next_sentence import NEXT, ORDER, NextSentence, NextSentenceAnswer
+
+
+def answer(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:
+    """The head's probability for "it follows"; raises Refusal for an empty text and a model that reads no pairs."""
+    reading = read(loaded, question.text, question.pair, question.cut)
+    failed = gettext_lazy(
+        "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
+    )
+    with as_user_error(failed), torch.inference_mode():
+        output = loaded.model(**tensors(loaded, reading))
+        scores = judgements(output)[0]
+        yes, no = scores.tolist()
+        probability = float(torch.softmax(scores, dim=-1)[0])
+    return NextSentenceAnswer(probability, (yes, no), ORDER if "sop_logits" in output else NEXT, reading.row)
+
+
+def judgements(output: Any) -> Tensor:
+    """The head's scores for yes and no, (text, 2) float32, by the name that the model's class gives them."""
+    found: Tensor = output.sop_logits if "sop_logits" in output else output.logits
+    return found.float()

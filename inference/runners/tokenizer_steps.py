@@ -1,0 +1,230 @@
+"""The tokenizer's steps, taken one at a time with its own parts: normaliser, splitter, vocabulary, template."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.loaded_model import LoadedModel
+from inference.tasks.tokenizer_steps import (
+    Merge,
+    Span,
+    Steps,
+    Token,
+    TokenizedText,
+    TokenSteps,
+    Word,
+    WordSteps,
+    WordWalk,
+)
+from inference.text import subword_steps
+from inference.text.encoding import Encoding
+from inference.text.pieces import decode_bytes
+from inference.text.tokenizer_stages import in_words
+from inference.text.validation import check_text
+
+LONGEST = 200  # characters of a word whose cutting is followed
+APART = gettext_lazy(
+    "Taken one at a time, the steps of this tokenizer do not give what it gives at once, so only that is shown."
+)
+
+
+def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
+    """The steps of a text, or how one word is cut."""
+    if isinstance(question, WordWalk):
+        return _cut_word(loaded, question.word)
+    texts = [
+        check_text(question.text),
+        *([] if question.pair is None else [check_text(question.pair, gettext_lazy("second text"))]),
+    ]
+    reading = loaded.reader.read(texts[0], texts[1] if len(texts) > 1 else None, None)
+    tokenizer = loaded.reader.tokenizer
+    backend = tokenizer.backend_tokenizer if loaded.reader.fast else None
+    tokens = _tokens(loaded, reading)
+    sides: tuple[TokenizedText, ...] = ()
+    if backend is not None:
+        with as_user_error(
+            gettext_lazy("The tokenizer of {name} cannot be followed through this text.", name=loaded.id.name),
+            way_out="text",
+        ):
+            sides = tuple(_side(loaded, backend, text, tokens, at) for at, text in enumerate(texts))
+    apart = backend is not None and not all(_is_outcome(backend, side, tokens) for side in sides)
+    return Steps(
+        model=loaded.id.name,
+        kind=loaded.id.kind,
+        algorithm="" if backend is None else type(backend.model).__name__,
+        vocabulary=len(tokenizer),
+        normaliser=() if backend is None else in_words(backend.normalizer),
+        splitter=() if backend is None else in_words(backend.pre_tokenizer),
+        template=_template(tokens),
+        unknown=str(tokenizer.unk_token or ""),
+        sides=() if apart else sides,
+        tokens=tokens,
+        why=_slow_tokenizer_note(loaded.id.name) if backend is None else APART if apart else "",
+    )
+
+
+def _slow_tokenizer_note(name: str) -> str:
+    return gettext_lazy(
+        "The tokenizer of {name} is written in Python or SentencePiece and hands over its outcome only: how it"
+        " normalises and splits cannot be shown.",
+        name=name,
+    )
+
+
+def _tokens(loaded: LoadedModel, reading: Encoding) -> tuple[Token, ...]:
+    row, tokenizer, how = reading.row, loaded.reader.tokenizer, loaded.reader.style
+    raw = tokenizer.convert_ids_to_tokens(list(row.ids))
+    return tuple(
+        Token(
+            raw=raw[at],
+            shown=raw[at] if special else symbol(raw[at], how),
+            id=row.ids[at],
+            segment=reading.types[at],
+            side=row.segments[at],
+            span=row.spans[at],
+            special=special,
+            unknown=not special and row.ids[at] == tokenizer.unk_token_id,
+        )
+        for at, special in enumerate(row.special)
+    )
+
+
+def _template(tokens: Sequence[Token]) -> str:
+    """Which special tokens stand around the texts: "[CLS] A [SEP] B [SEP]"."""
+    parts: list[str] = []
+    for token in tokens:
+        name = token.raw if token.special else "AB"[min(token.side, 1)]
+        if token.special or not parts or parts[-1] != name:
+            parts.append(name)
+    return " ".join(parts)
+
+
+def _side(loaded: LoadedModel, backend: Any, text: str, tokens: Sequence[Token], at: int) -> TokenizedText:
+    """One text, normalised and split as the tokenizer does it, each word with its tokens."""
+    from tokenizers import PreTokenizedString
+
+    whole = list(
+        _split_added_tokens(backend, text, [token for token in tokens if token.side == at and not token.special])
+    )
+    moving = PreTokenizedString(text)
+    if whole:
+        edges = [0, *(place for span, _ in whole for place in span), len(text)]
+        between = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if start < end]
+        moving.split(lambda _, part: [part[start:end] for start, end in between])
+    if backend.normalizer is not None:
+        moving.normalize(backend.normalizer.normalize)
+    chunks = [(span, chunk) for chunk, span, _ in _splits(moving)]
+    normalised = "".join(chunk for _, chunk in sorted([*chunks, *whole]))
+    if backend.pre_tokenizer is not None:
+        backend.pre_tokenizer.pre_tokenize(moving)
+    parts = [(span, chunk, False) for chunk, span, _ in _splits(moving) if chunk]
+    ordered = sorted([*parts, *((span, chunk, True) for span, chunk in whole)], key=lambda part: part[0])
+    words: list[Word] = []
+    cursor = next((i for i, token in enumerate(tokens) if token.side == at and not token.special), 0)
+    for span, chunk, added in ordered:
+        count = 1 if added else len(backend.model.tokenize(chunk))
+        shown = chunk if added else symbol(chunk, loaded.reader.style)
+        words.append(Word(chunk, shown, span, added, (cursor, cursor + count)))
+        cursor += count
+    return TokenizedText(text, normalised, tuple(words))
+
+
+def _splits(moving: Any) -> list[tuple[str, Span, Any]]:
+    found: list[tuple[str, Span, Any]] = moving.get_splits(offset_referential="original", offset_type="char")
+    return found
+
+
+def _split_added_tokens(backend: Any, text: str, tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
+    """Tokens that are taken whole before anything else, such as [MASK]: their places, with white space they take."""
+    added = backend.get_added_tokens_decoder()
+    for token in tokens:
+        stated = added.get(token.id)
+        if stated is None or token.span is None:
+            continue
+        start, end = token.span
+        if text[start:end].strip().casefold() != stated.content.strip().casefold():
+            continue  # the vocabulary's own [UNK], say, and not one that was typed
+        while stated.lstrip and start and text[start - 1].isspace():
+            start -= 1
+        while stated.rstrip and end < len(text) and text[end].isspace():
+            end += 1
+        yield (start, end), stated.content
+
+
+def _is_outcome(backend: Any, side: TokenizedText, tokens: Sequence[Token]) -> bool:
+    """Whether the words, cut one by one, give the tokens that the tokenizer gives at once."""
+    for word in side.words:
+        given = [token.id for token in tokens[slice(*word.tokens)]]
+        alone = (
+            [backend.token_to_id(word.text)] if word.whole else [cut.id for cut in backend.model.tokenize(word.text)]
+        )
+        if given != alone:
+            return False
+    return True
+
+
+def symbol(piece: str, how: str) -> str:
+    """A piece of a vocabulary with its marks, but with bytes made readable.
+
+    >>> symbol("\\u0120caf\\u00c3\\u00a9", "bytes"), symbol("##ing", "wordpiece")
+    ('␣café', '##ing')
+    """
+    return decode_bytes(piece).replace(" ", "␣") if how == "bytes" else piece
+
+
+def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
+    """How a word is cut, by the rules of the tokenizer's own model."""
+    name = loaded.id.name
+    if not loaded.reader.fast:
+        raise UserError(_slow_tokenizer_note(name))
+    if not 0 < len(word) <= LONGEST:
+        raise UserError(
+            gettext_lazy(
+                "This word has {characters:,} characters; the cutting is followed for 1 to {longest}.",
+                characters=len(word),
+                longest=LONGEST,
+            )
+        )
+    backend = loaded.reader.tokenizer.backend_tokenizer
+    algorithm = type(backend.model).__name__
+    with as_user_error(
+        gettext_lazy("The cutting of this word by the tokenizer of {name} cannot be followed.", name=name), way_out=None
+    ):
+        if algorithm == "WordPiece":
+            found = subword_steps.wordpiece(word, backend.model)
+        elif algorithm in ("BPE", "Unigram"):
+            stated = json.loads(backend.to_str())["model"]
+            found = subword_steps.bpe(word, stated) if algorithm == "BPE" else subword_steps.unigram(word, stated)
+        else:
+            raise UserError(
+                gettext_lazy(
+                    "{name} cuts by {algorithm}, which has no steps: a word is in its vocabulary or it is not.",
+                    name=name,
+                    algorithm=algorithm,
+                )
+            )
+    if found.ids != tuple(cut.id for cut in backend.model.tokenize(word)):
+        raise UserError(
+            gettext_lazy(
+                "The rules as written here do not give what the tokenizer of {name} gives for this word.", name=name
+            )
+        )
+    return _make_readable(found, loaded.reader.style)
+
+
+def _make_readable(walk: WordSteps, how: str) -> WordSteps:
+    """The walk with bytes made readable; only BPE works on bytes."""
+
+    def readable(symbols: Sequence[str]) -> tuple[str, ...]:
+        return tuple(symbol(one, how) for one in symbols)
+
+    steps = tuple(
+        replace(step, before=readable(step.before), after=readable(step.after)) if isinstance(step, Merge) else step
+        for step in walk.steps
+    )
+    return replace(walk, steps=steps, pieces=readable(walk.pieces))

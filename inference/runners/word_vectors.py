@@ -1,0 +1,47 @@
+"""A text's word vectors, what a model makes of others in their place, and what becomes of it on the way there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from inference.record.replace_output import replacing_output
+from inference.record.to_numpy import numpy
+from inference.tasks.word_influence import WordScores
+
+
+def word_vectors(model: Any, one: dict[str, Tensor]) -> Tensor:
+    """The word vectors of the text, (1, token, channel), before positions are added."""
+    with torch.no_grad():
+        vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
+    return vectors.clone()
+
+
+def from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
+    """The model's output for other word vectors (sample, token, channel) in the place of the text's own."""
+    many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
+    with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
+        return model(**many)
+
+
+def path_from_zero(number: Callable[[Tensor], Tensor], vectors: Tensor, steps: int, tokens: int) -> WordScores:
+    """Integrated gradients (arXiv:1703.01365) of a number while word vectors (1, token, channel) grow from zero.
+
+    ``number`` takes vectors (sample, token, channel) and gives (sample,); ``tokens`` go into one pass, all samples
+    together.
+    """
+    from captum.attr import IntegratedGradients
+
+    values, missed = IntegratedGradients(number).attribute(
+        vectors,
+        baselines=torch.zeros_like(vectors),
+        n_steps=steps,
+        method="gausslegendre",
+        internal_batch_size=max(1, tokens // vectors.shape[1]),
+        return_convergence_delta=True,
+    )
+    off = float(missed.sum())
+    return WordScores(numpy(values.sum(-1)[0]), off, float(values.sum()) - off)

@@ -1,0 +1,39 @@
+"""Does the second text follow the first?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from attention.tokens import TokenRow
+from inference.task_heads import NEXT_SENTENCE
+from inference.tasks.model_request import PredictRequest
+
+NEXT, ORDER = "next", "order"
+
+
+@dataclass(frozen=True)
+class NextSentenceAnswer:
+    """The answer.
+
+    ``judges`` is what the head was trained to tell: NEXT, the pair stands so in a text, or its second half is from
+    elsewhere (BERT, arXiv:1810.04805); ORDER, two neighbours stand in their order, or swapped (ALBERT,
+    arXiv:1909.11942). In both, class 0 is "yes".
+    """
+
+    probability: float  # that the second text follows the first
+    scores: tuple[float, float]  # before the softmax: yes, no
+    judges: str
+    row: TokenRow  # both texts, as the model read them
+
+
+@dataclass(frozen=True)
+class NextSentence(PredictRequest[NextSentenceAnswer]):
+    """How likely ``pair`` follows ``text``; ``cut`` reads the first so many tokens of both only."""
+
+    ANSWERED_BY: ClassVar[str] = "next_sentence"
+    HEAD: ClassVar[str] = NEXT_SENTENCE
+
+    text: str = ""
+    pair: str = ""
+    cut: int | None = None

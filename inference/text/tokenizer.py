@@ -1,0 +1,278 @@
+"""A text as one model reads it: token numbers for the model, and a TokenRow for people. Knows no torch."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from attention.tokens import TokenRow
+from i18n import gettext_lazy
+from inference.errors import UserError, as_user_error
+from inference.text.byte_pieces import readable_pieces
+from inference.text.encoding import Encoding, shorten
+from inference.text.pieces import role, style
+from inference.text.token_offsets import places
+from inference.text.word_segmentation import Span, words_of_spans
+
+
+class SafeTokenizer:
+    """A tokenizer made safe: thread-safe, never truncating, never padding, and answering in TokenRows.
+
+    ``pairs`` says whether the model can be given two texts. Tokenizers change their own state while they work (target
+    mode, truncation), so one thread at a time uses them; a text takes milliseconds.
+    """
+
+    def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int, target: int | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.name = name
+        self.vocabulary = vocabulary  # rows of the model's embedding; a larger number would crash it
+        self.target_vocabulary = vocabulary if target is None else target  # the same of what it writes
+        self.style = style(tokenizer)
+        self._special_ids = frozenset(tokenizer.all_special_ids)  # which the tokenizer gathers anew each time
+        self.fast = bool(getattr(tokenizer, "is_fast", False))
+        self._unknown = getattr(tokenizer, "unk_token_id", None)  # what stands for all that the vocabulary lacks
+        self._source_pieces = _source_pieces(tokenizer)
+        self._lock = threading.Lock()
+        # A model that continues text, or a tokenizer that puts nothing between two texts, cannot tell them apart.
+        added = [tokenizer.num_special_tokens_to_add(pair=pair) for pair in (False, True)]
+        self.pairs = kind != "decoder" and added[1] > added[0]
+
+    def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> Encoding:
+        """The text, or two, within ``limit`` tokens; with ``cut``, only the first so many, special tokens included.
+
+        Raises Refusal when it is too long, when nothing of it is in the vocabulary's reach, or for a pair that the
+        model cannot read.
+        """
+        if pair is not None and not self.pairs:
+            raise UserError(
+                gettext_lazy("{name} reads one text, not a pair of texts. Leave the second text out.", name=self.name),
+                way_out="pair",
+            )
+        reading = self._encode(text, pair)
+        tokens = len(reading.row)
+        if cut is not None:
+            reading = shorten(reading, min(cut, limit or cut))
+        elif limit is not None and tokens > limit:
+            raise UserError(
+                gettext_lazy(
+                    "The text has {tokens:,} tokens; {name} reads at most {limit:,}. Shorten or truncate it.",
+                    tokens=tokens,
+                    name=self.name,
+                    limit=limit,
+                ),
+                way_out="cut",
+                details={"tokens": tokens, "limit": limit},
+            )
+        return reading
+
+    def read_target(self, text: str) -> Encoding:
+        """A text that the model is to write, in its target language's vocabulary, end mark included."""
+        return self._encode(text, None, target=True)
+
+    def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Encoding, str]:
+        """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
+        known = self._known_ids([token for token, s in zip(ids, special, strict=True) if not s])
+        with (
+            self._lock,
+            as_user_error(gettext_lazy("The tokenizer of {name} cannot spell what was written.", name=self.name)),
+        ):
+            text = self.tokenizer.decode(known)
+        return self._slow_reading(list(ids), self.spell(ids), list(special), [text], [0] * len(ids)), text
+
+    def extend(self, reading: Encoding, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Encoding:
+        """A read text with tokens that a model wrote after it; ``text`` is the whole, ``spans`` where those stand."""
+        ids = [*reading.ids, *written]
+        raw = self.spell(ids)
+        special = [*reading.row.special, *map(self.is_special, written)]
+        trimmed = [
+            None if span is None else _trim(text, span, only_space=role(piece, self.style) == "space")
+            for span, piece in zip(spans, raw[len(reading.ids) :], strict=True)
+        ]
+        every = [*reading.row.spans, *trimmed]
+        types = [*reading.types, *[0] * len(written)]
+        return self._reading(ids, raw, special, [text], [0] * len(ids), every, None, types)
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
+        known = self._known_ids(ids)
+        with (
+            self._lock,
+            as_user_error(gettext_lazy("The tokenizer of {name} cannot spell what was written.", name=self.name)),
+        ):
+            text: str = self.tokenizer.decode(known, clean_up_tokenization_spaces=False)
+        return text
+
+    def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
+        """Pieces as the vocabulary writes them; None for a number that it lacks, as a padded embedding has some."""
+        with self._lock:
+            return [self._piece(token) for token in ids]
+
+    def spell(self, ids: Sequence[int]) -> list[str]:
+        """The same, with the number in brackets where there is no piece."""
+        return [
+            f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
+        ]
+
+    def _piece(self, token: int) -> str | None:
+        try:
+            piece: str | None = self.tokenizer.convert_ids_to_tokens(int(token))
+        except IndexError:  # SentencePiece's way to say that it has none
+            return None
+        return piece
+
+    def _known_ids(self, ids: Sequence[int]) -> list[int]:
+        return [token for token, piece in zip(ids, self.raw_pieces(ids), strict=True) if piece is not None]
+
+    def is_special(self, token: int) -> bool:
+        """Whether a token number is one of the tokenizer's special ones."""
+        return token in self._special_ids
+
+    def _encode(self, text: str, pair: str | None, target: bool = False) -> Encoding:
+        given = {"text_target": text} if target else {"text": text, "text_pair": pair}
+        with (
+            self._lock,
+            as_user_error(
+                gettext_lazy("The tokenizer of {name} cannot read this text. Change it.", name=self.name),
+                way_out="text",
+            ),
+        ):
+            batch = self.tokenizer(**given, add_special_tokens=True, truncation=False, padding=False, verbose=False)
+            pieces = None if target else self._source_pieces
+            tell = self.tokenizer.convert_ids_to_tokens if pieces is None else pieces.__getitem__
+            raw = [tell(token) for token in batch["input_ids"]]
+            slow_special = None if self.fast else self._special(batch["input_ids"])
+        ids = list(batch["input_ids"])
+        texts = [text] if pair is None else [text, pair]
+        if slow_special is None:
+            reading = self._fast_reading(batch.encodings[0], raw, texts)
+        else:
+            types = list(batch.get("token_type_ids") or [0] * len(ids))
+            reading = self._slow_reading(ids, raw, slow_special, texts, types)
+        if all(word is None for word in reading.row.words):
+            raise UserError(
+                gettext_lazy("{name} finds nothing to read in this text. Type some words.", name=self.name),
+                way_out="text",
+            )
+        rows = self.target_vocabulary if target else self.vocabulary
+        if max(reading.ids) >= rows:
+            raise UserError(
+                gettext_lazy(
+                    "The tokenizer of {name} does not belong to its weights: it gives token {token}, and"
+                    " the model knows {known}.",
+                    name=self.name,
+                    token=max(reading.ids),
+                    known=rows,
+                ),
+                way_out="embedded",
+            )
+        return reading
+
+    def _special(self, ids: list[int]) -> list[bool]:
+        mask = self.tokenizer.get_special_tokens_mask(ids, already_has_special_tokens=True)
+        # The unknown token is among the special ones, and yet stands for a word.
+        return [bool(flag) and token != self._unknown for flag, token in zip(mask, ids, strict=True)]
+
+    def _fast_reading(self, encoding: Any, raw: list[str], texts: list[str]) -> Encoding:
+        special = [bool(flag) for flag in encoding.special_tokens_mask]
+        sequences = _segments(encoding.sequence_ids)
+        spans: list[Span | None] = [
+            None if s else _trim(texts[segment], span, only_space=role(piece, self.style) == "space")
+            for span, s, segment, piece in zip(encoding.offsets, special, sequences, raw, strict=True)
+        ]
+        given = encoding.word_ids if self.style == "wordpiece" else None
+        return self._reading(encoding.ids, raw, special, texts, sequences, spans, given, encoding.type_ids)
+
+    def _slow_reading(
+        self, ids: list[int], raw: list[str], special: list[bool], texts: list[str], types: list[int]
+    ) -> Encoding:
+        """For tokenizers that tell no places."""
+        segments = [min(kind, len(texts) - 1) for kind in types]
+        read = readable_pieces([None if s else p for p, s in zip(raw, special, strict=True)], self.style)
+        spans: list[Span | None] = [None] * len(ids)
+        for segment, text in enumerate(texts):
+            mine = [at for at in range(len(ids)) if segments[at] == segment and not special[at]]
+            lacking = [ids[at] == self._unknown for at in mine]
+            for at, span in zip(mine, places(text, [read[at] for at in mine], lacking), strict=True):
+                spans[at] = span
+        return self._reading(ids, raw, special, texts, segments, spans, None, types)
+
+    def _reading(  # noqa: PLR0913  # the columns of a row of tokens
+        self,
+        ids: Sequence[int],
+        raw: Sequence[str],
+        special: Sequence[bool],
+        texts: list[str],
+        segments: Sequence[int],
+        spans: Sequence[Span | None],
+        given: Sequence[int | None] | None,
+        types: Sequence[int],
+    ) -> Encoding:
+        words: list[int | None] = [None] * len(ids)
+        base = 0
+        for segment, text in enumerate(texts):
+            mine = [at for at in range(len(ids)) if segments[at] == segment and not special[at]]
+            if given is not None:
+                numbers = _renumber_words([given[at] for at in mine])
+            else:
+                roles = [role(raw[at], self.style) for at in mine]
+                numbers = words_of_spans(text, [spans[at] for at in mine], roles)
+            for at, number in zip(mine, numbers, strict=True):
+                words[at] = base + number
+            base += max(numbers, default=-1) + 1
+        written = [None if span is None else texts[at][slice(*span)] for span, at in zip(spans, segments, strict=True)]
+        unknown = [
+            p if one == self._unknown and not s and text not in (None, p) else ""
+            for p, one, s, text in zip(raw, ids, special, written, strict=True)
+        ]
+        read = readable_pieces([None if s else p for p, s in zip(raw, special, strict=True)], self.style)
+        pieces = tuple(
+            (text or p) if lacking else p if s else piece.text
+            for p, s, text, lacking, piece in zip(raw, special, written, unknown, read, strict=True)
+        )
+        in_place = tuple(lacking or piece.name for lacking, piece in zip(unknown, read, strict=True))
+        row = TokenRow(pieces, tuple(ids), tuple(words), tuple(segments), tuple(spans), in_place)
+        return Encoding(row, tuple(types))
+
+
+def _source_pieces(tokenizer: Any) -> dict[int, str] | None:
+    """Pieces of what is read by number, where the tokenizer tells only those of what is written (Marian, FSMT)."""
+    read, written = getattr(tokenizer, "encoder", None), getattr(tokenizer, "decoder", None)
+    if not isinstance(read, dict) or not isinstance(written, dict):
+        return None
+    if all(written.get(token) == piece for piece, token in read.items()):
+        return None
+    return {token: piece for piece, token in tokenizer.get_vocab().items()}
+
+
+def _segments(sequences: Sequence[int | None]) -> list[int]:
+    """Text of each token; a special token counts to the text before it."""
+    result: list[int] = []
+    for sequence in sequences:
+        result.append(sequence if sequence is not None else (result[-1] if result else 0))
+    return result
+
+
+def _trim(text: str, span: Span, only_space: bool) -> Span | None:
+    """The span without white space around it, where something else is in it.
+
+    SentencePiece's mark for a word's beginning may claim the first letter when no space is there: it has no place then.
+    """
+    start, end = span
+    inner = text[start:end]
+    if not inner:
+        return None
+    if inner.isspace():
+        return start, end
+    if only_space:
+        return None
+    return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
+
+
+def _renumber_words(numbers: Sequence[int | None]) -> list[int]:
+    """Word numbers without gaps; a piece without one is a word of its own."""
+    result: list[int] = []
+    for at, number in enumerate(numbers):
+        same = at > 0 and number is not None and number == numbers[at - 1]
+        result.append(0 if not result else result[-1] + (not same))
+    return result

@@ -1,0 +1,126 @@
+"""What is right, and the numbers behind it; what a check is given to find out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attention.display_tokens import DisplayToken
+from attention.trace import Trace
+from attention.view import View
+from i18n import LazyMessage, gettext_lazy
+from inference import Backend, TraceRequest
+from lessons.schema import Answer
+
+READING = ("model", "text", "pair", "target", "part", "words", "special")  # a call may read something else
+
+
+class Unanswerable(ValueError):
+    """There is no answer to this on this text; the sentence says why."""
+
+
+@dataclass(frozen=True)
+class CheckInput:
+    """What is read, and how it is looked at: what of a view decides its numbers."""
+
+    model: str
+    text: str
+    pair: str = ""
+    target: str = ""
+    revision: str = ""
+    part: str = ""
+    words: bool = False
+    special: bool = True
+    cut: int | None = None  # the first so many tokens only
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """A right answer. ``said`` tells the numbers that make it so."""
+
+    answer: Answer
+    said: LazyMessage
+    others: tuple[Answer, ...] = ()  # right as well
+    tolerance: float = 0.005  # of a number
+
+    def accepts(self, given: Answer) -> bool:
+        """Whether an answer is right; of words neither the case counts nor the space around them.
+
+        >>> (
+        ...     CheckedAnswer("Paris", gettext_lazy("")).holds(" paris"),
+        ...     CheckedAnswer(0.68, gettext_lazy(""), tolerance=0.01).holds(0.672),
+        ... )
+        (True, True)
+        """
+        if isinstance(self.answer, float) and isinstance(given, int | float):
+            return abs(given - self.answer) <= self.tolerance + 1e-9
+        return any(_normalize_answer(given) == _normalize_answer(right) for right in (self.answer, *self.others))
+
+
+def _normalize_answer(answer: Answer) -> Answer:
+    return answer.strip().casefold() if isinstance(answer, str) else answer
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """The models, and what is read of them."""
+
+    models: Backend
+    reading: CheckInput
+
+    def reads(self, given: dict[str, Any]) -> CheckContext:
+        """The same with another text or model, as far as ``given`` names them."""
+        changes = {name: given[name] for name in READING if name in given}
+        return replace(self, reading=replace(self.reading, **changes)) if changes else self
+
+    def trace(self) -> Trace:
+        """What every head attends to."""
+        one = self.reading
+        return self.models.trace(
+            TraceRequest(
+                model=one.model,
+                revision=one.revision or None,
+                text=one.text,
+                pair=one.pair or None,
+                target=one.target or None,
+                cut=one.cut,
+            )
+        )
+
+    def view(self) -> View:
+        """The trace as the view looks at it; raises Unanswerable where the model has no such part."""
+        one, trace = self.reading, self.trace()
+        if one.part and one.part not in trace.parts:
+            raise Unanswerable(
+                gettext_lazy("{model} has no part “{part}” to look at.", model=trace.model.name, part=one.part)
+            )
+        return View(trace, one.part or None, one.words, one.special)
+
+
+def place(cells: tuple[DisplayToken, ...], word: str) -> int:
+    """Where a word stands, whatever its case; "bank#2" is the second one. Raises Unanswerable where it does not.
+
+    >>> cells = tuple(DisplayToken(text, False, 0, 0, (0, 1)) for text in ("The", "bank", "the"))
+    >>> place(cells, "the#2"), place(cells, "bank")
+    (2, 1)
+    """
+    name, mark, number = word.rpartition("#")
+    name, nth = (name, int(number)) if mark and name and number.isdecimal() and len(number) < 5 else (word, 1)
+    found = [at for at, cell in enumerate(cells) if cell.label.strip().casefold() == name.strip().casefold()]
+    if not 1 <= nth <= len(found):
+        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+    return found[nth - 1]
+
+
+def check_head(view: View, layer: int, head: int) -> None:
+    """Raises Unanswerable for a head that the model does not have."""
+    if not (0 <= layer < view.layers and 0 <= head < view.heads):
+        raise Unanswerable(
+            gettext_lazy(
+                "There is no layer {layer} · head {head}: this model has layers 0 to {layers} and heads 0 to {heads}.",
+                layer=layer,
+                head=head,
+                layers=view.layers - 1,
+                heads=view.heads - 1,
+            )
+        )

@@ -1,0 +1,227 @@
+"""What can be asked of what models make of a text: its pieces, its order, a blank, a translation."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+
+from attention.cross_attention import Alignment, alignment
+from attention.mask import FloatArray
+from attention.record import Unavailable
+from attention.tokens import TokenRow
+from attention.view import View
+from attention.word_order import swap_words, words
+from i18n import gettext_lazy, ngettext_lazy
+from inference.tasks.masked_words import Filled, MaskedWords
+from inference.tasks.order_test import OrderRequest
+from inference.tasks.positions import Positions, PositionsRequest
+from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_head, place
+
+
+def tokens(asked: CheckContext) -> CheckedAnswer:
+    """How many tokens the model reads, special ones counted."""
+    many = len(asked.trace().source)
+    return CheckedAnswer(
+        float(many), ngettext_lazy("The model reads {n} token.", "The model reads {n} tokens.", many, n=many), (), 0
+    )
+
+
+def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
+    """How many pieces a word of the text is."""
+    trace = asked.trace()
+    cell = View(trace, words=True).queries
+    start, stop = cell[place(cell, word)].pieces
+    shown = " ".join(trace.tokens[start:stop])
+    many = stop - start
+    return CheckedAnswer(
+        float(many),
+        ngettext_lazy(
+            "“{word}” is {n} piece.", "“{word}” is {n} pieces: {pieces}.", many, word=word, n=many, pieces=shown
+        ),
+        (),
+        0,
+    )
+
+
+def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
+    """How far maps move, at most, beyond moving along with two words that change places; ``positions`` taken away or
+    not.
+    """
+    row = asked.trace().source
+    try:
+        order = swap_words(row, _word(row, first), _word(row, second))
+    except ValueError as error:
+        raise Unanswerable(*error.args) from error
+    one = asked.reading
+    test = asked.models.inspect(
+        OrderRequest(model=one.model, revision=one.revision or None, text=one.text, order=order)
+    )
+    found = float((test.having if positions else test.lacking).differences.max())
+    with_them = gettext_lazy(
+        "“{first}” and “{second}” change places: with positions, a weight differs by up to {away:.3f}.",
+        first=first,
+        second=second,
+        away=found,
+    )
+    without = gettext_lazy(
+        "“{first}” and “{second}” change places: without positions, no weight differs by more than {away:.3f}.",
+        first=first,
+        second=second,
+        away=found,
+    )
+    return CheckedAnswer(found, with_them if positions else without, tolerance=0.01)
+
+
+def positions_are(asked: CheckContext) -> CheckedAnswer:
+    """Where the model's vectors of positions come from: "learned", "formula", or "none" where it adds none."""
+    tables = _positions(asked).tables
+    if not tables:
+        return CheckedAnswer("none", gettext_lazy("The model adds no vectors of positions."))
+    shape = {"rows": tables[0].vectors.shape[0], "columns": tables[0].vectors.shape[1]}
+    if tables[0].layout:
+        return CheckedAnswer(
+            "formula", gettext_lazy("Its table of {rows} × {columns} numbers is made of sines and cosines.", **shape)
+        )
+    return CheckedAnswer(
+        "learned", gettext_lazy("Its table of {rows} × {columns} numbers was learned like all other weights.", **shape)
+    )
+
+
+def positions(asked: CheckContext) -> CheckedAnswer:
+    """How many places the model has a vector for."""
+    tables = _positions(asked).tables
+    many = tables[0].vectors.shape[0] if tables else 0
+    return CheckedAnswer(
+        float(many), gettext_lazy("Its table has {rows} rows, one for each place.", rows=many), tolerance=0
+    )
+
+
+def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
+    """The piece that is likeliest in the text's first blank; the ``within`` likeliest are right."""
+    first, *others = _fill_blanks(asked).blanks[0].guesses[: max(1, within)]
+    return CheckedAnswer(
+        first.piece,
+        gettext_lazy("“{word}” is likeliest there, with {chance:.1%}.", word=first.piece, chance=first.probability),
+        tuple(one.piece for one in others),
+    )
+
+
+def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
+    """The place of a word of one piece among all that could stand in the text's first blank, from 1."""
+    rank, chance = _fit(asked, word)
+    return CheckedAnswer(
+        float(rank),
+        gettext_lazy("“{word}” comes in place {rank}, with {chance:.1%}.", word=word, rank=rank, chance=chance),
+        tolerance=0,
+    )
+
+
+def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
+    """The percentage that a word of one piece gets in the text's first blank."""
+    rank, chance = _fit(asked, word)
+    return CheckedAnswer(
+        100 * chance,
+        gettext_lazy("“{word}” gets {chance:.1%} and comes in place {rank}.", word=word, rank=rank, chance=chance),
+        tolerance=1,
+    )
+
+
+def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
+    """Which of two words of one piece fits the text's first blank better: the answer is that word."""
+    (rank, one), (other_rank, other) = _fit(asked, word), _fit(asked, over)
+    return CheckedAnswer(
+        word if rank < other_rank else over,
+        gettext_lazy(
+            "“{word}” gets {one:.1%} there, “{over}” {other:.1%}.", word=word, one=one, over=over, other=other
+        ),
+    )
+
+
+def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> CheckedAnswer:
+    """Which source word a target word is written from, by one head of the cross-attention, or by all of a layer (-1).
+
+    The row is read at the step that writes the word. The answer is the source word's place in the view.
+    """
+    weights, found = cross_attention(asked, layer, head)
+    row = weights[place(found.target, word)]
+    at = max((at for at, cell in enumerate(found.source) if not cell.special), key=lambda at: float(row[at]))
+    values = {"word": word, "source": found.source[at].label, "weight": float(row[at]), "layer": layer, "head": head}
+    of_layer = gettext_lazy(
+        "Before it writes “{word}”, layer {layer}, all heads together, looks at “{source}” most: {weight:.2f}.",
+        **values,
+    )
+    of_head = gettext_lazy(
+        "Before it writes “{word}”, layer {layer} · head {head} looks at “{source}” most: {weight:.2f}.", **values
+    )
+    return CheckedAnswer(at, of_layer if head < 0 else of_head)
+
+
+def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -1) -> CheckedAnswer:
+    """How much a target word's step gives to a source word, in one cross head or on average over a layer's (-1)."""
+    weights, found = cross_attention(asked, layer, head)
+    given = float(weights[place(found.target, word), place(found.source, to)])
+    return CheckedAnswer(
+        given,
+        gettext_lazy("The step that writes “{word}” gives “{to}” {weight:.3f}.", word=word, to=to, weight=given),
+        tolerance=0.01,
+    )
+
+
+def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatArray, Alignment]:
+    """Cross-attention, (target, source), of one head or of all heads of a layer (-1), and what it is between.
+
+    Each row is that of the step which writes the target word.
+    """
+    trace, one = asked.trace(), asked.reading
+    if "cross" in trace.parts:
+        check_head(View(trace, "cross"), layer, max(head, 0))
+    try:
+        heads = range(trace.records("cross")[layer].heads) if head < 0 else [head]
+        found = [alignment(trace, layer, at, one.words, special=one.special) for at in heads]
+    except Unavailable as error:
+        raise Unanswerable(*error.args) from error
+    return np.mean([each.weights for each in found], axis=0), found[0]
+
+
+def translation(asked: CheckContext) -> CheckedAnswer:
+    """What a translator writes, or was given to write."""
+    written = asked.trace().target_text or ""
+    return CheckedAnswer(written, gettext_lazy("It writes “{text}”.", text=written))
+
+
+def _fill_blanks(asked: CheckContext, *tried: str) -> Filled:
+    one = asked.reading
+    return asked.models.predict(
+        MaskedWords(
+            model=one.model,
+            revision=one.revision or None,
+            text=one.text,
+            pair=one.pair or None,
+            cut=one.cut,
+            words=tried,
+        )
+    )
+
+
+def _fit(asked: CheckContext, word: str) -> tuple[int, float]:
+    """Rank and probability of a word in the first blank."""
+    (candidate,) = _fill_blanks(asked, word).candidates
+    if candidate.rank is None or candidate.log_probability is None:
+        raise Unanswerable(
+            gettext_lazy("“{word}” is not one piece of this model's vocabulary, so it has no rank.", word=word)
+        )
+    return candidate.rank, exp(candidate.log_probability)
+
+
+def _positions(asked: CheckContext) -> Positions:
+    one = asked.reading
+    return asked.models.inspect(PositionsRequest(model=one.model, revision=one.revision or None))
+
+
+def _word(row: TokenRow, word: str) -> int:
+    """The number of a word among the words of the text."""
+    texts = ["".join(row.pieces[start:stop]).casefold() for start, stop in words(row)]
+    if word.casefold() not in texts:
+        raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))
+    return texts.index(word.casefold())

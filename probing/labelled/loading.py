@@ -1,0 +1,213 @@
+"""One's own files as labelled texts: train, dev and test as given, what is lacking divided from train, all checked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.labelled import columns, conll
+from probing.labelled.columns import Columns
+from probing.labelled.conll import WordColumns
+from probing.labelled.files import File, name_file_in_errors
+from probing.labelled.labeled_texts import LabeledDataset, LabeledText
+from probing.labelled.parsed_rows import ParsedRows, Row, Wanted
+from probing.labelled.splitting import split
+from probing.labelled.tags import bio_tags
+from probing.utf8 import guess_message
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?")
+PARTS = ("train", "dev", "test")
+ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be found
+
+
+@dataclass(frozen=True)
+class ReadResult:
+    """Labelled texts, and what was found and decided on the way, a sentence each. ``columns`` are those of train."""
+
+    labels: LabeledDataset
+    columns: tuple[str, ...]  # names, or numbers from 1: what the caller may name
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    """The files of a task; what is None is divided from train."""
+
+    train: File
+    dev: File | None = None
+    test: File | None = None
+
+    def by_split(self) -> dict[str, File]:
+        """The files by part, train first."""
+        return {part: file for part in PARTS if (file := getattr(self, part)) is not None}
+
+
+def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | None = None, seed: int = 0) -> ReadResult:
+    """Texts with a class each, from CSV or TSV; ``classes`` lists the names that numbers stand for. Raises Refusal.
+
+    >>> rows = "".join(f"{at} is {'odd' if at % 2 else 'even'}.,{at % 2}\\n" for at in range(40))
+    >>> labels = read_labeled(TaskFiles(File("mine.csv", b"text,label\\n" + rows.encode()))).labels
+    >>> labels.labels, len(labels.train), len(labels.dev), len(labels.test)
+    (('0', '1'), 32, 4, 4)
+    """
+    names: Sequence[str] = ()
+    if classes is not None:
+        with name_file_in_errors(classes):
+            names = columns.class_list(classes.text()[0])
+    parsed, told = _parse_files(files, wanted, lambda text, like: columns.parse(text, like, names))
+    with name_file_in_errors(files.train):
+        _check_classes(parsed["train"])
+    first = parsed["train"].first
+    labels = tuple(name for name in names if name in first) or tuple(sorted(first, key=_by_number))
+    rows, divided = _parts(files, parsed, seed)
+    return ReadResult(
+        LabeledDataset("classify", labels, **rows), parsed["train"].names, (*told, *_equal_numbers(labels), *divided)
+    )
+
+
+def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> ReadResult:
+    """Texts with a tag for each word, from CoNLL columns. Raises Refusal.
+
+    >>> lines = "".join(f"Ann B-PER\\nhas O\\n{at} O\\n\\n" for at in range(40))
+    >>> labels = read_tagged(TaskFiles(File("mine.conll", lines.encode()))).labels
+    >>> labels.labels, len(labels.train), len(labels.dev), len(labels.test)
+    (('O', 'B-PER', 'I-PER'), 32, 4, 4)
+    """
+    parsed, told = _parse_files(files, wanted, conll.parse)
+    first = parsed["train"].first
+    if not first:
+        raise UserError(
+            gettext_lazy(
+                "{name}: Every tag is O, so there is nothing to learn. Bring sentences with spans.",
+                name=files.train.name,
+            )
+        )
+    rows, divided = _parts(files, parsed, seed)
+    return ReadResult(LabeledDataset("tag", bio_tags(first), **rows), parsed["train"].names, (*told, *divided))
+
+
+def _parse_files(
+    files: TaskFiles, wanted: Wanted, parse: Callable[[str, Wanted], ParsedRows[Row, Wanted]]
+) -> tuple[dict[str, ParsedRows[Row, Wanted]], list[str]]:
+    """Each part's file, read by the columns of train, and what was found in each."""
+    parsed: dict[str, ParsedRows[Row, Wanted]] = {}
+    told: list[str] = []
+    for part, file in files.by_split().items():
+        with name_file_in_errors(file):
+            text, controls, guessed = file.read(words=isinstance(wanted, WordColumns))
+            parsed[part] = parse(text, parsed["train"].columns if parsed else wanted)
+        told += [gettext_lazy("{file}: {said}", file=file.name, said=said) for said in parsed[part].notes]
+        if guessed:
+            told.append(guess_message(file.name, guessed))
+        if controls:
+            told.append(
+                gettext_lazy(
+                    "{name}: {controls:,} control characters, which no model reads, were left out.",
+                    name=file.name,
+                    controls=controls,
+                )
+            )
+    return parsed, told
+
+
+def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
+    """Raises Refusal unless there are two classes, and two rows of each."""
+    counts = Counter(row.label for row in parsed.rows)
+    if len(counts) < 2:
+        label, count = next(iter(counts.items()))
+        raise UserError(
+            gettext_lazy(
+                "All {count:,} rows have the label “{label}”; two classes at least were expected. Add rows of another"
+                " class, or name the column of the labels.",
+                count=count,
+                label=label[:40],
+            )
+        )
+    alone = next((label for label, count in counts.items() if count == 1), None)
+    if alone is not None:
+        line = parsed.first[alone]
+        add = (
+            gettext_lazy("If it names the columns, say which hold texts and labels; else add")
+            if line == 1
+            else gettext_lazy("Add")
+        )
+        raise UserError(
+            gettext_lazy(
+                "Line {line} is the only row with the label “{label}”; two at least were expected. {add} rows, or"
+                " leave it out.",
+                line=line,
+                label=alone[:40],
+                add=add,
+            )
+        )
+
+
+def _equal_numbers(labels: Sequence[str]) -> list[str]:
+    """Return a sentence if some classes are the same number, such as 1, 1.0 and 01."""
+    numbers: dict[float, list[str]] = {}
+    for label in labels:
+        if NUMBER.fullmatch(label):
+            numbers.setdefault(float(label), []).append(label)
+    return [
+        gettext_lazy(
+            "The labels {labels} are the same number, but are read as {many} classes.",
+            labels=", ".join(f"“{label}”" for label in same),
+            many=len(same),
+        )
+        for same in numbers.values()
+        if len(same) > 1
+    ]
+
+
+def _by_number(label: str) -> tuple[bool, int, str]:
+    """Numbers in their order, before names in theirs."""
+    number = label.isascii() and label.isdigit() and len(label) < 10
+    return (not number, int(label) if number else 0, label)
+
+
+def _parts(
+    files: TaskFiles, parsed: Mapping[str, ParsedRows[Row, Wanted]], seed: int
+) -> tuple[dict[str, list[Row]], tuple[str, ...]]:
+    """The rows of all three parts, those that no file gives divided from train, and how, in a sentence."""
+    name, rows = files.train.name, {part: found.rows for part, found in parsed.items()}
+    for part, file in files.by_split().items():
+        _check_known(parsed[part], file.name, parsed["train"], name)
+    wanting = [part for part in PARTS if part not in rows]
+    if not wanting:
+        return rows, ()
+    rows |= split(rows["train"], seed, wanting)
+    empty = next((part for part in PARTS if not rows[part]), None)
+    if empty:
+        raise UserError(
+            gettext_lazy(
+                "{name}: Too few different texts ({rows} rows) to leave some for {part}. Add rows,"
+                " or give {part} as a file.",
+                name=name,
+                rows=len(parsed["train"].rows),
+                part=empty,
+            )
+        )
+    sizes = ", ".join(f"{len(rows[part]):,} {part}" for part in PARTS)
+    return rows, (
+        gettext_lazy("{name} was divided here with seed {seed}. Rows now: {sizes}.", name=name, seed=seed, sizes=sizes),
+    )
+
+
+def _check_known(parsed: ParsedRows[Row, Wanted], name: str, train: ParsedRows[Row, Wanted], train_name: str) -> None:
+    """Raises Refusal where a part has a label that train lacks."""
+    lacking = next((label for label in parsed.first if label not in train.first), None)
+    if lacking is not None:
+        raise UserError(
+            gettext_lazy(
+                "{name}: Line {line} has the label “{label}”, which {train} lacks, so it"
+                " cannot be learned. Add rows of it there, or leave it out here.",
+                name=name,
+                line=parsed.first[lacking],
+                label=lacking[:40],
+                train=train_name,
+            )
+        )

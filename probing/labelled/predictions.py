@@ -1,0 +1,174 @@
+"""What a taught model said of its test rows, read from the folder that it was saved in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.labelled.labeled_texts import OUTSIDE, Kind
+
+SCORES, ROWS = "evaluation.json", "predictions.jsonl"
+UNREADABLE = (OSError, ValueError, LookupError, TypeError, RecursionError)
+
+Place = tuple[int, int]  # where a word begins in a text, and where it has ended, in characters
+Pair = tuple[int, int]  # what is true and what was said, as numbers of ``Told.labels``
+
+
+@dataclass(frozen=True, slots=True)
+class TextPrediction:
+    """A text with its class and the class that was said, both as numbers of ``TestPredictions.labels``.
+
+    ``sure`` is the probability that the model gave the class it said, ``due`` what it gave the true one.
+    """
+
+    text: str
+    true: int
+    said: int
+    sure: float
+    due: float
+
+    @property
+    def hit(self) -> bool:
+        """Whether the class was told rightly."""
+        return self.true == self.said
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The one cell of the confusion matrix that the text is counted in, (true, said)."""
+        return ((self.true, self.said),)
+
+
+@dataclass(frozen=True, slots=True)
+class TagPrediction:
+    """A text whose words have tags, true ones and those that were said, as BIO.
+
+    ``shares`` are the probabilities that the model gave the tags it said, None where a word was cut off; ``pairs`` are
+    the words' cells of the confusion matrix.
+    """
+
+    text: str
+    words: tuple[Place, ...]
+    tags: tuple[str, ...]
+    told: tuple[str, ...]
+    shares: tuple[float | None, ...]
+    pairs: tuple[Pair, ...]
+
+    @property
+    def hit(self) -> bool:
+        """Whether every word has its tag."""
+        return self.tags == self.told
+
+    @property
+    def sure(self) -> float:
+        """How sure the model was of its surest mistake, or of its least sure word where there is none."""
+        each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
+        if self.hit:
+            return min((share for *_, share in each), default=0.0)
+        return max(share for tag, told, share in each if tag != told)
+
+
+ToldRow = TextPrediction | TagPrediction
+
+
+@dataclass(frozen=True, eq=False)
+class TestPredictions:
+    """Every test row, in the order of the file, and the scores that were taken when the model was saved.
+
+    ``labels`` are the classes, or of tags "O" and the kinds of names that occur: the axes of the confusion matrix.
+    """
+
+    kind: Kind
+    labels: tuple[str, ...]
+    rows: tuple[ToldRow, ...]  # all of one kind
+    scores: Mapping[str, Any]
+
+    @property
+    def test(self) -> Mapping[str, Any]:
+        """The scores on the test rows."""
+        scores: Mapping[str, Any] = self.scores["test"]
+        return scores
+
+
+def load_predictions(folder: Path) -> TestPredictions:
+    """What is saved in a model's folder; raises Refusal where it cannot be read."""
+    try:
+        scores = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+        labels = tuple(str(label) for label in scores["test"]["labels"])
+        kind: Kind = "tag" if scores["task"] == "tag" else "classify"
+    except UNREADABLE as error:
+        raise _damaged_file_error(SCORES) from error
+    numbers = {label: at for at, label in enumerate(labels)}
+    try:
+        with (folder / ROWS).open(encoding="utf-8", newline="\n") as lines:  # a text may hold other ends of lines
+            values = (json.loads(line) for line in lines)
+            if kind == "tag":
+                return TestPredictions(kind, labels, tuple(_words(value, numbers) for value in values), scores)
+            return TestPredictions(kind, labels, tuple(_text(value, numbers) for value in values), scores)
+    except UNREADABLE as error:
+        raise _damaged_file_error(ROWS) from error
+
+
+def _damaged_file_error(file: str) -> UserError:
+    return UserError(
+        gettext_lazy(
+            "The results of this model cannot be read: {file} is missing or damaged. Train it again.", file=file
+        )
+    )
+
+
+def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
+    """Mistakes, the surest first, then right answers, the least sure first.
+
+    >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 0, 1,
+    ...     0.8, 0.2)]
+    >>> [row.text for row in worst_first(rows)]
+    ['c', 'b', 'a']
+    """
+    return sorted(rows, key=lambda row: (row.hit, row.sure if row.hit else -row.sure))
+
+
+def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
+    """The rows that a cell of the confusion matrix counts; None for a whole row or column of it.
+
+    >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 2, 1,
+    ...     0.8, 0.2)]
+    >>> [row.text for row in in_cell(rows, None, 1)], [row.text for row in in_cell(rows, 0, 1)]
+    (['b', 'c'], ['b'])
+    """
+    return [row for row in rows if any(counts(pair, true, said) for pair in row.pairs)]
+
+
+def counts(pair: Pair, true: int | None, said: int | None) -> bool:
+    """Whether a cell, or a whole row or column, of the confusion matrix counts this pair of (true, said)."""
+    return true in (None, pair[0]) and said in (None, pair[1])
+
+
+def _text(value: Mapping[str, Any], numbers: Mapping[str, int]) -> TextPrediction:
+    true, said = numbers[value["label"]], numbers[value["said"]]
+    shares = value["shares"]
+    return TextPrediction(str(value["text"]), true, said, float(shares[said]), float(shares[true]))
+
+
+def _words(value: Mapping[str, Any], numbers: Mapping[str, int]) -> TagPrediction:
+    text = str(value["text"])
+    places = tuple((int(start), int(end)) for start, end in value["words"])
+    tags, said = tuple(map(str, value["tags"])), tuple(map(str, value["said"]))
+    shares = tuple(None if share is None else float(share) for share in value["shares"])
+    pairs = tuple((numbers[kind_of(tag)], numbers[kind_of(other)]) for tag, other in zip(tags, said, strict=True))
+    if not len(places) == len(pairs) == len(shares):
+        raise ValueError("a text's words, tags and shares differ in number")
+    return TagPrediction(text, places, tags, said, shares, pairs)
+
+
+def kind_of(tag: str) -> str:
+    """What a tag names: its kind, or "O".
+
+    >>> kind_of("B-PER"), kind_of("O")
+    ('PER', 'O')
+    """
+    return tag if tag == OUTSIDE else tag[2:]

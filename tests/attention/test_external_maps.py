@@ -1,0 +1,304 @@
+"""Maps computed elsewhere: every way to write them is the same trace, and what is none is refused in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attention.external_maps import InvalidAttention, trace
+from attention.record import Unavailable
+from attention.storage import dump, parse
+from attention.tokens import TokenRow
+
+LAYERS, HEADS, TOKENS = 2, 3, 5
+
+
+def row(count: int) -> TokenRow:
+    return TokenRow(
+        tuple(f"w{at}" for at in range(count)), tuple(range(count)), tuple(range(count)), (0,) * count, (None,) * count
+    )
+
+
+def maps(queries: int = TOKENS, keys: int = TOKENS, seed: int = 0) -> Any:
+    """(layer, head, query, key), rows sum to one."""
+    found = np.random.default_rng(seed).random((LAYERS, HEADS, queries, keys)).astype(np.float32)
+    return found / found.sum(axis=-1, keepdims=True)
+
+
+class Tensor:
+    """What is asked of a tensor of torch; in half a number's precision numpy could not read it."""
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.shape = values, values.shape
+
+    def detach(self) -> Tensor:
+        return self
+
+    cpu = float = detach
+
+    def numpy(self) -> Any:
+        return self.values
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda m: tuple(layer[None] for layer in m),
+        lambda m: tuple(m),
+        lambda m: m,
+        lambda m: m[:, None],
+        lambda m: m.tolist(),
+        lambda m: [[list(head) for head in layer] for layer in m],
+        lambda m: tuple(Tensor(layer[None]) for layer in m),
+        lambda m: Tensor(m.astype(np.float64)),
+    ],
+)
+def test_however_they_are_written_they_are_the_same(written: Any) -> None:
+    made = trace(written(maps()), row(TOKENS))
+    assert (made.layers, made.heads, made.part) == (LAYERS, HEADS, "encoder")
+    assert made.id == trace(maps(), row(TOKENS)).id
+    for layer in range(LAYERS):
+        for head in range(HEADS):
+            np.testing.assert_array_equal(made.weights(layer, head), maps()[layer, head])
+
+
+def test_one_layer_and_one_head_may_come_alone() -> None:
+    np.testing.assert_array_equal(trace(maps()[1], row(TOKENS)).weights(0, 2), maps()[1, 2])
+    np.testing.assert_array_equal(trace(maps()[1, 2], row(TOKENS)).weights(0, 0), maps()[1, 2])
+
+
+def test_permuted_heads_are_permuted_maps() -> None:
+    order = [2, 0, 1]
+    before, after = trace(maps(), row(TOKENS)), trace(maps()[:, order], row(TOKENS))
+    assert before.id != after.id
+    for head, was in enumerate(order):
+        np.testing.assert_array_equal(after.weights(1, head), before.weights(1, was))
+
+
+def test_what_is_shown_cannot_change_afterwards() -> None:
+    mine = maps()
+    made = trace(mine, row(TOKENS))
+    mine[:] = 0
+    assert made.weights(0, 0).sum() == pytest.approx(TOKENS)
+
+
+def causal() -> Any:
+    found = np.tril(maps())
+    return found / found.sum(axis=-1, keepdims=True)
+
+
+def test_where_nothing_looks_ahead_it_is_a_decoder_s() -> None:
+    assert trace(causal(), row(TOKENS)).part == "decoder"
+    ahead = causal()
+    ahead[1, 2, 0, 4] = 1e-6
+    assert trace(ahead, row(TOKENS)).part == "encoder"
+
+
+@pytest.mark.parametrize("names", [TOKENS, TOKENS + 1])
+def test_steps_of_a_written_text_are_put_together(names: int) -> None:
+    """A prompt of three tokens, then one at a time, as generate() hands them over; the last token was never read."""
+    whole, ends = causal(), [(0, 3), (3, 4), (4, 5)]
+    steps = tuple(tuple(layer[None, :, a:b, :b] for layer in whole) for a, b in ends)
+    made = trace(steps, row(names))
+    assert (made.part, made.tokens) == ("decoder", row(TOKENS).pieces)
+    for layer in range(LAYERS):
+        np.testing.assert_array_equal(made.weights(layer, 1), whole[layer, 1])
+
+
+def test_tokens_that_look_at_another_text() -> None:
+    made = trace(maps(4, 6), row(6), row(4))
+    assert (made.part, len(made.source), made.target) == ("cross", 6, row(4))
+    np.testing.assert_array_equal(made.weights(1, 0), maps(4, 6)[1, 0])
+    steps = tuple(tuple(layer[None, :, a:b] for layer in maps(4, 6)) for a, b in [(0, 1), (1, 3), (3, 4)])
+    np.testing.assert_array_equal(trace(steps, row(6), row(5)).weights(1, 0), maps(4, 6)[1, 0])
+
+
+def test_rows_that_do_not_sum_to_one_are_said() -> None:
+    assert trace(maps(), row(TOKENS)).model.architecture == "A set of maps"
+    halves = "A set of maps (rows sum to 0.5 to 0.5; up to 0.5 of a row is missing)"
+    assert trace(maps() / 2, row(TOKENS)).model.architecture == halves
+    assert trace(maps() * 0.995, row(TOKENS)).model.architecture == "A set of maps"
+
+
+def test_they_are_saved_and_opened_and_have_no_queries() -> None:
+    made = trace(maps(), row(TOKENS), texts=("w0 w1", None))
+    opened = parse(dump(made))
+    np.testing.assert_array_equal(opened.weights(1, 2), made.weights(1, 2))
+    with pytest.raises(Unavailable, match="finished attention"):
+        opened.query(0, 0)
+
+
+def changed(place: tuple[int | slice, ...], value: float) -> Any:
+    found = maps().astype(np.float64)
+    found[place] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, 'no maps. Load it with attn_implementation="eager"'),
+        ((None, None), "no maps"),
+        ([], "An empty list came"),
+        ({"attentions": 1}, "dict came where maps are expected"),
+        ("maps", "str came"),
+        (np.ones(4), "nested 1 deep"),
+        ([[[1, 0], [1]]], "rows of one length"),
+        ([[["a", "b"]]], "rows of one length|str came"),
+        (np.stack([maps(), maps()], axis=1), r"Layer 0 holds 2 texts, .*: \[a\[:1\] for a in attentions\]"),
+        ([maps()[0], maps()[1, :2]], "Layer 1 has the shape .* the head axis differs"),
+        ([maps()[0], maps()[1, :, :2]], "Layer 1 has the shape .* the query axis differs"),
+        (maps(4, 4), "maps are 4 × 4 .* 5 tokens came with them: neither axis matches. Name the tokens"),
+        (maps(5, 4), "the key axis does not match.*keys="),
+        (maps(4, 5), "the query axis does not match.*keys="),
+        (changed((1, 2, 3, 4), np.nan), "Layer 1 · head 2 has NaN in row 3. Expected"),
+        (changed((1, 2), np.nan), "head 2 has NaN in row 0, 1, 2, 3, 4. .*crop the padding"),
+        (changed((1, slice(1, 3), 3), np.nan), "head 1 has NaN in row 3, and 1 more heads"),
+        (changed((1, 2, 3, 4), 1e39), "Layer 1 · head 2 has infinity in row 3.*softmax"),
+        (changed((1, 2, 3, 4), -np.inf), "infinity in row 3"),
+        (changed((1, 2, 3, 4), -0.5), "down to -0.5: are these scores before the softmax?"),
+        (changed((1, 2, 3, 4), 3), "above one, up to 3"),
+        (((maps()[0][None],), (maps()[0][None], maps()[1][None])), "different numbers of layers"),
+        (((maps()[0][None],), (maps(1, 4)[0][None],)), "do not go on"),
+        (maps() * 1.02, r"Layer 0 · head \d: row \d sums to 1.02; the weights of a row sum to at most 1. Dropout"),
+        (maps().swapaxes(-1, -2), "The columns sum to 1: swap query and key"),
+        (maps().transpose(0, 2, 1, 3), r"a.permute\(0, 2, 1, 3\)"),
+        (maps()[0].transpose(1, 2, 0), r"a.permute\(2, 0, 1\)"),
+        (np.full((1, TOKENS, 2, 2), 0.5), "axis of 5 is in the place of the heads"),
+        ((None, maps()[0], None), r"No map came for layer 0, 2 \(None\). .*\[a for a in attentions if a is not None\]"),
+        (maps().astype(np.complex64), "no block of real numbers"),
+    ],
+)
+def test_what_is_no_set_of_maps_is_refused(given: Any, said: str) -> None:
+    with pytest.raises(InvalidAttention, match=said) as refused:
+        trace(given, row(TOKENS))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "names", "said"),
+    [
+        (
+            np.full((16, 12, 512, 512), 1 / 512, np.float16),
+            12,
+            r"neither .*a\[..., :12, :12\].*first axis of 16 .*a\[:1\]",
+        ),
+        ([np.full((16, 2, 64, 64), 1 / 64)] * 2, 12, r"16 texts of 64 × 64, padded. .*\[a\[:1, :, :12, :12\] for a in"),
+        (np.full((1, 754, 28, 28), 1 / 28), 754, "neither axis .* axis of 754 is in the place of the heads"),
+        (
+            np.random.default_rng(0).normal(size=(1, 4, 128)),
+            4,
+            "the key axis does not match. .* hidden states or logits",
+        ),
+        (np.full((1, 4, 128), 1 / 128), 4, r"the key axis does not match. .*keys=\[…\] \(128\)"),
+        ([[0.9, 0.1]], 2, r"1 × 2 .*the query axis does not match. .* tokens \(1\) .* keys=\[…\] \(2\)"),
+        (np.full((1, 1, 4096, 514), 1 / 514), 4096, "4096 × 514 .*the key axis does not match. Longformer"),
+        (np.full((1, 2, 9, 9), 1 / 9), 12, "9 × 9 .* 12 tokens .*neither axis matches. Name the tokens"),
+    ],
+)
+def test_axes_that_do_not_fit_are_named(given: Any, names: int, said: str) -> None:
+    with pytest.raises(InvalidAttention, match=said) as refused:
+        trace(given, row(names))
+    assert ("keys=" in str(refused.value)) == ("keys=" in said)
+
+
+def test_swapped_tokens_and_keys_are_named() -> None:
+    with pytest.raises(InvalidAttention, match="neither axis"):
+        trace(maps(4, 6), row(4), row(6))
+    with pytest.raises(InvalidAttention, match="key axis"):
+        trace(maps(4, 6), row(7), row(4))
+
+
+def test_the_crop_that_is_advised_is_drawn() -> None:
+    padded = np.zeros((2, 3, 3, 9, 9), np.float32)
+    padded[:, :, :, :TOKENS, :TOKENS] = maps()[:, None]
+    padded[:, :, :, TOKENS:, 0] = 1
+    attentions = list(padded)
+    with pytest.raises(InvalidAttention, match="padded"):
+        trace(attentions, row(TOKENS))
+    cut = [a[:1, :, :TOKENS, :TOKENS] for a in attentions]
+    np.testing.assert_array_equal(trace(cut, row(TOKENS)).weights(1, 2), maps()[1, 2])
+
+
+@pytest.mark.parametrize("rows", [5, 7, 12])
+def test_a_band_of_neighbours_is_not_a_set_of_keys(rows: int) -> None:
+    """Each row's window of four neighbours and itself, after the column of a global token."""
+    key = np.arange(rows)[:, None] + np.arange(5) - 2
+    band = np.concatenate([np.ones((rows, 1)), (key >= 0) & (key < rows)], axis=1)
+    with pytest.raises(InvalidAttention, match="Longformer"):
+        trace((band / band.sum(axis=1, keepdims=True))[None], row(rows))
+
+
+def test_windows_of_a_picture_are_not_texts() -> None:
+    stages = [np.full((windows, heads, 4, 4), 0.25) for windows, heads in ((4, 2), (1, 4))]
+    with pytest.raises(InvalidAttention, match=r"windows.*attentions\[0\]\[:1\]"):
+        trace(stages, row(4))
+    made = trace(stages[0][:1], row(4))
+    assert (made.layers, made.heads) == (1, 2)
+
+
+def stepwise(cached: bool, width: int = 0) -> Any:
+    """A prompt of two tokens and three that were written, as generate() returns them; ``width`` of a static cache."""
+    starts = (0, 2, 3, 4) if cached else (0,) * 4
+    whole, ends = causal(), zip(starts, (2, 3, 4, 5), strict=True)
+    pad = [(0, 0)] * 3
+    return tuple(
+        tuple(np.pad(layer[None, :, a:b, :b], [*pad, (0, max(0, width - b))]) for layer in whole) for a, b in ends
+    )
+
+
+@pytest.mark.parametrize("steps", [stepwise(True), stepwise(False), stepwise(True, 9)], ids=["cache", "none", "static"])
+@pytest.mark.parametrize("names", [TOKENS, TOKENS + 1])
+def test_steps_with_and_without_a_cache_are_alike(steps: Any, names: int) -> None:
+    made = trace(steps, row(names))
+    assert (made.part, made.tokens) == ("decoder", row(TOKENS).pieces)
+    np.testing.assert_array_equal(made.weights(1, 2), causal()[1, 2])
+
+
+def test_steps_of_cross_attention_without_a_cache() -> None:
+    whole = maps(3, 6)
+    steps = tuple(tuple(layer[None, :, :end] for layer in whole) for end in (1, 2, 3))
+    for names in (3, 4):
+        made = trace(steps, row(6), row(names))
+        np.testing.assert_array_equal(made.weights(1, 0), whole[1, 0])
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("rows", [2, TOKENS])
+def test_two_streams_of_a_layer_are_not_two_layers(layers: int, rows: int) -> None:
+    given = ((maps()[0][None], maps(rows)[1][None]),) * layers
+    with pytest.raises(InvalidAttention, match="two streams"):
+        trace(given, row(TOKENS))
+    assert trace([h for h, g in given], row(TOKENS)).layers == layers
+
+
+def test_one_step_of_two_layers_stays_a_decoder() -> None:
+    made = trace((tuple(layer[None] for layer in causal()),), row(TOKENS))
+    assert (made.layers, made.part) == (2, "decoder")
+
+
+def test_beams_are_not_texts() -> None:
+    step = tuple(np.repeat(layer[None], 3, axis=0) for layer in causal())
+    with pytest.raises(InvalidAttention, match=r"3 sequences.*beam_indices\[0\]"):
+        trace((step,), row(TOKENS))
+
+
+def test_padding_on_the_left_stays_a_decoder() -> None:
+    """A row of padding attends evenly to all tokens, later ones too; no token attends to padding."""
+    padded = causal()
+    padded[:, :, :, :2] = 0
+    padded /= np.maximum(padded.sum(axis=-1, keepdims=True), 1e-9)
+    padded[:, :, :2] = 1 / TOKENS
+    assert trace(padded, row(TOKENS)).part == "decoder"
+    padded[0, 0, 4, 0] = 0.01  # a token attends to the first two: they are no padding
+    assert trace(padded, row(TOKENS)).part == "encoder"
+
+
+def test_a_whole_output_names_the_field_to_give() -> None:
+    class Output:
+        encoder_attentions = cross_attentions = (maps()[0],)
+
+    with pytest.raises(InvalidAttention, match=r"outputs\.encoder_attentions"):
+        trace(Output(), row(TOKENS))

@@ -1,0 +1,123 @@
+"""What the rooms below the pages refuse is told in the language of the page, with its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attention.edits import unpack
+from attention.measures import MEASURES
+from headlight.token_rows import row
+from i18n import error_message, gettext_lazy, translate, use_language
+from inference.catalogue import missing_head
+from inference.catalogue.cards import EMBEDDED_CARD
+from inference.files import folders
+from inference.hub_cards import ModelCard
+from inference.settings import Settings
+from inference.task_heads import MASKED
+from inference.text.validation import check_text
+from probing import alignments, formats
+from probing.labelled.data_checks import Balance
+from probing.labelled.files import File
+from probing.labelled.loading import TaskFiles, read_labeled
+
+FEW = b"text,label\na,x\nb,x\n"
+
+
+@pytest.mark.parametrize(
+    ("do", "english", "chinese"),
+    [
+        (
+            lambda: check_text(" "),
+            "The text is empty. Type a word or a sentence.",
+            "文本是空的。请输入一个词或一个句子。",
+        ),
+        (
+            lambda: check_text("a\x00", gettext_lazy("second text")),
+            "The second text holds the control character U+0000 at position 2, which no model can read. Remove it.",
+            "第二段文本的第 2 位有控制字符 U+0000，任何模型都读不了。请删掉它。",
+        ),
+        (
+            lambda: folders.resolve("/x", []),
+            "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use"
+            ' a hub id such as "google-bert/bert-base-uncased".',
+            "本地文件夹没有开放；管理者可以用 HEADLIGHT_MODEL_FOLDERS 允许一些。请用模型库的名称，例如"
+            ' "google-bert/bert-base-uncased"。',
+        ),
+        (
+            lambda: read_labeled(TaskFiles(File("mine.csv", FEW))),
+            "mine.csv: All 2 rows have the label “x”; two classes at least were expected. Add rows of another class,"
+            " or name the column of the labels.",
+            "mine.csv：全部 2 行的标签都是“x”；至少应有两个类别。请加上另一类的行，或指定标签所在的列。",
+        ),
+        (
+            lambda: alignments.parse(b"a b\tc\t0-7\n"),
+            "Line 1: The link 0-7 came; there are source words 0 to 1 and target words 0 to 0.",
+            "第 1 行：收到对应关系 0-7；而源语言的词编号为 0 到 1，目标语言的词编号为 0 到 0。",
+        ),
+        (
+            lambda: alignments.parse(b"a\x07\tc\t0-0\n"),
+            'The "source" of line 1 holds the control character U+0007 at position 2, which no model can read.'
+            " Remove it.",
+            '第 1 行的 "source" 的第 2 位有控制字符 U+0007，任何模型都读不了。请删掉它。',
+        ),
+        (
+            lambda: formats.parse(b"text,source,target,distractor\n", "csv"),
+            "The file has nothing to score: it has no row below its header.",
+            "文件里没有可评分的内容：表头下面没有行。",
+        ),
+        (
+            lambda: unpack("q{0}"),
+            "An edit should read like a3-1 (no head 3-1), u3-1 (head 3-1 even), c3-1-8-2 (token 8 does not see token 2"
+            " there), h3-2 (nothing sees token 2 in layer 3) or m3-2 (its value is zero there), but is 'q{0}'; it is"
+            " left out.",
+            "一项改动应写成 a3-1（去掉头 3-1）、u3-1（头 3-1 取均匀权重）、c3-1-8-2（词元 8 在该头中看不到词元 2）、"
+            "h3-2（第 3 层中谁也看不到词元 2）或 m3-2（它在该层的值为零），收到的却是 'q{0}'，已忽略。",
+        ),
+    ],
+)
+def test_a_refusal_is_told_in_chinese(do: Callable[[], Any], english: str, chinese: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(english)) as refused:
+        do()
+    said = error_message(refused.value)
+    with use_language("zh"):
+        assert (str(said), translate(said)) == (english, chinese)
+
+
+def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = ModelCard("a", gettext_lazy("MiniLM (embedded)"), "encoder", "", "masked words", None, "", downloaded=True)
+    there = [ModelCard(name, name, "encoder", "", "masked words", None, "") for name in ("b/b", "c/c")]
+    monkeypatch.setattr(missing_head, "catalogue", lambda _settings: [here, *there])
+    refusal = missing_head.refusal(MASKED, "GPT-2", Settings())
+    assert refusal.message == (
+        "GPT-2 has no head that guesses masked words. On this machine MiniLM (embedded) would do. On the hub b/b or c/c"
+        " would do."
+    )
+    with use_language("zh"):
+        assert translate(refusal.message) == (
+            "GPT-2 这个模型没有猜掩码词的头。本机上可用的有 MiniLM（内置）。模型库上可用的有 b/b 或 c/c。"
+        )
+    assert translate(refusal.copy().message) == refusal.message
+
+
+def test_cards_and_names_are_told() -> None:
+    with use_language("zh"):
+        assert translate(EMBEDDED_CARD.task) == "句子相似度"
+        assert [translate(measure.label) for measure in MEASURES][:2] == ["熵", "平均距离"]
+        assert translate(MEASURES[1].clause).format(value="2.0") == "平均看向 2.0 个词元以外"
+
+
+def test_what_is_counted_is_told() -> None:
+    balance = Balance({"train": {"x": 9, "y": 1}, "dev": {}, "test": {}}, "classify")
+    with use_language("zh"):
+        assert translate(balance.sentence) == (
+            "共 2 个类别；“x”占 train 的 90%，总是猜它也就有这么高的正确比例。准确率在这里说明不了多少：请看宏平均 F1。"
+        )
+
+
+def test_a_notebook_is_told_at_once() -> None:
+    with use_language("zh"), pytest.raises(ValueError, match="请每个词元给一项"):
+        row(["a", "b"], special=[True])

@@ -1,0 +1,44 @@
+"""True names and said ones, word by word."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from probing.labelled.predictions import TagPrediction
+from probing.labelled.spans import score
+from probing.labelled.word_comparison import compare_words
+
+
+def words(tags: str, said: str) -> list[tuple[str, str]]:
+    row = TagPrediction("", (), tuple(tags.split()), tuple(said.split()), (), ())
+    return [(word.verdict, word.label) for word in compare_words(row)]
+
+
+@pytest.mark.parametrize(
+    ("tags", "said", "expected"),
+    [
+        ("O O", "O O", [("", ""), ("", "")]),
+        ("B-PER I-PER", "B-PER I-PER", [("right", "PER"), ("right", "")]),
+        ("B-PER B-PER", "B-PER B-PER", [("right", "PER"), ("right", "PER")]),
+        ("B-PER I-PER", "O O", [("missed", "missed PER"), ("missed", "")]),
+        ("O O", "B-PER I-PER", [("wrong", "said PER"), ("wrong", "")]),
+        ("B-PER", "B-LOC", [("wrong", "said LOC, is PER")]),
+        ("B-PER I-PER", "B-PER O", [("wrong", "PER, ends differ"), ("missed", "missed PER")]),
+    ],
+)
+def test_by_hand(tags: str, said: str, expected: list[tuple[str, str]]) -> None:
+    assert words(tags, said) == expected
+
+
+def test_as_many_names_are_right_as_the_scores_count() -> None:
+    """Law, over all pairs of three tags: those are right here that count as right, and what is no "O" is marked."""
+    each = list(product(("O", "B-A", "I-A", "B-C"), repeat=3))
+    for true, said in product(each, each):
+        found = words(" ".join(true), " ".join(said))
+        right = sum(verdict == "right" and bool(label) for verdict, label in found)
+        assert right == score([true], [said])[0].right, (true, said)
+        assert [bool(verdict) for verdict, _ in found] == [
+            a != "O" or b != "O" for a, b in zip(true, said, strict=True)
+        ]

@@ -1,0 +1,171 @@
+"""A set of pairs: identical ones change nothing, sides do not matter, two pairs by hand, and luck kept at its level."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from probing.controlled_change import LEAST, compare_with_control, mean_of
+from probing.paired_test import LEVEL, holm, two_sided
+from probing.text_pairs import TextPair, groups
+
+
+def drawn(seed: int, texts: int, controls: int, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Divergences with a long tail, in which meaning makes no difference: values, which are controls, and groups."""
+    chance = np.random.default_rng(seed)
+    values = 0.02 * chance.lognormal(0, 0.6, (texts * (1 + controls), heads)) * chance.lognormal(0, 0.4, heads)
+    return values, np.tile([False] + [True] * controls, texts), np.repeat(np.arange(texts), 1 + controls)
+
+
+def test_pairs_of_one_text_twice_change_nothing() -> None:
+    found = compare_with_control(np.zeros((12, 4)), np.tile([False, True], 6), np.repeat(np.arange(6), 2))
+    for mean in (found.change, found.control, found.more):
+        assert (mean.mean == 0).all()
+        assert (mean.low == 0).all()
+        assert (mean.high == 0).all()
+    assert (found.p == 1).all()
+    assert found.more_heads.size == 0
+
+
+def test_two_pairs_by_hand() -> None:
+    # Changes 0.2 and 0.6; of the first text's two controls, 0.1 and 0.3, the mean is 0.2; the second text has none.
+    values = np.array([[0.2, 0.0], [0.1, 0.5], [0.3, 0.7], [0.6, 1.0]])
+    found = compare_with_control(values, np.array([False, True, True, False]), np.array([0, 0, 0, 1]))
+    np.testing.assert_allclose(found.change.mean, [0.4, 0.5])
+    np.testing.assert_allclose(found.control.mean, [0.2, 0.6])
+    np.testing.assert_allclose(found.more.mean, [0.0, -0.6])  # over the first text alone
+    assert (found.change.n, found.control.n, found.more.n) == (2, 1, 1)
+    assert np.isnan(found.change.low).all()  # two are too few for an interval
+    assert found.within
+
+
+def test_the_test_is_the_share_of_all_ways_to_call_one_pair_the_change() -> None:
+    values, control, group = drawn(1, 3, 2, 1)
+    values[control] *= 0.2
+    seen, ways = 0, 0
+    sums = values.reshape(3, 3)
+    least = sum(row[0] - (row[1] + row[2]) / 2 for row in sums)
+    for order in np.ndindex(3, 3, 3):
+        total = sum(row[at] - (row.sum() - row[at]) / 2 for row, at in zip(sums, order, strict=True))
+        seen, ways = seen + (total >= least - 1e-12), ways + 1
+    assert compare_with_control(values, control, group).p[0] == pytest.approx(2 * seen / ways, abs=0.01)
+
+
+def test_the_order_of_pairs_and_the_numbers_of_groups_do_not_matter() -> None:
+    values, control, group = drawn(2, 8, 2, 3)
+    found = compare_with_control(values, control, group)
+    order = np.random.default_rng(0).permutation(len(values))
+    other = compare_with_control(values[order], control[order], group[order])
+    np.testing.assert_allclose(found.more.mean, other.more.mean, atol=1e-12)
+    np.testing.assert_allclose(found.more.low, other.more.low, atol=1e-12)
+    np.testing.assert_allclose(found.p, other.p, rtol=0.05)
+
+
+def test_a_head_that_follows_the_meaning_is_found_among_many_that_do_not() -> None:
+    values, control, group = drawn(3, 18, 3, 72)
+    values[~control, 7] *= 4
+    found = compare_with_control(values, control, group)
+    assert found.more_heads.tolist() == [7]
+    assert found.verdict(7) == "more"
+    assert found.more.low[7] > 0
+    again = compare_with_control(values, control, group)
+    np.testing.assert_array_equal(found.p, again.p)
+
+
+def test_all_ways_are_counted_where_they_are_few() -> None:
+    values, control, group = drawn(11, 3, 2, 4)
+    found = compare_with_control(values, control, group)
+    means = []
+    for called in product(range(3), repeat=3):  # which pair of each text is called the change
+        change = np.array([values[group == text][at] for text, at in enumerate(called)])
+        rest = np.array([np.delete(values[group == text], at, axis=0).mean(axis=0) for text, at in enumerate(called)])
+        means.append((change - rest).mean(axis=0))
+    tails = [(sign * np.array(means) >= sign * found.more.mean - 1e-12).mean(axis=0) for sign in (1, -1)]
+    np.testing.assert_allclose(found.p, holm(two_sided(*tails)), atol=0.02)
+    assert 0 < min(tails[0].min(), tails[1].min()) < 1
+
+
+@pytest.mark.slow
+def test_p_is_that_of_every_permutation_and_of_no_seed() -> None:
+    # 12 texts of a change and three controls: 4 ** 12 permutations, of which two million draws tell p to 3 % here.
+    values, control, group = drawn(21, 12, 3, 3)
+    values[~control] *= 1.8
+    chance = np.random.default_rng(0)
+    draws, seen = np.zeros((2_000_000, 3)), np.zeros(3)
+    for text in range(12):
+        mine = values[group == text]
+        differences = np.array([mine[at] - np.delete(mine, at, axis=0).mean(axis=0) for at in range(4)])
+        draws += differences[chance.integers(4, size=len(draws))]
+        seen += differences[0]
+    expected = holm(two_sided((draws >= seen).mean(axis=0), (draws <= seen).mean(axis=0)))
+    np.testing.assert_allclose(compare_with_control(values, control, group).p, expected, rtol=0.06)
+
+
+def test_a_group_with_too_many_permutations_is_sampled() -> None:
+    values = np.random.default_rng(12).lognormal(-4, 0.6, (40, 2))
+    values[:20, 0] *= 1.5
+    found = compare_with_control(
+        values, np.repeat([False, True], 20), np.arange(40)
+    )  # C(40, 20) ways in a single group
+    difference = values[:20].mean(axis=0) - values[20:].mean(axis=0)
+    spread = np.sqrt(values.var(axis=0) * 40 / 39 * (1 / 20 + 1 / 20))
+    np.testing.assert_allclose(found.p, holm(2 * norm.sf(np.abs(difference / spread))), atol=0.05)
+
+
+def test_no_head_is_said_to_change_less() -> None:
+    values, control, group = drawn(4, 18, 3, 2)
+    values[~control, 0] /= 50
+    found = compare_with_control(values, control, group)
+    assert found.p[0] < 0.001
+    assert found.verdict(0) == "not clearly more"
+    assert found.more_heads.size == 0
+
+
+@pytest.mark.slow
+def test_luck_alone_seldom_calls_any_head_more() -> None:
+    wrong = sum(compare_with_control(*drawn(100 + at, 15, 3, 8)).more_heads.size > 0 for at in range(30))
+    assert wrong / 30 <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / 30)
+
+
+def test_the_interval_covers_the_mean_that_is_true() -> None:
+    chance = np.random.default_rng(5)
+    true = np.exp(0.6**2 / 2)
+    found = mean_of(chance.lognormal(0, 0.6, (20, 600)) / 100)  # 600 sets of 20 texts
+    covered = np.mean((100 * found.low <= true) & (true <= 100 * found.high))
+    assert 0.91 <= covered <= 0.98
+
+
+def test_an_interval_needs_some_texts() -> None:
+    values = np.random.default_rng(6).uniform(size=(LEAST, 2))
+    assert np.isnan(mean_of(values[:-1]).low).all()
+    found = mean_of(values)
+    assert ((found.low < found.mean) & (found.mean < found.high)).all()
+
+
+def test_without_a_control_nothing_is_tested() -> None:
+    values = np.random.default_rng(7).uniform(size=(9, 2))
+    found = compare_with_control(values, np.zeros(9, bool), np.arange(9))
+    assert not found.has_test
+    assert found.verdict(0) == ""
+    assert np.isnan(found.control.mean).all()
+    assert np.isfinite(found.change.low).all()
+
+
+def test_texts_that_have_one_kind_each_stand_against_each_other() -> None:
+    values = np.random.default_rng(8).uniform(size=(24, 2)) / 10
+    values[:12, 0] += 1
+    found = compare_with_control(values, np.repeat([False, True], 12), np.arange(24))
+    assert not found.within
+    assert found.more_heads.tolist() == [0]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_pairs_that_share_a_text_belong_together_in_any_order_and_on_any_side(order: tuple[int, ...]) -> None:
+    chain = [TextPair("a", "b"), TextPair("b", "c", True), TextPair("c", "d")]
+    apart = TextPair("x", "y")
+    mixed = [chain[at] for at in order]
+    assert groups([mixed[0], apart, *mixed[1:]]) == [0, 1, 0, 0]
+    assert groups([TextPair(pair.b, pair.a, pair.control) for pair in [mixed[0], apart, *mixed[1:]]]) == [0, 1, 0, 0]

@@ -1,0 +1,249 @@
+"""What is asked and answered comes out of its bytes as it went in; anything else is refused, and nothing in it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+import typing
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import inference.tasks
+from attention.edits import Ablate
+from attention.picture import Picture
+from attention.trace import Trace
+from i18n import LazyMessage, gettext_lazy, ngettext_lazy
+from inference import LocalBackend, TraceRequest, UserError
+from inference.files.embedded import TRANSLATOR
+from inference.tasks.model_request import ModelRequest
+from serving import serialization, type_registry
+from serving.serialization import blocks_of, pack, pieces, unpack
+from serving.type_registry import InvalidFrame
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(), inner),
+    max_leaves=20,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same in every part, arrays in their kind and shape too."""
+    if isinstance(one, np.ndarray):
+        alike = one.dtype == other.dtype and one.shape == other.shape
+        return alike and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(other) and all(
+            same(getattr(one, field.name), getattr(other, field.name))
+            for field in dataclasses.fields(one)
+            if field.init
+        )
+    if isinstance(one, tuple | list):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(map(same, one.values(), other.values()))
+    return type(one) is type(other) and one == other
+
+
+@pytest.mark.slow
+@given(PLAIN)
+def test_plain_values_come_out_as_they_went_in(value: Any) -> None:
+    assert same(value, unpack(pack(value)))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(12, dtype=np.float32).reshape(3, 4).T,
+        np.arange(60).reshape(3, 4, 5).transpose(1, 2, 0),
+        np.arange(60).reshape(3, 4, 5)[:, ::2, ::-1],
+        np.arange(4, dtype=np.int8).reshape(1, 2, 1, 2).transpose(2, 3, 0, 1),
+        np.broadcast_to(np.float32(2), (2, 3)),
+        np.zeros((2, 0, 3)),
+        np.zeros((2, 0, 3)).T,
+        np.array(2.5),
+        np.array([True, False]),
+        np.array([np.nan, -np.inf], np.float16),
+        np.float32(1 / 3),
+        np.int64(-5),
+    ],
+)
+def test_arrays_and_their_numbers_come_out_as_they_went_in(array: Any) -> None:
+    before, after = (1, array, array, b"".decode()), unpack(pack((1, array, array, "")))
+    assert same(before, after)
+    assert not isinstance(array, np.ndarray) or (after[1] is after[2] and not after[1].flags.writeable)
+
+
+def test_sentences_can_still_be_told_in_another_language() -> None:
+    said = gettext_lazy("{name} has {heads}.", name="BERT", heads=ngettext_lazy("{n} head", "{n} heads", 12, n=12))
+    again = unpack(pack(said))
+    assert (again, again.template, again.values["heads"].many) == (said, said.template, "{n} heads")
+
+
+def test_a_refusal_comes_with_its_way_out() -> None:
+    refusal = UserError(gettext_lazy("Too long by {n}.", n=3), way_out="cut", details={"limit": 512})
+    again = unpack(pack(refusal))
+    assert (again.message, again.way_out, again.details) == ("Too long by 3.", "cut", {"limit": 512})
+    assert isinstance(again.message, LazyMessage)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "request_", [TraceRequest(text="the cat", edits=(Ablate(0, 1),)), TraceRequest(TRANSLATOR, "the cat sleeps")]
+)
+def test_a_trace_comes_out_as_it_went_in(request_: TraceRequest) -> None:
+    backend = LocalBackend()
+    asked = unpack(pack(request_))
+    assert (asked, asked.key) == (request_, request_.key)
+    trace = backend.trace(request_)
+    frame = pack(trace)
+    again: Trace = unpack(frame)
+    assert same(trace, again)
+    assert len(frame) < trace.nbytes + 100_000
+    assert np.array_equal(again.weights(0, 1), trace.weights(0, 1))
+
+
+def test_a_frame_in_blocks_is_the_same_frame_and_copies_no_numbers() -> None:
+    array = np.arange(200_000, dtype=np.float32)
+    heads = np.arange(30, dtype=np.float32).reshape(5, 2, 3).transpose(1, 0, 2)
+    value = (array, "a", np.zeros((0, 3)), np.arange(6).reshape(2, 3).T, heads)
+    blocks = blocks_of(value)
+    assert any(np.shares_memory(array, np.frombuffer(block, np.uint8)) for block in blocks if len(block))
+    assert any(np.shares_memory(heads, np.frombuffer(block, np.uint8)) for block in blocks if len(block))
+    sent = list(pieces(blocks))
+    assert (b"".join(sent), len(sent)) == (pack(value), 2)
+
+
+def test_a_picture_is_asked_about_by_its_pixels() -> None:
+    asked = TraceRequest("a/model", picture=Picture(np.arange(60, dtype=np.uint8).reshape(4, 5, 3)))
+    again: TraceRequest = unpack(pack(asked))
+    assert (again, again.key) == (asked, asked.key)
+
+
+def stated() -> list[type]:
+    """Every dataclass that a question or an answer is made of."""
+    found: set[type] = set()
+
+    def look(kind: Any) -> None:
+        if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in found:
+            found.add(kind)
+            for inner in typing.get_type_hints(kind).values():
+                look(inner)
+        for inner in typing.get_args(kind):
+            look(inner)
+
+    for module in pkgutil.iter_modules(inference.tasks.__path__):
+        for kind in vars(importlib.import_module(f"inference.tasks.{module.name}")).values():
+            if isinstance(kind, type) and issubclass(kind, ModelRequest):
+                for base in vars(kind).get("__orig_bases__", ()):
+                    look(base)
+            look(kind)
+    return sorted(found, key=lambda kind: kind.__qualname__)
+
+
+@pytest.mark.parametrize("kind", stated())
+def test_every_class_of_questions_and_answers_has_a_place_in_a_frame(kind: type) -> None:
+    assert type_registry.class_of(type_registry.name_of(kind)) is kind
+
+
+HOSTILE = [
+    b"",
+    serialization.MAGIC,
+    pack((1, 2))[:-1],
+    b"HLV1" + pack((1, 2))[4:],
+    pack((1, 2)).replace(b"\1\2", b"\1\7"),
+    pack((1, 2)).replace(b"\1\2", b"\2\1"),
+]
+
+
+@pytest.mark.parametrize("data", HOSTILE)
+def test_what_is_cut_short_or_changed_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidFrame):
+        unpack(data)
+
+
+def framed(tree: bytes, body: bytes = b"") -> bytes:
+    whole = tree + b"\0" * (-len(tree) % serialization.ALIGNED if body else 0) + body
+    return serialization.HEAD.pack(serialization.MAGIC, serialization.checksum_of(len(tree), whole), len(tree)) + whole
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"c": ["os:system", {}]},
+        {"c": ["attention.record:np", {}]},
+        {"c": ["attention.trace:Trace", {}]},
+        {"c": ["inference.tasks.model_request:ClassVar", {}]},
+        {"c": ["attention..trace:Trace", {}]},
+        {"c": [["os"], {}]},
+        {"x": 1},
+        {"l": [], "m": []},
+        {"a": [0, "|O", [1]]},
+        {"a": [0, "<f4", [1_000_000]]},
+        {"a": [0, "<f4", [-1]]},
+        {"a": [5, "<f4", [1]]},
+        {"a": [0, "<f4", [1, 2], 0, 0]},
+        {"a": [0, "<f4", [1, 2], 1]},
+        {"a": [0, "<f4", [1, 2], 1, 0, 2]},
+        {"i": "no number"},
+        {"n": ["|O", 1]},
+        {"m": [[{"l": []}, 1]]},
+        b"abc",
+        msgpack.ExtType(5, b"abc"),
+        msgpack.Timestamp(1),
+    ],
+)
+def test_what_is_whole_but_hostile_is_refused(tree: Any) -> None:
+    with pytest.raises(InvalidFrame):
+        unpack(framed(msgpack.packb(tree), bytes(8)))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        b"\x81\xa1l" * 50_000,
+        b"\x91" * 50_000,
+        b"\xdd\xff\xff\xff\xff",
+        b"\xdf\xff\xff\xff\xff",
+        b"\x81\x90\x01",
+        b"\xa1\xff",
+        b"\xc1",
+        b"\x01\x01",
+        b"",
+    ],
+)
+def test_a_tree_that_is_none_is_refused(tree: bytes) -> None:
+    with pytest.raises(InvalidFrame):
+        unpack(framed(tree))
+
+
+def test_odd_is_not_hostile() -> None:
+    """A sentence that lacks its values, a tuple in many tuples, an integer that no machine has."""
+    assert unpack(framed(msgpack.packb({"w": ["{a}", None, 1, {"m": []}]}))).template == "{a}"
+    deep = framed(b"\x91" * 100 + b"\x90")
+    assert pack(unpack(deep)) == deep
+    assert unpack(pack((2**64, -(2**900)))) == (2**64, -(2**900))
+
+
+def test_what_has_no_place_in_a_frame_is_refused_before_it_leaves() -> None:
+    for value in (object(), {1, 2}, np.array(["a"]), lambda: None, dataclasses.make_dataclass("Odd", ["x"])(1)):
+        with pytest.raises(TypeError, match="a frame"):
+            pack(value)
+
+
+@given(st.binary(max_size=200), st.integers(0, 300))
+@settings(max_examples=200)
+def test_no_bytes_do_anything_but_be_refused(noise: bytes, at: int) -> None:
+    whole = bytearray(pack(TraceRequest(text="abc")))
+    whole[at : at + len(noise)] = noise
+    try:
+        unpack(bytes(whole))
+    except InvalidFrame:
+        return
+    assert bytes(whole) == pack(TraceRequest(text="abc"))

@@ -1,0 +1,50 @@
+"""A way is shown only where its numbers are what they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inference import UserError
+from inference.tasks.word_influence import WordPath, WordScores
+from tests.support.asking import allowed, asked, notes, says
+from tests.support.decoders import save_decoder
+from ui.attribution import methods
+
+
+def path(missed: float, rise: float) -> Any:
+    """What is made of such an answer."""
+    return methods._path(WordScores(np.array([rise + missed, 0.0], np.float32), missed, rise))  # noqa: SLF001  # the rule itself
+
+
+@pytest.mark.parametrize(("missed", "rise"), [(0.04, 1.0), (-0.04, 1.0), (0.02, -0.5), (0.0, 0.0)])
+def test_steps_that_add_up_to_the_path_are_shown(missed: float, rise: float) -> None:
+    assert path(missed, rise).tolist() == pytest.approx([rise + missed, 0])
+
+
+@pytest.mark.parametrize(("missed", "rise"), [(0.06, 1.0), (-0.38, 1.0), (0.66, 1.0), (0.03, -0.5), (0.01, 0.0)])
+def test_steps_that_miss_more_than_a_twentieth_are_refused(missed: float, rise: float) -> None:
+    with pytest.raises(UserError, match=f"rises by {rise:.2f}, and its 32 steps add up to {rise + missed:.2f}"):
+        path(missed, rise)
+
+
+@pytest.mark.slow
+def test_the_page_says_why_a_row_is_left_out(tmp_path: Path) -> None:
+    """RMSNorm undoes the size of word vectors, so all that the path does is done near zero."""
+    folder = save_decoder(tmp_path / "Llama", "Llama")
+    with allowed(tmp_path) as backend:
+        told = backend.inspect(WordPath(str(folder), text="The cat sat on the mat", focus=(5, 6)))
+        page = asked("agreement", model=folder, text="The cat sat on the mat")
+        assert abs(told.missed) > methods.MOST_MISSED * abs(told.rise)
+        says(page, "zero rises")
+        says(page, "other 6 ways")
+
+
+@pytest.mark.slow
+def test_the_embedded_model_s_row_is_there() -> None:
+    page = asked("agreement", text="The animal didn't cross the street because it was too tired.")
+    says(page, "other 7 ways")
+    assert "Integrated gradients is missing" not in " ".join(notes(page))

@@ -1,0 +1,111 @@
+"""A set of pairs on the page Side by side: the model's own numbers, files of pairs, and what is said instead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from tests.support.asking import asked, notes, says, stands
+from ui.pages.compare.pair_set_source import READY, pairs_csv
+from ui.show.numbers import format_small
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE, SO = TIRED.replace("tired", "wide"), TIRED.replace("too", "so")
+HEADER = "a,b,kind\n"
+
+
+def brought(content: str | bytes, **query: object) -> AppTest:
+    """The page with a file of pairs."""
+    page = asked("compare", show="set", bring="file", **query)
+    data = content.encode() if isinstance(content, str) else content
+    return page.file_uploader(key="compare_file").set_value(("pairs.csv", data, "text/csv")).run()
+
+
+def bits(one: str, other: str) -> np.ndarray:
+    left, right = (View(trace) for trace in LocalBackend().traces([TraceRequest(text=text) for text in (one, other)]))
+    heads = same_heads(left, right)
+    assert heads is not None
+    return changes(AlignedViews.align(left, right), heads).bits
+
+
+def told(page: AppTest) -> list[str]:
+    """What the set says of all heads and of one."""
+    return [sentence for sentence in notes(page) if "heads" in sentence or sentence.startswith("Head ")]
+
+
+@pytest.mark.slow
+def test_two_pairs_have_the_mean_of_the_model_s_own_numbers() -> None:
+    page = brought(f"{HEADER}{TIRED},{WIDE},change\n{TIRED},{SO},control\n", layer=3, head=1)
+    change, control = bits(TIRED, WIDE), bits(TIRED, SO)
+    one, other = (format_small(float(found[3, 1])) for found in (change, control))
+    says(page, f"Head 3-1: {one} bits where the meaning changes and {other} bits where only the wording does")
+    layer, head = np.unravel_index(int((change - control).argmax()), change.shape)
+    says(page, "the wording (1 pair of")
+    says(page, "0 of 72 heads")
+    says(page, f"The largest difference, {layer}-{head}, may be luck")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_the_ready_pairs_are_told_and_each_opens_in_a_link() -> None:
+    page = asked("compare", show="set", layer=5, head=4)
+    says(page, ": 0-9, 0-0, 2-7 (")
+    says(page, "3 of 72 heads")
+    says(page, "different meaning, 58 of different")
+    says(page, "95 % interval")
+    says(page, "differ in 1.9 words")
+    says(page, "others in 1.0")
+    says(page, "only (7 texts), ")
+    links = [link.proto.query_string for link in page.get("page_link")]
+    assert sum("differs=text" in link and "layer=5&head=4" in link for link in links) == 6
+    stands(page)
+
+
+@pytest.mark.slow
+def test_swapped_sides_change_nothing() -> None:
+    some = READY[:20]
+    straight, swapped = (
+        told(brought(pairs_csv(pairs)))
+        for pairs in (some, tuple(type(pair)(pair.b, pair.a, pair.control) for pair in some))
+    )
+    assert straight == swapped
+
+
+@pytest.mark.slow
+def test_identical_pairs_change_nothing() -> None:
+    page = brought(f"{HEADER}{TIRED},{TIRED},change\n{TIRED},{TIRED},control\n")
+    says(page, "0 of 72 heads")
+    says(page, "0 bits against 0.")
+    stands(page)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,c\nx,y\n", 'Line 1 lacks the column "b"'),
+        (f"a,b\n{TIRED},{WIDE}\n", "1 pair, none of them a control, so what a change of wording alone does"),
+        (f"{HEADER}{TIRED},{SO},control\n", "All these pairs are controls"),
+        (f"{HEADER}{TIRED},{WIDE},\nHe ran.,He jogged.,control\n", "two-sided permutation test between texts"),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},{'a ' * 900}end\n", "1 pair was left out."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n", "1 pair was left out."),
+        (f"a,b\n{TIRED},{WIDE}\n{TIRED},猫累了。\n{WIDE},狗累了。\n", "2 of 3 pairs were left out"),
+    ],
+    ids=["refused", "no control", "no change", "apart", "too long", "unknown words", "mostly unknown words"],
+)
+def test_what_the_page_says_of_a_file(content: str, said: str) -> None:
+    page = brought(content)
+    says(page, said)
+    stands(page)
+
+
+@pytest.mark.slow
+def test_text_of_a_file_stays_text() -> None:
+    one, two = "<b>One</b> ![x](http://example.org/a.png)", "<i>Two</i> ![x](http://example.org/a.png)"
+    page = brought(f"a,b\n{one},{two}\n")
+    says(page, f"“{one}” | “{two}")
+    stands(page)

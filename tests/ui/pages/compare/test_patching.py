@@ -1,0 +1,209 @@
+"""What carries the difference: what is followed, which places go beyond chance, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attention.activation_patching import PatchHead, PatchResidual
+from attention.mask import FloatArray
+from attention.view import View
+from inference import LocalBackend, TraceRequest
+from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
+from probing.intervals import bands, by_luck
+from tests.support.asking import allowed, asked, says, stands
+from tests.support.tinymodels import save
+from tests.support.traces import sentence_trace
+from ui.pages.compare.patching_descriptions import describe_answer, describe_patching, describe_site, exceeds_band
+from ui.pages.compare.patching_metric import PatchingMetric, hidden_in_both
+from ui.pages.compare.patching_results import PatchingResult
+from ui.show.numbers import times
+
+REQUESTS = TraceRequest(text="a"), TraceRequest(text="b")
+NAMES = ("dog", "road")
+TIRED = "The animal didn't cross the street because it was too tired."
+
+
+def logs(first: float, second: float) -> Effect:
+    return Effect(np.log(np.array([[first, second]], np.float32)), NAMES)
+
+
+def carried(states: FloatArray, heads: FloatArray, band: float = 0.2) -> PatchingResult:
+    question = NextTokenEffects(words=NAMES)
+    view = View(sentence_trace())
+    return PatchingResult(
+        PatchingMetric(question, question, REQUESTS, NAMES, "animal"), (view, view), ("it", "tired → wide"), (((0, 0),),
+        ((1, 1), (2, 2))), logs(0.4, 0.1), logs(0.1, 0.2), states, heads, np.full(3, band, np.float32),
+        np.full(2, band, np.float32), (0.3, 0, 2), "", 1,
+    )  # fmt: skip
+
+
+STATES = np.array([[0, 1], [0.1, 0.8], [0.3, 1]], np.float32)
+HEADS = np.array([[0.1, -0.3, 0.0], [0.25, 0.1, 0.0]], np.float32)
+
+
+def test_both_answers_the_way_and_the_heads_are_said() -> None:
+    answers, way, heads = describe_patching(carried(STATES, HEADS))
+    assert answers == (
+        "In the place of “animal”, “dog” is 4.00 times as likely as “road” in the first text; in the second, “road” is"
+        " 2.00 times as likely as “dog”."
+    )
+    assert way == (
+        "Of single words' vectors, the one that carries most of the way to the second text's answer is that of “tired"
+        " → wide” into layers 1 to 2 (1.00 to 0.80)."
+    )
+    assert heads == (
+        "Of single heads, 2-1 carries most: 0.25 of the way. 1 of 6 heads carry more towards it than 95 of 100 random"
+        " changes as large do in their layer; by luck it would be 0 (0 to 2 in 95 of 100 cases)."
+    )
+
+
+def test_where_another_word_takes_over_it_is_said() -> None:
+    moved = np.array([[0, 1], [0.9, 0.8], [0.3, 1]], np.float32)
+    assert (
+        "“tired → wide” into layer 1 (1.00), then “it” into layer 2 (0.90)."
+        in describe_patching(carried(moved, HEADS))[1]
+    )
+
+
+def test_what_is_not_known_yet_is_not_said() -> None:
+    stopped = np.full((2, 3), np.nan, np.float32)
+    assert len(describe_patching(carried(STATES, stopped))) == 2
+    unknown = replace(carried(STATES, HEADS), head_bands=np.full(2, np.nan, np.float32))
+    assert describe_patching(unknown)[2] == "Of single heads, 2-1 carries most: 0.25 of the way."
+
+
+def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:
+    found = exceeds_band(HEADS, np.array([0.2, 0.3], np.float32))
+    np.testing.assert_array_equal(found, np.zeros((2, 3), bool))
+    assert exceeds_band(-HEADS, np.array([0.2, 0.3], np.float32))[0].tolist() == [False, True, False]  # towards only
+    assert not exceeds_band(HEADS, np.full(2, np.nan, np.float32)).any()
+
+
+def test_random_heads_are_as_many_as_the_range_says() -> None:
+    chance = np.random.default_rng(0)
+    sizes = chance.lognormal(-4, 0.8, (6, 12, 1))  # heads differ in how far a change of theirs goes
+    many, means, outside = [], [], 0
+    for _ in range(400):
+        drawn = (sizes * chance.normal(size=(6, 12, 5))).astype(np.float32)
+        rows = drawn[..., 1:].reshape(6, -1)
+        many.append(int(exceeds_band(drawn[..., 0], bands(rows)).sum()))
+        mean, low, high = by_luck(rows, 12)
+        means.append(mean)
+        outside += not low <= many[-1] <= high
+    assert abs(np.mean(many) - np.mean(means)) <= 4 * np.std(many) / 20
+    assert outside / 400 <= 0.05 + 2 * (0.05 * 0.95 / 400) ** 0.5
+
+
+def test_one_place_names_what_is_taken() -> None:
+    found = carried(STATES, HEADS)
+    assert found.set_of("h", (1, 2)) == (PatchHead(1, 2, ((0, 0), (1, 1), (2, 2))),)
+    assert found.set_of("s", (1, 1)) == (PatchResidual(1, ((1, 1), (2, 2))),)
+    assert found.set_of("s", (2, 0)) == (PatchResidual(0, ((0, 0),)), PatchResidual(1, ((0, 0),)))
+    said = describe_site(found, "s", (1, 1), logs(0.2, 0.2))
+    assert said == (
+        "With the vector of “tired → wide” as it enters layer 2 taken from the second text, the answer goes 0.80 of the"
+        " way; 95 of 100 random changes as large carry it at most 0.20. Then “dog” and “road” are equally likely."
+    )
+    assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
+    assert "the output of head 2-3" in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
+
+
+def test_a_vector_has_no_words() -> None:
+    vector = PatchingMetric(VectorEffects(), VectorEffects(), REQUESTS)
+    found = replace(carried(STATES, HEADS), metric=vector)
+    effect = Effect(np.ones((2, 4), np.float32))
+    assert describe_answer(found, effect) == ""
+    np.testing.assert_array_equal(vector.numbers(effect), effect.values)
+    assert describe_patching(found)[0].startswith("Followed is the sentence vector")
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "example", "words"),
+    [
+        ("it was too tired", "it was too wide", None, ("too", "too")),
+        ("The animal was tired", "The animal was wide", {"focus": "was", "target": "animal"}, ("animal", "animal")),
+        ("The animal was tired", "The old animal was wide", {"focus": "animal"}, ("animal", "animal")),
+        ("The animal was tired", "the street was tired", {"target": "animal"}, ("tired", "tired")),
+    ],
+)
+def test_the_hidden_word_is_one_that_both_texts_have(
+    text: str, other: str, example: dict[str, str] | None, words: tuple[str, str]
+) -> None:
+    found = hidden_in_both(text, other, example)
+    assert found is not None
+    assert (text[slice(*found[0][1:])], other[slice(*found[1][1:])]) == words
+
+
+# -- on the page
+
+
+@pytest.mark.slow
+def test_a_translation_s_next_word_is_followed() -> None:
+    given = {
+        "model": "headlight-en-fr",
+        "text": "The cat sleeps on the table.",
+        "other": "The dog sleeps on the table.",
+    }
+    page = asked("compare", show="carry", **given)
+    backend = LocalBackend()
+    rows = [backend.trace(TraceRequest("headlight-en-fr", text=given[name])).target for name in ("text", "other")]
+    ids = [() if row is None else row.ids[1:] for row in rows]
+    at = next(at for at, pair in enumerate(zip(*ids, strict=False)) if pair[0] != pair[1])
+    words = ids[0][at], ids[1][at]
+    odds = [
+        -float(np.diff(backend.predict(WrittenEffects("headlight-en-fr", text=given[name], written=ids[0][:at],
+                                                      words=words)).values)[0, 0])
+        for name in ("text", "other")
+    ]  # fmt: skip
+    first, second = (times(log, "chat", "chien") for log in odds)
+    says(page, f"{first} in the first text; in the second, {second}.")
+    says(page, "into layers 0 to 2")
+    stands(page)
+    across = asked("compare", show="carry", part="cross", **given)
+    says(across, "single heads")
+    stands(across)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"text": "A cat sat.", "other": "A cat sat.", "watch": "vector"}, "Both texts have the same answer"),
+        ({"text": "A cat.", "other": "Some dogs!"}, "share no word that could be hidden"),
+        ({"text": "A [MASK] sat.", "other": "A cat ran."}, "stands in one text only"),
+        ({"text": "word " * 70, "other": "word " * 69 + "cat", "watch": "vector"}, "in texts of at most 64"),
+        ({"text": TIRED, "first": "street", "second": "street"}, "Type two different words"),
+        ({"text": "A cat sat.", "other": ""}, "Type a second text"),
+    ],
+)
+def test_what_cannot_be_followed_is_said(query: dict[str, str], sentence: str) -> None:
+    page = asked("compare", show="carry", **query)
+    says(page, sentence)
+    stands(page)
+
+
+@pytest.mark.slow
+def test_a_place_that_is_not_there_is_said() -> None:
+    page = asked("compare", show="carry", text="A cat sat.", other="A dog sat.", watch="vector", lent="h99-1")
+    says(page, "there; what")
+    says(page, "output of")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_a_decoder_s_next_token_is_followed(tmp_path: Path) -> None:
+    folder = save(tmp_path / "gpt2", "gpt2")
+    text, other = "the cat was a", "xyz qrs tuv z"
+    with allowed(tmp_path) as backend:
+        given = {"model": str(folder), "first": "b", "second": "c"}
+        page = asked("compare", show="carry", text=text, other=other, lent="s0-1", **given)
+        here, there = (NextTokenEffects(str(folder), text=one, words=("b", "c")) for one in (text, other))
+        odds = [-float(np.diff(backend.predict(one).values)[0, 0]) for one in (here, there)]
+        first, second = (times(log, "b", "c") for log in odds)
+    says(page, f"{first[0].upper()}{first[1:]} in the first text; in the second, {second}.")
+    says(page, "layer 0 taken from")
+    stands(page)

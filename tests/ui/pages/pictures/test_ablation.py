@@ -1,0 +1,143 @@
+"""The page Pictures without a part: heads, links and patches removed, what it changes, and every head in turn."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.edits import Ablate, MaskEdge, MaskKey, pack
+from inference import LocalBackend, TraceRequest
+from inference.pictures.sample_picture import photo
+from inference.task_heads import SEES, WHAT
+from inference.tasks.picture_outputs import PictureVector
+from tests.support.asking import allowed, asked, notes, press, says
+from tests.support.picturemodels import save, sight
+from tests.support.seen import picture_trace
+from ui.pages.pictures.places import describe_edits, place_name
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalBackend]:
+    root = tmp_path_factory.mktemp("models")
+    save(sight("DINOv2 with registers"), root / "registers")
+    save(sight("CLIP"), root / "clip")
+    with allowed(root) as backend:
+        yield backend
+
+
+def model(backend: LocalBackend, name: str = "registers") -> str:
+    return str(backend.settings.model_folders[0] / name)
+
+
+def page_of(backend: LocalBackend, name: str = "registers", **options: object) -> AppTest:
+    page = asked("pictures", vision=model(backend, name), show="without", of_layer=1, of_head=2, **options)
+    assert not page.exception
+    return page
+
+
+def address(page: AppTest, name: str) -> str:
+    """What the address says; Streamlit's test has what was read as a list, and what was written as a text."""
+    found = page.query_params[name]
+    return found if isinstance(found, str) else found[0]
+
+
+def views(page: AppTest) -> list[dict[str, Any]]:
+    parts = [one.proto for one in page.get("bidi_component") if one.proto.component_name == "headlight_picture"]
+    return [json.loads(part.json) for part in parts]
+
+
+def test_places_are_named_as_the_view_names_them() -> None:
+    trace = picture_trace()
+    assert [place_name(trace, token) for token in (0, 1, 2, 8)] == [
+        "[CLS]", "[register 1]", "row 1, column 1", "row 2, column 2"
+    ]  # fmt: skip
+    edits = (Ablate(0, 1), MaskKey(0, 2), MaskKey(1, 2), MaskEdge(1, 2, 3, 0))
+    assert describe_edits(edits, trace) == (
+        "head 0-1 removed, row 1, column 1 hidden, head 1-2: no link from row 1, column 2 to [CLS]"
+    )
+
+
+def test_the_head_that_is_shown_is_removed_until_something_is_chosen(backend: LocalBackend) -> None:
+    page = page_of(backend)
+    own, changed = views(page)
+    assert own["base"] != changed["base"]
+    assert own["selection"] == changed["selection"]
+    edits = ((), (Ablate(1, 2),))
+    said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=edits)).values
+    cosine = float(said[0] @ said[1] / np.linalg.norm(said[0]) / np.linalg.norm(said[1]))
+    says(page, f"With head 1-2 removed, the picture's vector has a cosine of {cosine:.4f}")
+    press(page, "Put head 1-2 back")
+    assert address(page, "edits") == "-"
+    says(page, "Nothing is")
+    assert len(views(page)) == 1
+
+
+def test_a_patch_is_hidden_in_every_layer_and_a_link_is_cut(backend: LocalBackend) -> None:
+    page = page_of(backend, token=7, edits="-")
+    press(page, "Hide row 1, column 5")
+    assert address(page, "edits") == pack([MaskKey(0, 7), MaskKey(1, 7)])
+    press(page, "Show row 1, column 5 again")
+    press(page, "Cut a link from row 1, column 5")
+    assert address(page, "looks") == "7"
+    other = page_of(backend, token=0, looks=7, edits="-")
+    press(other, "Cut the link from row 1, column 5 to [CLS]")
+    assert address(other, "edits") == pack([MaskEdge(1, 2, 7, 0)])
+    assert "looks" not in other.query_params
+    changed = views(other)[1]
+    trace = backend.trace(replace(_request(backend), edits=(MaskEdge(1, 2, 7, 0),)))
+    assert changed["base"].endswith(trace.id)
+    assert trace.records("encoder")[1].weights(2)[7, 0] == 0
+
+
+def _request(backend: LocalBackend) -> TraceRequest:
+    return TraceRequest(model=model(backend), text="", picture=photo())
+
+
+def test_every_head_is_removed_in_turn_and_chance_beside_it(backend: LocalBackend) -> None:
+    page = page_of(backend)
+    press(page, "Remove every head in turn")
+    says(page, "Of 6 heads")
+    press(page, "Compare with random sets")
+    says(page, "sets like")
+    assert len(page.get("plotly_chart")) == 2
+    sets = [(), *((Ablate(layer, head),) for layer in range(2) for head in range(3))]
+    said = backend.predict(PictureVector(model=model(backend), picture=photo(), edits=tuple(sets))).values
+    cosines = said @ said[0] / np.linalg.norm(said, axis=1) / np.linalg.norm(said[0])
+    drawn = json.loads(page.get("plotly_chart")[0].proto.spec)["data"][0]["z"]
+    assert np.ravel(np.asarray(_plain(drawn))) == pytest.approx(1 - cosines[1:], abs=1e-5)
+
+
+def _plain(drawn: Any) -> Any:
+    """Numbers as plotly sends them: a list, or bytes with a shape."""
+    if not isinstance(drawn, dict):
+        return drawn
+    return np.frombuffer(base64.b64decode(drawn["bdata"]), drawn["dtype"])
+
+
+def test_how_well_a_text_fits_is_watched(backend: LocalBackend) -> None:
+    page = page_of(backend, "clip", watch="text", texts="the cat\nstreet")
+    assert "the logit of" in " ".join(notes(page))
+    (table,) = page.dataframe
+    assert list(table.value["name"]) in (["the cat", "street"], ["street", "the cat"])
+
+
+def test_refusals_put_everything_back(backend: LocalBackend) -> None:
+    says(page_of(backend, watch="class"), WHAT[SEES])
+    page = page_of(backend, edits="a9-9,what")
+    says(page, "there: the")
+    assert "“what”" in " ".join(notes(page)) or "'what'" in " ".join(notes(page))
+    press(page, "Put everything back")
+    says(page, "Nothing is")
+
+
+def test_a_recording_has_nothing_to_remove() -> None:
+    says(asked("pictures", show="without"), "recording nothing")

@@ -1,0 +1,123 @@
+"""What is said is true for the wiring it is said of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attention.layer_parameters import Norm, ProjectionParameters, Rotary
+from attention.mask import Mask
+from attention.record import Record
+from attention.walkthrough import weigh
+from tests.attention.test_walkthrough import wiring
+from tests.support.traces import numbers, record
+from ui.pages.step_by_step import explanations as explanations
+
+ROWS = np.array([2])
+
+
+def said(rec: Record, part: str = "encoder") -> str:
+    return explanations.rules(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS), part)
+
+
+def formula(rec: Record) -> str:
+    return explanations.score_formula(rec, weigh(rec.query[0][ROWS], rec.key[0], rec, 0, ROWS))
+
+
+def test_the_scale_is_the_layer_s_own() -> None:
+    assert "divided by √4" in said(record())
+    assert r"\frac{q_i \cdot k_j}{\sqrt{4}}" in formula(record())
+    assert "are not divided" in said(record(scale=1.0))
+    assert r"s_{ij} &= q_i \cdot k_j \\" in formula(record(scale=1.0))
+    assert "by 0.25; 1/√4 is 0.5" in said(record(scale=0.25))
+    assert r"0.25\; q_i" in formula(record(scale=0.25))
+
+
+def test_soft_caps_biases_and_sinks_are_named_where_they_are() -> None:
+    rich = record(softcap=30.0, bias=numbers(1, 5, 5), sinks=numbers(3))
+    for word in ("soft cap, 30 · tanh", "bias is added", "takes its share"):
+        assert word in said(rich)
+        assert word not in said(record())
+    assert r"30 \tanh" in formula(rich)
+    assert "b_{ij}" in formula(rich)
+    assert "bias" not in said(record(bias=np.zeros((1, 5, 5), np.float32)))
+    assert r"e^{t} +" in formula(rich)
+    assert r"e^{t} +" not in formula(record())
+
+
+@pytest.mark.parametrize(
+    ("mask", "part", "words"),
+    [
+        (Mask(5, 5), "encoder", "in an encoder a token sees every token"),
+        (Mask(5, 6), "cross", "sees every token of the source"),
+        (Mask(5, 5, causal=True), "decoder", "A decoder's token sees itself and what came before"),
+        (Mask(5, 5, causal=True, left=2), "decoder", "window only: 2 back, never ahead"),
+        (Mask(5, 5, left=2, right=3), "encoder", "window only: 2 back and 3 ahead;"),
+        (Mask(5, 5, allowed=np.eye(5, dtype=bool)), "encoder", "Some pairs are masked"),
+    ],
+)
+def test_the_mask_is_told_as_it_is(mask: Mask, part: str, words: str) -> None:
+    assert words in explanations.mask(record(5, mask.keys, mask=mask), part)
+
+
+def test_an_encoder_is_not_called_a_decoder() -> None:
+    assert "decoder" not in said(record(), "encoder").lower()
+
+
+def test_norms_stand_where_the_layer_has_them() -> None:
+    pre, post = wiring(before=Norm("rms", 1e-6)), wiring(closing=Norm("layer", 1e-5), ends="norm")
+    assert "pre-norm" in explanations.describe_input(pre, 1, "encoder")
+    assert "pre-norm" not in explanations.describe_input(post, 1, "encoder")
+    assert "post-norm" in explanations.describe_output(post)
+    assert "post-norm" not in explanations.describe_output(pre)
+    assert "not after the sum" in explanations.describe_output(pre)
+    assert r"\mathrm{Norm}(x + a)" in explanations.leaving_formula(post)
+    assert explanations.leaving_formula(pre).endswith(r"y &= x + a\end{aligned}")
+    assert r"\mathrm{Norm}(a)" in explanations.leaving_formula(wiring(after=Norm("rms", 1e-6)))
+
+
+def test_a_way_that_ends_early_says_so() -> None:
+    assert "could not be told" in explanations.describe_output(wiring(ends="output"))
+    beside = explanations.describe_output(wiring(ends="beside"))
+    assert "beside the attention" in beside
+    assert "y &=" not in explanations.leaving_formula(wiring(ends="beside"))
+
+
+def test_embeddings_and_layers_are_told_apart() -> None:
+    assert "The embeddings made them" in explanations.describe_input(wiring(), 0, "encoder")
+    assert "The layer before wrote them" in explanations.describe_input(wiring(), 3, "decoder")
+    assert "encoder's output" in explanations.describe_input(wiring(), 0, "cross")
+    pre = wiring(before=Norm("rms", 1e-6))
+    assert "normalises the decoder's vector" in explanations.describe_input(pre, 0, "cross")
+    assert "normalises each vector" in explanations.describe_input(pre, 0, "decoder")
+
+
+def test_shared_keys_rotary_positions_and_norms_are_named_where_they_are() -> None:
+    shared = ProjectionParameters(numbers(7, 1, 4))
+    assert "3 heads of queries but 1 of keys" in explanations.projections(wiring(key=shared, value=shared))
+    assert "of keys and values, each shared" not in explanations.projections(wiring())
+    assert "has matrices of its own" in explanations.projections(wiring())
+    assert "has a W_Q of its own" in explanations.projections(wiring(key=shared, value=shared))
+    query = ProjectionParameters(
+        numbers(7, 3, 4), None, Norm("rms", 1e-6, wide=True), Rotary(np.array([1.0], np.float32))
+    )
+    text = explanations.projections(wiring(query=query))
+    assert "all heads together" in text
+    assert "Then 2 channels turn" in text
+
+
+def test_the_projections_have_the_biases_and_sources_of_the_layer() -> None:
+    plain = explanations.projection_formula(wiring(), "encoder")
+    assert "q_i &= x_i W_Q + b_Q" in plain
+    bare = ProjectionParameters(numbers(7, 3, 4))
+    cross = explanations.projection_formula(wiring(key=bare, before=Norm("layer", 1e-5)), "cross")
+    assert r"q_i &= \hat{x}_i W_Q + b_Q" in cross
+    assert r"k_j &= m_j W_K \\" in cross
+    assert "v_j &= m_j W_V + b_V" in cross
+
+
+def test_a_norm_s_formula_has_what_the_norm_has() -> None:
+    weight = np.ones(4, np.float32)
+    assert explanations.norm_formula(Norm("layer", 1e-5, weight, weight)).endswith(r"\odot \gamma + \beta")
+    assert explanations.norm_formula(Norm("layer", 1e-5, weight)).endswith(r"\odot \gamma")
+    assert r"\gamma" not in explanations.norm_formula(Norm("rms", 1e-6))

@@ -1,0 +1,148 @@
+"""A training that is looked at by its link: told as it stands, and only who began it can stop it or have it go on."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.support.asking import LONGEST, notes, press, says, stands
+from tests.support.repository import ROOT
+from tests.support.taughtfolders import evaluation, plan, put, step, taught_in
+from training.jobs import job as jobs
+from training.jobs.job import Training
+from training.jobs.queue import NO_JOB
+from ui.pages.teach.own_files import WANTED
+
+ME = "a" * 22
+MINE = hashlib.sha256(ME.encode()).hexdigest()[:32]
+HALF_WAY = [plan(133), {"kind": "baseline", "accuracy": 0.75}, evaluation(0, accuracy=0.2), step(20, 1.5),
+            evaluation(20, accuracy=0.9), step(40, 0.5)]  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path) as place:
+        yield place
+
+
+def opened(job: Training, **query: str) -> AppTest:
+    """The page as I see it by the training's link."""
+    page = AppTest.from_file(ROOT / "ui" / "server" / "shell.py", default_timeout=LONGEST)
+    page.session_state["visitor"] = ME
+    page.query_params.update({"job": job.id, **query})
+    page.switch_page("../../pages/teach.py").run()
+    stands(page)
+    return page
+
+
+def buttons(page: AppTest) -> set[str]:
+    return {button.label for button in page.button} & {"Stop", "Go on"}
+
+
+def bar(page: AppTest) -> Any:
+    (found,) = page.get("progress")
+    return found.proto
+
+
+def test_one_that_waits_says_how_many_come_first(place: Path) -> None:
+    put(place, "running")
+    put(place, "waiting", owner="another")
+    last = put(place, "waiting", owner=MINE)
+    page = opened(last)
+    says(page, "waits: 2 trainings")
+    assert buttons(page) == {"Stop"}
+
+
+def test_one_that_learns_says_how_far_it_is_and_what_counting_words_reaches(place: Path) -> None:
+    page = opened(put(place, lines=HALF_WAY, owner=MINE))
+    assert bar(page).text == "Learning: step 40 of 133, about 1.6 minutes left"
+    assert bar(page).value == 30
+    says(page, "words reaches 0.750, which is")
+    says(page, "accuracy 0.900 on the")
+    says(page, "· <b>tiny<")  # as text
+    assert len(page.get("plotly_chart")) == 2
+    press(page, "Stop")
+    says(page, "stops after")
+    assert not buttons(page)
+
+
+def test_nobody_else_can_stop_it(place: Path) -> None:
+    for state in ("running", "stopped", "failed", "waiting"):
+        assert not buttons(opened(put(place, state, lines=HALF_WAY, owner="another")))
+
+
+def test_the_twin_learns_while_the_results_are_there(place: Path) -> None:
+    page = opened(put(place, phase="twin", lines=HALF_WAY, twin=[plan(66), step(33, 1.9)], saved=True))
+    assert bar(page).text == "The first twin learns shuffled labels: step 33 of 66, about 0.6 minutes left"
+    assert "How the training went" in [expander.label for expander in page.expander]
+    page = opened(put(place, phase="changes", lines=HALF_WAY, saved=True))
+    assert bar(page).text.startswith("Comparing the heads before and after")
+
+
+def test_one_that_was_stopped_can_go_on(place: Path) -> None:
+    job = put(place, "stopped", lines=HALF_WAY, owner=MINE, saved=True)
+    page = opened(job)
+    says(page, "at step 40 of 133; ")
+    press(page, "Go on")
+    assert jobs.status(place / job.id).state == "waiting"
+    says(page, "begins now")
+    says(opened(put(place, "stopped", lines=[plan(133)])), "saved yet")
+    says(opened(put(place, "stopped", "twin", "The app ended.", saved=True)), "app ended")
+
+
+def test_what_the_queue_refuses_is_said_and_loses_nothing(place: Path) -> None:
+    for _ in range(3):
+        put(place, "waiting", owner=MINE)
+    page = opened(put(place, "stopped", lines=HALF_WAY, owner=MINE))
+    press(page, "Go on")
+    says(page, "3 of your")
+    assert buttons(page) == {"Go on"}
+
+
+def test_one_that_is_removed_meanwhile_is_gone_at_the_next_look(place: Path) -> None:
+    job = put(place, lines=HALF_WAY, owner=MINE)
+    page = opened(job)
+    shutil.rmtree(place / job.id)
+    press(page, "Stop")
+    says(page, NO_JOB)
+
+
+def test_one_that_failed_says_why(place: Path) -> None:
+    page = opened(put(place, "failed", said="The model <i>x</i> cannot be trained.", owner=MINE))
+    assert notes(page, "refusal") == ["The model <i>x</i> cannot be trained."]
+    assert buttons(page) == {"Go on"}
+
+
+def test_a_collapse_is_said_until_it_is_over(place: Path) -> None:
+    collapsed = [plan(99), evaluation(10, "a", accuracy=0.3), evaluation(20, "a", accuracy=0.3),
+                 {"kind": "collapse", "step": 20, "only": "a"}]  # fmt: skip
+    page = opened(put(place, lines=collapsed))
+    assert notes(page, "refusal")[0].startswith("Twice running every text of the dev rows was called “a”")
+    over = [*collapsed, evaluation(30, accuracy=0.6)]
+    assert notes(opened(put(place, lines=over)), "refusal") == []
+    names = [plan(99), evaluation(20, "O", f1=0.0), {"kind": "collapse", "step": 20, "only": "O"}]
+    page = opened(put(place, lines=names, kind="tag", data="wnut-17"))
+    assert notes(page, "refusal")[0].startswith("Twice running nothing was found in the dev rows")
+    says(page, "of names 0.000 on the")
+
+
+def test_a_line_that_is_half_written_is_waited_for(place: Path) -> None:
+    job = put(place, lines=HALF_WAY)
+    curves = place / job.id / "model" / "run" / "metrics.jsonl"
+    curves.write_text(curves.read_text() + '{"kind": "step", "step": 4')
+    assert bar(opened(job)).text.startswith("Learning: step 40 of 133")
+
+
+def test_a_link_to_nothing_leads_back_to_the_data(place: Path) -> None:
+    gone = put(place / "elsewhere", lines=HALF_WAY)
+    page = opened(gone, data="own")
+    says(page, NO_JOB)
+    press(page, "Teach a model")
+    assert "job" not in page.query_params
+    says(page, WANTED["classify"])  # what was picked before is picked again

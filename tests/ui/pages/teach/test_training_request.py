@@ -1,0 +1,171 @@
+"""From data to a training in the queue: a first visit needs one press, files of one's own are read or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from inference import EMBEDDED
+from inference.catalogue.cards import EMBEDDED_CARD
+from probing.labelled import cards
+from probing.utf8 import guess_message
+from tests.support.asking import asked, notes, press, says, stands
+from tests.support.taughtfolders import put, taught_in
+from training.jobs import budget
+from training.jobs import job as jobs
+from training.jobs import rows as packed
+from training.jobs.job import CHARACTERS, Training
+from ui.pages.teach.own_files import WANTED
+from ui.pages.teach.training_controls import fitting
+
+TITLES = "".join(f"第{at}个{'球赛' if at % 2 else '股市'}\t{at % 2}\n" for at in range(40)).encode()
+HOSTILE = b"note,said,which\n" + b"".join(
+    f"n{at},<b>{at}</b> is {'odd' if at % 2 else 'even'},=cmd|{at % 2}\n".encode() for at in range(40)
+)
+NAMES = "".join(f"安{at} B-PER\n住 O\n巴黎 S-LOC\n\n" for at in range(40)).encode()
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path) -> Iterator[Path]:
+    with taught_in(tmp_path) as place:
+        yield place
+
+
+def bring(page: AppTest, part: str, name: str, content: bytes) -> AppTest:
+    return page.file_uploader(key=f"teach_file_{part}").set_value((name, content, "text/plain")).run()
+
+
+def own(**query: object) -> AppTest:
+    """The page where files are brought; what is read starts from nothing, which needs no tokenizer."""
+    return asked("teach", data="own", start=CHARACTERS, **query)
+
+
+def job_in(place: Path) -> Training:
+    (folder,) = (folder for folder in place.iterdir() if folder.is_dir())
+    return jobs.read(folder)
+
+
+def cells(page: AppTest, at: int) -> dict[str, list[object]]:
+    found = page.dataframe[at].value.to_dict("list")
+    return {str(name): list(column) for name, column in found.items()}
+
+
+@pytest.mark.slow  # of importing the libraries
+def test_a_first_visit_needs_one_press(place: Path) -> None:
+    page = asked("teach")
+    says(page, "seven things")
+    says(page, "well 700 other texts")
+    says(page, "At most 3 minutes")
+    assert page.caption[0].value.startswith("Licence: [CC0-1.0](https://creativecommons.org/publicdomain/zero/1.0/).")
+    assert cells(page, 0)["label"][:2] == ["AddToPlaylist", "BookRestaurant"]
+    assert cells(page, 1)["train"][0] == 1907
+    says(page, "longer than 64 tokens")
+    press(page, "Teach")
+    job = job_in(place)
+    assert (job.data, job.model, job.kind, job.settings.minutes) == ("snips-intents", EMBEDDED, "classify", 3.0)
+    assert job.title == "Snips: what is asked for · MiniLM (embedded)"
+    assert page.query_params["job"] == job.id
+    says(page, "begins now")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_what_reads_the_script_is_started_from() -> None:
+    chinese = replace(EMBEDDED_CARD, id="of Chinese", language="Chinese", downloaded=False)
+    assert fitting(cards.load("sib-200-en"), [EMBEDDED_CARD]) == EMBEDDED
+    assert fitting(cards.load("sib-200-zh"), [EMBEDDED_CARD, chinese]) == CHARACTERS
+    assert fitting(cards.load("uner-zh"), [EMBEDDED_CARD, replace(chinese, downloaded=True)]) == "of Chinese"
+
+
+def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(place: Path) -> None:
+    page = asked("teach", data="sib-200-zh", start=CHARACTERS, minutes=9999, length=1, rate="0.0005", seed=7)
+    says(page, "Four layers")
+    says(page, "longer than 8 tokens, and")
+    press(page, "Teach")
+    job = job_in(place)
+    assert (job.data, job.model) == ("sib-200-zh", CHARACTERS)
+    settings = job.settings
+    assert settings.epochs == 30.0
+    assert (settings.minutes, settings.length, settings.rate, settings.seed) == (240.0, 8, 5e-4, 7)
+
+
+def test_names_of_a_file_are_text_and_its_columns_are_found_or_picked(place: Path) -> None:
+    page = own()
+    says(page, WANTED["classify"])
+    assert "Teach" not in [button.label for button in page.button]
+    bring(page, "train", "<i>mine</i>.csv", HOSTILE)
+    assert notes(page, "refusal") == []  # the first row is a header though no name of a column is known
+    page.selectbox(key="teach_labels_in").set_value("which").run()  # the file is still there
+    assert notes(page, "refusal") == []
+    assert cells(page, 0) == {"label": ["=cmd|0", "=cmd|1"] * 7, "text": cells(page, 0)["text"]}
+    says(page, "“said”, labels")
+    says(page, "in “which”.")
+    says(page, "<i>mine<")  # as text
+    says(page, "seed 0. Rows now: 32 train, 4 dev, 4 test. 2 classes;")
+    press(page, "Teach")
+    job = job_in(place)
+    assert (job.data, job.source, job.title) == ("", "<i>mine</i>.csv", "<i>mine</i>.csv · characters")
+    labels = packed.read(place / job.id / jobs.ROWS)
+    assert (labels.labels, len(labels.train)) == (("=cmd|0", "=cmd|1"), 32)
+
+
+def test_a_file_stays_while_the_reader_looks_elsewhere() -> None:
+    page = bring(own(), "train", "titles.tsv", TITLES)
+    assert cells(page, 1)["class"] == ["0", "1"]
+    bring(page, "classes", "classes.txt", "股票\n体育\n".encode())
+    assert cells(page, 1)["class"] == ["股票", "体育"]
+    page.selectbox(key="teach_data").set_value("sib-200-zh").run()
+    page.selectbox(key="teach_data").set_value("own").run()
+    assert cells(page, 1)["class"] == ["股票", "体育"]
+
+
+def test_a_bad_file_is_refused_in_a_sentence_and_a_better_one_is_read() -> None:
+    page = bring(own(), "train", "a.csv", b"text,label\nonly one\n")
+    assert notes(page, "refusal") == ["a.csv: Line 2 has 1 columns; line 1 has 2."]
+    stands(page)
+    bring(page, "train", "b.tsv", TITLES)
+    assert notes(page, "refusal") == []
+    bring(page, "test", "c.tsv", "新的\t7\n".encode())
+    assert notes(page, "refusal")[0].startswith("c.tsv: Line 1 has the label “7”, which b.tsv lacks")
+
+
+def test_words_with_tags_are_shown_with_their_names() -> None:
+    page = bring(own(kind="tag"), "train", "names.conll", NAMES)
+    assert cells(page, 0)["names in it"][0] == "PER: 安0 · LOC: 巴黎"
+    assert cells(page, 1)["kind"] == ["PER", "LOC"]
+    page = bring(own(kind="tag", texts_in="word"), "train", "names.conll", NAMES)
+    assert "Columns of words have no names" in notes(page, "refusal")[0]
+
+
+def test_what_goes_to_make_room_is_told_without_other_visitors_names(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(place, "done", title="Another visitor's", owner="another", saved=True)
+    monkeypatch.setattr(budget, "pushed_out", lambda looks, *_: tuple(looks))
+    page = bring(own(), "train", "titles.tsv", TITLES)
+    says(page, "taught model: 1 of")
+    assert not any("Another visitor's" in note for note in notes(page))
+
+
+def test_a_model_that_writes_is_not_taught() -> None:
+    page = bring(asked("teach", data="own", start="headlight-en-fr"), "train", "titles.tsv", TITLES)
+    assert "writes one text from another" in " ".join(notes(page, "refusal"))
+    (button,) = (button for button in page.button if button.label == "Teach")
+    assert button.disabled
+
+
+def test_an_encoding_is_guessed_and_can_be_picked() -> None:
+    rows = "".join(f"Un café numéro {at}\t{at % 2}\n" for at in range(40))
+    page = bring(own(), "train", "mac.tsv", rows.encode("mac_roman"))
+    assert str(cells(page, 0)["text"][0]).startswith("Un café")
+    assert any(guess_message("mac.tsv", "mac_roman") in note for note in notes(page))
+    page.selectbox(key="teach_encoding_train").set_value("cp850").run()
+    assert not str(cells(page, 0)["text"][0]).startswith("Un café")
+    page.selectbox(key="teach_encoding_train").set_value("").run()
+    assert str(cells(page, 0)["text"][0]).startswith("Un café")
+    bring(page, "train", "titles.tsv", TITLES)
+    assert "teach_encoding_train" not in {box.key for box in page.selectbox}

@@ -1,0 +1,89 @@
+"""Notes on a translation: how the reader's own is read, and a correct translation of an example."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from i18n import gettext_lazy
+from inference.catalogue.listing import ModelCard
+from inference.files.embedded import TRANSLATOR
+from inference.tasks.decoding import NextTarget
+from tests.support.asking import asked, notes, stands
+from ui.pages.translate import teacher_forcing
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.teacher_forcing import reference
+from ui.pages.translate.translation import trace_of
+from ui.pages.translate.writing import beam_tokens, greedy_tokens
+from ui.run.services import get_backend
+from ui.state.examples import EXAMPLES
+
+TIRED = EXAMPLES[0]
+TRANSLATED = [example for example in EXAMPLES if "encoder-decoder" in example.get("kinds", ())]
+CAT = "The black cat sleeps under the table."
+
+
+def told(**query: str) -> list[tuple[int, int]]:
+    """Which tokens are put first, and of how many, wherever the page says so."""
+    page = asked("translate", model="headlight-en-fr", text=CAT, **query)
+    stands(page)
+    said = re.findall(r"teacher forcing.*It puts (\d+) of your (\d+) first", " ".join(notes(page)))
+    return [(int(first), int(of)) for first, of in said]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "wrong"),
+    [("Le chat noir dort sous la table.", 0), ("Le chien noir dort sous la table.", 1)],
+)
+def test_what_the_model_writes_itself_is_all_put_first(target: str, wrong: int) -> None:
+    ((first, of),) = told(target=target)
+    assert of == 8
+    assert of - first >= wrong
+    assert (first == of) is (wrong == 0)
+
+
+@pytest.mark.slow
+def test_what_it_wrote_is_not_forced() -> None:
+    assert told() == []
+
+
+def test_a_right_translation_needs_no_note() -> None:
+    assert reference(TIRED["text"], TIRED["french"].upper()) == ""
+    assert reference("Something else.", "Autre chose.") == ""
+    assert TIRED["french"] in reference(TIRED["text"], "L'animal n'a pas traversé la rue.")
+
+
+@pytest.mark.parametrize("way", ["greedy", "beam"])
+@pytest.mark.parametrize("example", TRANSLATED, ids=[example["text"] for example in TRANSLATED])
+@pytest.mark.slow
+def test_an_example_is_translated_correctly(example: dict[str, Any], way: str) -> None:
+    """Both ways to decode give the French of the examples, but for the agreement error that the page explains."""
+    asked = NextTarget(model=TRANSLATOR, text=example["text"])
+    tokens = greedy_tokens(asked) if way == "greedy" else beam_tokens(asked, TranslateOptions().width).best.tokens
+    written = get_backend().trace(trace_of(asked, tokens)).target_text
+    assert (reference(example["text"], written or "") == "") is (example is not TIRED)
+
+
+def test_an_example_of_another_page_has_its_correct_french() -> None:
+    for example in EXAMPLES:
+        assert ("french" in example) is ("model" not in example)
+
+
+@pytest.mark.parametrize(("language", "shown"), [("English to French", True), ("English to German", False)])
+def test_french_is_compared_with_french_alone(monkeypatch: pytest.MonkeyPatch, language: str, shown: bool) -> None:
+    card = ModelCard("m", "M", "encoder-decoder", gettext_lazy(language), "", None, "")
+    monkeypatch.setattr(teacher_forcing, "get_backend", lambda: SimpleNamespace(models=lambda: (card,)))
+    assert teacher_forcing.writes_french("m") is shown
+    assert not teacher_forcing.writes_french("a folder")
+
+
+@pytest.mark.slow
+def test_the_first_translation_comes_with_a_correct_translation() -> None:
+    """The embedded translator writes "elle … fatigué", which agrees with nothing."""
+    page = asked("translate", model="headlight-en-fr", text=TIRED["text"])
+    assert not page.exception
+    assert [note for note in notes(page) if "parce qu'il était trop fatigué" in note] != []

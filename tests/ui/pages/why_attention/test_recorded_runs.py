@@ -1,0 +1,90 @@
+"""The recorded runs on the page: what a link says of them, and a run that is trained here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inference import UserError
+from tests.support.asking import asked, notes, press, says, stands
+from training.jobs import baseline_runs
+from training.jobs.baseline_runner import BaselineStatus
+from training.jobs.baseline_runs import BaselineRequest
+from ui.pages.why_attention import train_one
+from ui.pages.why_attention.recorded_runs import load_recorded
+
+
+class Scripted:
+    """Runs that stand as the test says, and note what they are asked."""
+
+    def __init__(self) -> None:
+        self.seen, self.busy = BaselineStatus("unasked"), False
+        self.asked: list[BaselineRequest] = []
+
+    def start(self, ask: BaselineRequest) -> None:
+        if self.busy:
+            raise UserError("Another one is trained.")
+        self.asked.append(ask)
+        self.seen = BaselineStatus("running", ((20, 1.5), (40, 1.0)))
+
+    def stop(self, ask: BaselineRequest) -> None:
+        self.asked.append(ask)
+        self.seen = BaselineStatus("stopped")
+
+    def look(self, _ask: BaselineRequest) -> BaselineStatus:
+        return self.seen
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    found = Scripted()
+    monkeypatch.setattr(train_one, "get_runs", lambda: found)
+    return found
+
+
+@pytest.mark.slow
+def test_a_link_says_the_task_and_the_moment() -> None:
+    page = asked("why_attention", task="parity", when="before")
+    stands(page)
+    says(page, "does better")
+    says(page, "first step")
+    (lstm,) = {run.chance for run in load_recorded().runs_of("parity", "lstm")}
+    says(page, f"Guessing gets {lstm:.2f}.")
+    page = asked("why_attention", task="juggling")
+    stands(page)
+    says(page, "unknown: 'juggling'")
+
+
+@pytest.mark.slow
+def test_one_is_trained_watched_and_stopped(runs: Scripted) -> None:
+    page = asked("why_attention", task="order", network="lstm", off="norm", seed=99_999, steps=1)
+    press(page, "Train")
+    ask = BaselineRequest("order", "lstm", "", 999, 50)
+    assert runs.asked == [ask]
+    press(page, "Stop")
+    assert runs.asked == [ask, ask]
+    says(page, "Stopped. Nothing")
+    runs.busy = True
+    press(page, "Train")
+    assert "Another one is trained." in notes(page, "refusal")
+    stands(page)
+
+
+@pytest.mark.slow
+def test_what_was_trained_here_is_shown_beside_the_recorded_seeds(runs: Scripted, tmp_path: Path) -> None:
+    one = load_recorded().runs_of("order", "transformer", "norm")[1]
+    baseline_runs.write((one,), load_recorded().times, tmp_path / "found.json")
+    runs.seen = BaselineStatus("done", found=baseline_runs.read(tmp_path / "found.json"))
+    page = asked("why_attention", task="order", off="norm", seed=1)
+    stands(page)
+    says(page, "more than 0.00.")
+    says(page, ": 256 tokens, 16 times as")
+    assert "Train" not in [button.label for button in page.button]
+
+
+@pytest.mark.slow
+def test_a_failure_is_said(runs: Scripted) -> None:
+    runs.seen = BaselineStatus("failed", said="It was <b>ended</b>.")
+    page = asked("why_attention")
+    assert "It was <b>ended</b>." in notes(page, "refusal")

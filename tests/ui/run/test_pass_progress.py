@@ -1,0 +1,79 @@
+"""A long pass tells how far it is and ends between two layers when its reader says so; it is read again when asked."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
+
+from tests.support.asking import asked, notes, press, says
+from tests.support.words import english
+from ui.run import editing, pass_progress, progress, visitors
+from ui.state.view_state import ViewState
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the bar has said, of a pass that is long from its first layer."""
+    said: list[str] = []
+    drawn = pass_progress.PassProgress._draw_bar  # noqa: SLF001
+
+    def noting(followed: pass_progress.PassProgress) -> Any:
+        bar = drawn(followed)
+
+        def progress(share: float, text: str) -> None:
+            said.append(text)
+            bar.progress(share, text=text)
+
+        return SimpleNamespace(progress=progress)
+
+    monkeypatch.setattr(pass_progress.PassProgress, "_draw_bar", noting)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    return said
+
+
+@pytest.mark.slow
+def test_a_pass_tells_its_layers(told: list[str]) -> None:
+    page = asked("explore", text="a text whose layers are counted")
+    assert not page.exception
+    assert [said.rpartition(": ")[2] for said in told if " of " in said] == [f"{done} of 6" for done in range(6)]
+    assert "Stop" not in [button.label for button in page.button], "nothing to stop any more"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_reader_stops_a_pass_and_has_it_read_again(
+    lang: str, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"a text that is stopped in {lang}"
+    with monkeypatch.context() as patch:
+        patch.setattr(visitors, "is_pressed", lambda _key: len(told) == 3)
+        page = asked("explore", text=text, lang=lang)
+    assert len(told) == 3
+    assert not page.exception
+    if lang == "zh":
+        assert english(page, text) == []
+        return
+    says(page, "Reading this")
+    press(page, "Read it now")
+    assert "Reading this text was stopped." not in notes(page)
+    assert len(told) > 6
+
+
+def test_a_long_text_is_left_to_the_page_which_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(editing, "get_backend", None)  # whoever asks it fails
+    assert editing.what_stays(ViewState(text="a cat"), ViewState(text="a cat " * 1000)) == ({}, [])
+
+
+def test_a_press_is_seen_while_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = ScriptRequests()
+    monkeypatch.setattr(visitors, "get_script_run_ctx", lambda **_: SimpleNamespace(script_requests=requests))
+    assert not visitors.is_pressed("stop_a")
+    states = WidgetStates(widgets=[WidgetState(id="$$ID-0123456789abcdef-stop_a", trigger_value=True)])
+    requests.request_rerun(RerunData(widget_states=states, fragment_id="the picture"))
+    assert (visitors.is_pressed("stop_a"), visitors.is_pressed("stop_b")) == (True, False)
+    requests.on_scriptrunner_ready()
+    assert not visitors.is_pressed("stop_a"), "the drawing that it began"

@@ -1,0 +1,26 @@
+"""Every head with both numbers is a dot once, and a click on it names it."""
+
+import numpy as np
+
+from viz.figures.change_and_effect import change_and_effect
+from viz.figures.head_map import picked_head
+from viz.figures.theme import LIGHT
+
+CHANGED = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]])
+EFFECT = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
+
+
+def test_each_head_stands_where_its_numbers_are() -> None:
+    figure = change_and_effect(CHANGED, EFFECT, LIGHT, "", "", beyond=[(1, 1), (1, 2)], selected=(1, 2), base=1)
+    groups = {trace.name: [tuple(data[:2]) for data in trace.customdata] for trace in figure.data}
+    assert groups == {
+        "changed within chance": [(0, 0), (1, 0)],
+        "changed beyond chance": [(1, 1)],
+        "the chosen head": [(1, 2)],
+    }
+    for trace in figure.data:
+        for x, y, data in zip(trace.x, trace.y, trace.customdata, strict=True):
+            place = picked_head({"selection": {"points": [{"customdata": data}]}})
+            assert place is not None
+            assert (x, y) == (CHANGED[place], EFFECT[place])
+            assert data[2:] == [place[0] + 1, place[1] + 1]

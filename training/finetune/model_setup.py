@@ -1,0 +1,176 @@
+"""A model by its name, with a new head for a task; or a refusal before any memory is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from i18n import gettext_lazy
+from inference.building import BUILDING
+from inference.errors import UserError, as_user_error
+from inference.files import architecture, checkpoint, sources
+from inference.files.checkpoint import refuse_too_large
+from inference.load import loading
+from inference.load.length_limits import position_limit
+from inference.load.meta_model import measure_on_meta
+from inference.record import capture
+from inference.settings import Settings, free_memory
+from inference.task_heads import TOKENIZER
+from probing.labelled.labeled_texts import Kind
+
+AUTO = {
+    "classify": transformers.AutoModelForSequenceClassification,
+    "tag": transformers.AutoModelForTokenClassification,
+}
+_HEADS = {"classify": gettext_lazy("no head for classes of texts"), "tag": gettext_lazy("no head for tags of words")}
+_BYTES = 20  # of each number that learns: itself, its gradient, two of AdamW's, and the copy that is filmed (film.py)
+
+
+@dataclass(frozen=True)
+class FinetuneStart:
+    """A model that is ready to be taught, in float32, with its tokenizer."""
+
+    model: Any
+    tokenizer: Any
+    name: str
+    longest: int | None  # pieces that its positions are for; None: any number
+    fresh: bool = False  # drawn at random as a whole
+
+
+def open_model(  # noqa: PLR0913  # which model, with which head, drawn how, by which machine
+    name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
+) -> FinetuneStart:
+    """The model of that name with a head for these labels, drawn from the seed; raises Refusal.
+
+    A head of the same size that the files hold already is where the new one starts.
+    """
+    source = sources.find(name, revision, settings)
+    files = checkpoint.inspect(source.folder, source.name)
+    if files.gguf is not None:
+        raise UserError(
+            gettext_lazy(
+                "{name} has its weights in the GGUF format, which cannot be trained. Pick another model.",
+                name=source.name,
+            )
+        )
+    shape = architecture.read(files.config, source.name)
+    if shape.kind == "encoder-decoder":
+        raise UserError(
+            gettext_lazy(
+                "{name} writes one text from another. Pick a model that reads one text, such as BERT.", name=source.name
+            )
+        )
+    tokenizer = loading.load(source, settings, head=TOKENIZER).reader.tokenizer
+    fits_words(tokenizer, source.name, kind)
+    with BUILDING:
+        config = _config(files, source.name, kind, labels)
+        fill_up(tokenizer, config, source.name)
+        model = _build_model(files, source.name, kind, config, seed, settings)
+    if (largest := max(tokenizer.get_vocab().values())) >= (rows := model.get_input_embeddings().weight.shape[0]):
+        raise UserError(
+            gettext_lazy(
+                "The tokenizer of {name} gives numbers up to {largest}, and the model knows {rows}.",
+                name=source.name,
+                largest=largest,
+                rows=rows,
+            )
+        )
+    return FinetuneStart(model, tokenizer, source.name, position_limit(model, tokenizer))
+
+
+def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
+    """Raises Refusal where words are to be tagged and the tokenizer does not tell where in a text its pieces stand."""
+    if kind == "tag" and not getattr(tokenizer, "is_fast", False):
+        raise UserError(
+            gettext_lazy(
+                "The tokenizer of {name} does not tell which letters its pieces stand for, so no word can be tagged."
+                " Pick another model.",
+                name=name,
+            )
+        )
+
+
+def fill_up(tokenizer: Any, config: Any, name: str) -> None:
+    """Sees to it that tokenizer and configuration name one piece to fill up texts with, behind them.
+
+    The end of a text stands for it where a decoder has none: nothing looks at it. Raises Refusal without either.
+    """
+    inner = config.get_text_config()
+    if tokenizer.pad_token_id is None:
+        if tokenizer.eos_token_id is None:
+            raise UserError(
+                gettext_lazy("{name} has no piece to fill up short texts with. Pick another model.", name=name)
+            )
+        tokenizer.pad_token = tokenizer.eos_token
+    if getattr(inner, "pad_token_id", None) is None:
+        inner.pad_token_id = tokenizer.pad_token_id
+    tokenizer.padding_side = "right"
+
+
+def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequence[str]) -> Any:
+    """The model's configuration with the task's labels; raises Refusal where its architecture has no such head."""
+    with as_user_error(
+        gettext_lazy(
+            "The config.json of {name} is broken or from another program version. Pick another model.", name=name
+        )
+    ):
+        config = transformers.AutoConfig.from_pretrained(
+            str(files.folder),
+            local_files_only=True,
+            trust_remote_code=False,
+            num_labels=len(labels),
+            id2label=dict(enumerate(labels)),
+            label2id={label: at for at, label in enumerate(labels)},
+        )
+    if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
+        raise UserError(
+            gettext_lazy(
+                "{name} ({model_type}) has {head} in transformers. Pick another, such as BERT.",
+                name=name,
+                model_type=config.model_type,
+                head=_HEADS[kind],
+            )
+        )
+    if kind == "classify":
+        config.problem_type = "single_label_classification"
+    return config
+
+
+def _build_model(  # noqa: PLR0913  # one step of opened, with all that it knows by then
+    files: checkpoint.Checkpoint, name: str, kind: Kind, config: Any, seed: int, settings: Settings
+) -> Any:
+    """The model with its weights, its head drawn from the seed."""
+    capture.install()  # a sketch is made with the app's own attention
+    with as_user_error(
+        gettext_lazy("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
+    ):
+        parameters, implementation = measure_on_meta(config, AUTO[kind])
+        refuse_too_large(name, parameters * _BYTES, min(settings.largest_model, free_memory()))
+        torch.manual_seed(seed)
+        model, info = AUTO[kind].from_pretrained(
+            str(files.folder),
+            config=config,
+            attn_implementation=implementation,
+            dtype=torch.float32,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # of a head for other labels
+            output_loading_info=True,
+        )
+    base = f"{model.base_model_prefix}."
+    missing = [key for key in info["missing_keys"] if key.startswith(base)]
+    loading.refuse_misfit(
+        name, type(model).__name__, missing, [key for key, *_ in info["mismatched_keys"] if key.startswith(base)]
+    )
+    return model
+
+
+def reopen_model(folder: Path, kind: Kind) -> Any:
+    """A saved model as anybody opens it."""
+    return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)

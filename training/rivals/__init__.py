@@ -1,4 +1,0 @@
-"""Attention and its rivals: three small networks with as many numbers each, trained on the same four tasks.
-
-What is asked, and what comes of it, is plain Python in `training/jobs/rivals.py`, which pages may read.
-"""

@@ -1,0 +1,85 @@
+"""What is said about the parts before a model's first layer: tokens, positions, segments, the step to another width."""
+
+from __future__ import annotations
+
+from i18n import _
+from inference.tasks.anatomy import POSITIONS, PROJECTION, SEGMENTS, TOKENS, Build
+from ui.pages.block.phrases import TRANSFORMER, paper, section, share_of
+from ui.pages.block.plan import find
+from ui.show.format_list import join_sentences
+from viz.components.block.block import PartExplanation
+
+
+def tokens(build: Build, where: str) -> PartExplanation:
+    """The table of tokens."""
+    part = find(build, where, TOKENS)
+    rows, width = part.tensors[0].shape if part else (0, 0)
+    again = [name for first, name in build.tied if part and first == part.tensors[0].name]
+    tied = any(top.tied for top in build.tops) or any("head" in name or "decoder.weight" in name for name in again)
+    text = [
+        _(
+            "Each token picks its row of a table: {rows:,} rows of {width:,} numbers, {share}.",
+            rows=rows,
+            width=width,
+            share=share_of(build, rows * width),
+        )
+    ]
+    if tied:
+        text.append(_("The head uses the same table again, as a matrix: its parameters count once."))
+    source = paper("1608.05859") if tied else paper(TRANSFORMER, section("3.4"))
+    return PartExplanation(_("Token embeddings"), join_sentences(*text), (source,))
+
+
+def positions(build: Build, where: str) -> PartExplanation:
+    """What tells the places apart, where it is added before the first layer."""
+    part = find(build, where, POSITIONS)
+    share = share_of(build, part.count if part else 0)
+    if "sinusoidal" in build.positions:
+        return PartExplanation(
+            _("Position embeddings"),
+            _(
+                "A fixed pattern of sines and cosines, another one for each place, is added, so that order is known; "
+                "it was not learned ({share}).",
+                share=share,
+            ),
+            (paper(TRANSFORMER, section("3.5")),),
+        )
+    return PartExplanation(
+        _("Position embeddings"),
+        _(
+            "A learned vector for each place is added, so that order is known: {rows:,} rows, {share}. The original "
+            "Transformer added sines and cosines.",
+            rows=part.tensors[0].shape[0] if part else 0,
+            share=share,
+        ),
+        (paper("1705.03122"), paper(TRANSFORMER, section("3.5"))),
+    )
+
+
+def segments(build: Build, where: str) -> PartExplanation:
+    """What tells two texts apart."""
+    part = find(build, where, SEGMENTS)
+    rows = part.tensors[0].shape[0] if part else 0
+    text = (
+        _("One learned vector is added to every token: this model has a single row and tells no texts apart.")
+        if rows == 1
+        else _(
+            "A learned vector is added that says which text a token is from: {rows} rows, so that a second text is "
+            "told from a first.",
+            rows=rows,
+        )
+    )
+    return PartExplanation(_("Segment embeddings"), text, (paper("1810.04805"),))
+
+
+def projection(build: Build, where: str) -> PartExplanation:
+    """The step from the table's width to the layers'."""
+    part = find(build, where, PROJECTION)
+    rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
+    text = _(
+        "The tables have {columns:,} numbers a row; this matrix makes the layers' {rows:,} of them. A small table "
+        "saves parameters.",
+        columns=columns,
+        rows=rows,
+    )
+    return PartExplanation(_("Projection"), text, (paper("1909.11942"),))

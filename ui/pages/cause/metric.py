@@ -1,0 +1,189 @@
+"""What is watched while heads are removed: the sentence vector, a masked word, the next sentence or token, a label."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.ablation import EditSet, log_odds, similarity
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy
+from inference import TraceRequest, UserError
+from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, TAG
+from inference.tasks.edit_effects import (
+    AnyEffects,
+    BlankEffects,
+    Effect,
+    FollowsEffects,
+    NextTokenEffects,
+    VectorEffects,
+)
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.surprisal import SurprisalRequest
+from ui.ablation.measuring import measure_changes
+from ui.input.bound_widget import bound_widget
+from ui.input.hidden_words import TYPED, first_place
+from ui.pages.cause.labels import labels
+from ui.pages.cause.options import WATCHES, CauseOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, pick_page_model
+from ui.run.services import get_backend
+from ui.run.traces import request_of
+from ui.show.provenance import set_answering_model
+from ui.state.examples import example_of
+from ui.state.view_state import ViewState
+
+HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUSAL, "label": CLASSIFY, "tag": TAG}
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerMetric:
+    """One watched answer. ``request`` is the text as the model reads it there; ``names`` the two answers whose odds are
+    the number, none for a vector; ``reduce_to_pair`` makes an answer about more than these two one about them."""
+
+    question: AnyEffects
+    request: TraceRequest
+    names: tuple[str, ...] = ()
+    reduce_to_pair: Callable[[Effect], Effect] | None = None
+
+    def ask(self, sets: Sequence[EditSet]) -> Effect:
+        """The answer under each set of edits. Raises Refusal."""
+        asked = replace(self.question, edits=tuple(sets))
+        found = get_backend().inspect(asked) if isinstance(asked, VectorEffects) else get_backend().predict(asked)
+        return found if self.reduce_to_pair is None else self.reduce_to_pair(found)
+
+    def numbers(self, effect: Effect) -> FloatArray:
+        """The watched number of each set, (set,), of which the first must be without edits."""
+        return log_odds(effect.values) if self.names else similarity(effect.values)
+
+    def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
+        """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal."""
+        return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
+
+    @property
+    def unit(self) -> str:
+        """What the number is."""
+        return (
+            _("log-odds of “{word}”", word=self.names[0]) if self.names else _("likeness to the vector before (cosine)")
+        )
+
+    def effects(self, changes: FloatArray) -> FloatArray:
+        """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
+        return changes if self.names else np.maximum(-changes, 0)
+
+    @property
+    def effect(self) -> str:
+        """What an effect is."""
+        return (
+            _("change of the log-odds of “{word}”", word=self.names[0])
+            if self.names
+            else _("how far the vector moves (1 − cosine)")
+        )
+
+
+def pick_metric(options: CauseOptions, choice: ViewState) -> PageModel:
+    """What to watch, and which model answers."""
+    bound_widget(
+        CauseOptions,
+        "watch",
+        st.segmented_control,
+        _("What to watch"),
+        list(WATCHES),
+        format_func=WATCHES.get,
+        required=True,
+        help=_("The answer of the model that is looked at while something is removed."),
+    )
+    if options.watch == "vector":
+        set_answering_model(choice.model, choice.revision or None)
+        return PageModel(choice.model, choice.revision or None, "", BARE, False)
+    return pick_page_model(HEADS[options.watch], choice, CauseOptions)
+
+
+def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> AnswerMetric | None:
+    """The question to ask again and again; None where something is missing, which is said. Raises Refusal."""
+    asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
+    given: dict[str, Any] = {"model": who.model, "revision": who.revision, "text": asked.text}
+    if options.watch == "vector":
+        return AnswerMetric(VectorEffects(**given, pair=asked.pair, cut=asked.cut), asked)
+    if options.watch == "follows":
+        if not asked.pair:
+            show_notice(
+                _("Whether one text follows another needs a second text. Press “+ second text” above."), role="status"
+            )
+            return None
+        names = (_("follows"), _("does not follow"))
+        return AnswerMetric(FollowsEffects(**given, pair=asked.pair, cut=asked.cut), asked, names)
+    if options.watch == "next":
+        asked = replace(asked, pair=None)
+        question = NextTokenEffects(**given, cut=asked.cut)
+        words = _two(options, [name for name, _chance in get_backend().predict(question).top[0]])
+        return None if words is None else AnswerMetric(replace(question, words=words), asked, words)
+    if options.watch in ("label", "tag"):
+        two = labels(options, choice, asked)
+        return None if two is None else AnswerMetric(two.question, asked, two.names, two.reduce_to_pair)
+    return _blank(options, choice, asked, {**given, "pair": asked.pair, "cut": asked.cut})
+
+
+def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given: dict[str, Any]) -> AnswerMetric | None:
+    """A word hidden: the typed [MASK], else the example's word, else the last one."""
+    mask = get_backend().predict(SurprisalRequest(**given, stop=0)).mask
+    hidden = first_place(choice.text, choice.pair, example_of(choice.text, choice.pair), mask)
+    filled = get_backend().predict(MaskedWords(**given, hidden=hidden))
+    if not filled.whole:
+        raise UserError(
+            gettext_lazy("The text reads differently with its word hidden. Type [MASK] in the word's place."),
+            way_out="text",
+        )
+    if hidden:
+        start, end = hidden[0][1:]
+        show_notice(
+            _(
+                "“{word}” is hidden. Type {mask} in the text to hide another word.",
+                word=choice.text[start:end],
+                mask=TYPED,
+            ),
+            role="status",
+        )
+    names = _two(options, [guess.piece for guess in filled.blanks[0].guesses])
+    if names is None:
+        return None
+    question = BlankEffects(**given, hidden=hidden, words=names)
+    return AnswerMetric(question, replace(asked, text=filled.text, pair=filled.pair), names)
+
+
+def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | None:
+    """The two words that are compared: typed, else the likeliest ones."""
+    whole = sorted(
+        (name.strip("…") for name in likeliest if name.strip("…").isalnum()), key=lambda name: not name.isalpha()
+    )
+    left, right = st.columns(2)
+    first = options.first or next(iter(whole), "")
+    second = options.second or next((name for name in whole if name != first), "")
+    words = []
+    for column, name, shown, label in (
+        (left, "first", first, _("First word")),
+        (right, "second", second, _("Second word")),
+    ):
+        typed = bound_widget(
+            CauseOptions,
+            name,
+            column.text_input,
+            label,
+            shown=shown,
+            max_chars=60,
+            help=_(
+                "What is watched is how many times likelier the first word is than the second, as a logarithm"
+                " (log-odds)."
+            ),
+        )
+        words.append(typed.strip())
+    if not all(words) or words[0] == words[1]:
+        show_notice(
+            _("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status"
+        )
+        return None
+    return words[0], words[1]

@@ -1,0 +1,120 @@
+"""Before a class: open a room, or join one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import streamlit as st
+
+from classroom.errors import NotInClass
+from classroom.store import LENGTH, LONGEST_NAME
+from i18n import _
+from ui.pages.classroom.notices import show_storage_time, this_machine_only
+from ui.run.classes import store, visitor_secret
+from ui.run.network import is_open
+from ui.run.notices import show_notice
+from ui.state import classroom
+
+PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
+
+
+def door(code: str | None) -> None:
+    """The two ways in; ``code`` is of a link to a room that is there no more."""
+    if code is not None:
+        show_notice(
+            _("There is no room “{code}” any more: its teacher has closed it, or the code is another.", code=code)
+        )
+    if problem := st.session_state.pop(PROBLEM, None):
+        show_notice(problem)
+    student, teacher = st.columns(2)
+    with student:
+        st.subheader(_("I have a code"))
+        with st.form("join", border=False):
+            st.text_input(
+                _("Code of the class"),
+                key=TYPED,
+                max_chars=LENGTH + 4,
+                help=_("Six letters and digits, from your teacher"),
+            )
+            _name()
+            st.form_submit_button(_("Join"), on_click=_join, type="primary", help=_("Follow the class on this screen"))
+        show_storage_time()
+    with teacher:
+        st.subheader(_("I teach"))
+        st.markdown(
+            _(
+                "Open a room, show its code or its QR code, and lead: students see the page that you see, answer your "
+                "questions, and raise a hand when they are lost."
+            )
+        )
+        if not is_open():
+            this_machine_only()
+        st.button(_("Open a room"), key="classroom_open", on_click=_open, help=_("You are its teacher in this browser"))
+
+
+def draw_waiting_room(code: str) -> None:
+    """A student who came by the link joins under a name or none; who is in has the bar above."""
+    try:
+        seen = store().student_view(code, visitor_secret())
+    except NotInClass:
+        with st.form("join", border=False):
+            st.markdown(_("You were invited to class **{code}**.", code=code))
+            _name()
+            st.form_submit_button(
+                _("Join"), on_click=_join, args=(code,), type="primary", help=_("Follow the class on this screen")
+            )
+        show_storage_time()
+        return
+    named = _("You are in, as {name}.", name=seen.name) if seen.name else _("You are in, without a name.")
+    show_notice(
+        _("{named} What your teacher shows opens by itself; questions come up in the bar above.", named=named),
+        role="status",
+    )
+    with st.container(horizontal=True):
+        st.button(
+            _("Leave the class"),
+            key="classroom_leave",
+            on_click=classroom.leave,
+            help=_("Your answers stay; the code brings you back"),
+        )
+        with st.popover(_("Delete my name and answers"), help=_("You leave the class, too")):
+            st.button(
+                _("Delete them and leave"),
+                key="classroom_withdraw",
+                on_click=_withdraw,
+                args=(code,),
+                help=_("This cannot be undone"),
+            )
+    show_storage_time()
+
+
+def _withdraw(code: str) -> None:
+    with suppress(NotInClass):  # the room is gone, and everything in it
+        store().withdraw(code, visitor_secret())
+    classroom.leave()
+
+
+def _name() -> None:
+    st.text_input(
+        _("Your name, if you like"),
+        key=NAME,
+        max_chars=LONGEST_NAME,
+        help=_("Your teacher alone sees it, beside your answers"),
+    )
+
+
+def _join(code: str | None = None) -> None:
+    typed = (code or st.session_state[TYPED]).strip().upper()
+    try:
+        store().join(typed, visitor_secret(), st.session_state[NAME])
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
+    else:
+        classroom.enter(typed)
+
+
+def _open() -> None:
+    try:
+        classroom.enter(store().open(visitor_secret()))
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence

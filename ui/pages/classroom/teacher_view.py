@@ -1,0 +1,175 @@
+"""The teacher's desk: how to get in, who is there, what is asked, what comes back."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from classroom.errors import NotInClass
+from i18n import _
+from ui.classroom.answers import answers
+from ui.classroom.bar import LEADS, class_summary
+from ui.pages.classroom.notices import show_storage_time, this_machine_only
+from ui.pages.classroom.question_form import draw_question_form
+from ui.run.classes import store, visitor_secret
+from ui.run.network import is_loopback, is_open, reached_by
+from ui.run.notices import show_notice
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.markdown import escape_markdown
+from ui.state import classroom
+from viz.components.base_path import BASE
+
+EVERY = 1.0  # seconds between two looks at the class
+TOGGLE = "classroom_leads"
+
+
+def desk(code: str) -> None:
+    """Everything that a teacher has."""
+    entrance, leading = st.columns([1, 2])
+    with entrance:
+        _entrance(code)
+    with leading:
+        _draw_lead_toggle(code)
+        st.fragment(_draw_live_answers, run_every=EVERY)(code)
+        draw_question_form(code)
+        _closing(code)
+
+
+def join_link(code: str, here: str) -> str:
+    """Where students go, on the address by which the teacher's browser reached the app.
+
+    >>> join_link("ABC234", "http://192.168.1.7:8501/roles?layer=3")
+    'http://192.168.1.7:8501/classroom?class=ABC234'
+    """
+    place = urlsplit(here)
+    return f"{place.scheme or 'http'}://{place.netloc}{BASE}/classroom?{classroom.ADDRESS}={code}"
+
+
+def invitations(code: str, here: str) -> list[str]:
+    """Return the links by which students come in, or none if no other machine reaches the app.
+
+    A teacher who opened the app by the loopback gets this machine's addresses in its networks, with the same port.
+    """
+    place = urlsplit(here)
+    if place.hostname and not is_loopback(place.hostname):
+        return [join_link(code, here)]
+    if not is_open():
+        return []
+    port = f":{place.port}" if place.port else ""
+    names = [name if name.rpartition(":")[2].isdigit() else f"{name}{port}" for name in reached_by()]
+    return [join_link(code, place._replace(scheme=place.scheme or "http", netloc=name).geturl()) for name in names]
+
+
+def _entrance(code: str) -> None:
+    st.metric(_("Code of the class"), code, help=_("Students type it on the page A class, or follow the link"))
+    links = invitations(code, st.context.url or "")
+    if not links:
+        this_machine_only()
+        return
+    link = links[0]
+    if len(links) > 1:
+        link = st.selectbox(
+            _("Link for students"), links, key="classroom_link", help=_("This machine has several addresses")
+        )
+    st.code(link, language=None, wrap_lines=True)
+    picture = segno.make(link, micro=False)
+    st.image(picture.svg_inline(scale=4, light="white", border=2), caption=_("The same link as a QR code"), width=220)
+
+
+def _draw_lead_toggle(code: str) -> None:
+    st.session_state[TOGGLE] = st.session_state.get(LEADS, False)  # a control's state ends with its page
+    st.toggle(
+        _("Students see what I see"),
+        key=TOGGLE,
+        on_change=_lead_or_not,
+        args=(code,),
+        help=_("While it is on, every page that you open is opened for all who follow"),
+    )
+
+
+def _lead_or_not(code: str) -> None:
+    st.session_state[LEADS] = st.session_state[TOGGLE]
+    if not st.session_state[LEADS]:
+        store().present(code, visitor_secret(), None)
+
+
+def _draw_live_answers(code: str) -> None:
+    """Who is there and what was answered, looked at every second."""
+    try:
+        board = store().board(code, visitor_secret())
+    except NotInClass as refusal:
+        show_notice(refusal.sentence)
+        return
+    show_notice(class_summary(board), role="status")
+    if board.asked is None:
+        return
+    question = board.questions[board.asked - 1]
+    st.subheader(_("Question {number}", number=board.asked))
+    st.markdown(escape_markdown(question.prompt))
+    if board.revealed:
+        answers(question, board.answers_to(board.asked), "desk_answers")
+        return
+    with st.popover(_("Show the answers"), help=_("To you and to the students; you are asked once more")):
+        n = len(board.answers_to(board.asked))
+        st.markdown(
+            _(
+                "{n} of {all} have answered. Everybody sees all answers, without names. Nobody can answer after that.",
+                n=n,
+                all=len(board.students),
+            )
+        )
+        st.button(
+            _("Show the answers to everybody"),
+            key="classroom_reveal",
+            on_click=_perform,
+            args=(store().reveal, code),
+            type="primary",
+            help=_("This cannot be undone"),
+        )
+    with st.expander(_("Look at them alone")):
+        answers(question, board.answers_to(board.asked), "desk_peek")
+
+
+def _closing(code: str) -> None:
+    """The table of all answers, and the end."""
+    with st.container(horizontal=True):
+        names = (_("question"), _("prompt"), _("student"), _("answer"), _("truth"))
+        rows = store().board(code, visitor_secret()).rows()
+        download_button(
+            _("Save the answers as CSV"),
+            csv_table(names, rows),
+            "headlight-class.csv",
+            _("Every answer to every question, with the names that students gave"),
+        )
+        with st.popover(_("Delete names and answers"), help=_("The room and its questions stay")):
+            st.markdown(_("All names and all answers are deleted. Save the answers first if you need them."))
+            st.button(
+                _("Delete them now"),
+                key="classroom_erase",
+                on_click=_perform,
+                args=(store().erase, code),
+                help=_("This cannot be undone"),
+            )
+        with st.popover(_("Close the room"), help=_("Ends the class")):
+            st.markdown(_("Nothing of the class is kept on this machine. Save the answers first if you need them."))
+            st.button(
+                _("Close it now"), key="classroom_close", on_click=_close, args=(code,), help=_("This cannot be undone")
+            )
+    show_storage_time()
+
+
+def _close(code: str) -> None:
+    _perform(store().close, code)
+    st.session_state[LEADS] = False
+    classroom.leave()
+
+
+def _perform(act: object, code: str) -> None:
+    """What the teacher does; a room that is gone meanwhile is said on the page."""
+    try:
+        act(code, visitor_secret())  # type: ignore[operator]
+    except NotInClass:
+        classroom.leave()

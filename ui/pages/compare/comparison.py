@@ -1,0 +1,133 @@
+"""The two readings compared: every head's change, and the head, word and target that are looked at closely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from attention.head_comparison import Changes, Heads, changes, same_heads
+from attention.mask import FloatArray
+from i18n import _, error_message
+from inference.byte_cache import ByteLru
+from ui.pages.compare.head_matching import match_heads, sentences
+from ui.pages.compare.sides import Sides
+from ui.run.notices import show_notice
+from ui.state.examples import example_of
+from ui.state.selection import select
+from ui.state.view_state import ViewState
+
+KEPT = 2**24  # bytes of changes
+Place = tuple[int, int]  # layer, head
+
+
+@cache
+def _change_cache() -> ByteLru[Changes]:
+    return ByteLru(KEPT)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Both readings, every head's change, and what of them is in focus."""
+
+    sides: Sides
+    changes: Changes
+    heads: Heads  # which head stands beside which
+    head: Place  # in the first reading
+    partner: Place  # the head that stands beside it in the second
+    unlike: float | None  # by how much the two heads differ on the sentences; None where they are the same head
+    sentences: int  # on which heads were matched; 0 where they were not
+    focus: int  # the query that is asked about, a cell of the first reading
+    target: int | None  # the key it is asked about, a cell of the first reading
+    base: int
+
+    @property
+    def row(self) -> int | None:
+        """The query pair in focus; None where the word has no partner."""
+        return self.sides.beside.queries.pair_of(0, self.focus)
+
+    @property
+    def column(self) -> int | None:
+        """The key pair in focus."""
+        return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
+
+    def rows(self) -> tuple[FloatArray, FloatArray]:
+        """Where the word in focus looks, in the first and in the second reading, (key,) of each; NaN without a partner.
+
+        From a word of several cells it is the mean over them.
+        """
+        beside, row = self.sides.beside, self.row
+        if row is None:
+            return beside.row(0, *self.head, (self.focus, self.focus + 1)), np.full(
+                len(beside.right.keys), np.nan, np.float32
+            )
+        one, other = beside.queries.pairs[row]
+        return beside.row(0, *self.head, one), beside.row(1, *self.partner, other)
+
+    def name(self, place: Place) -> str:
+        """A head as it is called."""
+        return f"{place[0] + self.base}-{place[1] + self.base}"
+
+
+def compare(choice: ViewState, sides: Sides) -> Comparison | None:
+    """Everything compared; None where nothing can be, which is then said. Raises Refusal."""
+    beside = sides.beside
+    heads, unlike = same_heads(beside.left, beside.right), None
+    if heads is None:
+        one, other = (
+            _("{layers} layers of {heads} heads", layers=view.layers, heads=view.heads)
+            for view in (beside.left, beside.right)
+        )
+        show_notice(
+            _(
+                "{first} has {these} and {second} {those}: none is the same.",
+                first=sides.models[0],
+                these=one,
+                second=sides.models[1],
+                those=other,
+            ),
+            role="status",
+        )
+    if sides.best:
+        heads, unlike = match_heads(beside, sides.readers)
+    assert heads is not None  # without another model the shape is the same
+    try:
+        found = _changes(sides, heads, unlike is not None)
+    except ValueError as error:
+        show_notice(error_message(error))
+        return None
+    selection, notes = select(choice, beside.left, example_of(choice.text, choice.pair))
+    for note in notes:
+        show_notice(note, role="status")
+    layer, head = int(selection["layer"]), int(selection["head"])
+    there = heads[layer, head]
+    partner = (int(there[0]), int(there[1]))
+    target = selection["target"]
+    focus = int(selection["focus"])
+    if target is None:
+        target = _most_attended(sides, (layer, head), focus)
+    compared = 0 if unlike is None else len(sentences(beside.left, beside.right))
+    apart = None if unlike is None else float(unlike[layer, head])
+    return Comparison(sides, found, heads, (layer, head), partner, apart, compared, focus, target, choice.count)
+
+
+def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
+    beside = sides.beside
+
+    def make() -> Changes:
+        with st.spinner(_("Comparing every head")):
+            return changes(beside, heads)
+
+    key = (beside.left.trace.id, beside.right.trace.id, sides.look, best)
+    return _change_cache().get_or_make(key, make, lambda made: 3 * made.bits.nbytes)
+
+
+def _most_attended(sides: Sides, head: Place, focus: int) -> int | None:
+    """The other word that the word in focus looks at most; None where there is no other."""
+    view = sides.beside.left
+    weights = sides.beside.row(0, *head, (focus, focus + 1))
+    same = view.queries == view.keys
+    words = [at for at, cell in enumerate(view.keys) if not cell.special and not (same and at == focus)]
+    return max(words, key=lambda at: float(weights[at]), default=None)

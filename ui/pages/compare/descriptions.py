@@ -1,0 +1,136 @@
+"""What the numbers say, in sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from i18n import _, translate
+from i18n.lists import format_comma_list, join_sentences
+from ui.pages.compare.comparison import Comparison
+from ui.show.numbers import format_small
+
+NOTICED = 0.005  # a share that two decimals show
+MOST_NAMED = 6  # words
+
+
+def describe_comparison(found: Comparison) -> list[str]:
+    """The sentences above the figures: the link in focus, what every head does, and what was left out of it."""
+    return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
+
+
+def _link(found: Comparison) -> str:
+    """What the word in focus gives its target, in both readings."""
+    sides, row, column = found.sides, found.row, found.column
+    focus = sides.beside.left.queries[found.focus].text
+    first, second = sides.names(found.base)
+    weights, others = found.rows()
+    if found.target is None:
+        return _("“{focus}” has no other word to look at.", focus=focus)
+    target = sides.beside.left.keys[found.target].text
+    if row is None:
+        return _(
+            "“{focus}” is a word of the first reading only: in {head} it gives “{target}” {weight}. Pick another word "
+            "to compare.",
+            focus=focus,
+            head=found.name(found.head),
+            target=target,
+            weight=format_small(weights[found.target]),
+        )
+    if column is None:
+        return _(
+            "In {head}, “{focus}” gives “{target}” {weight} {where}; the second reading has no such word.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            weight=format_small(weights[found.target]),
+            where=first,
+        )
+    pairs = sides.beside.keys.pairs[column]
+    one, other = (float(values[slice(*run)].sum()) for values, run in zip((weights, others), pairs, strict=True))
+    focus, target = sides.label(row, key=False), sides.label(column, key=True)
+    if found.unlike is None:
+        return _(
+            "In {head}, “{focus}” gives “{target}” {one} {first} and {other} {second}.",
+            head=found.name(found.head),
+            focus=focus,
+            target=target,
+            one=format_small(one),
+            first=first,
+            other=format_small(other),
+            second=second,
+        )
+    return _(
+        "“{focus}” gives “{target}” {one} in {head} of {first} and {other} in {partner} of {second}, the head most "
+        "like it on {sentences} sentences ({unlike} bits apart).",
+        focus=focus,
+        target=target,
+        one=format_small(one),
+        head=found.name(found.head),
+        first=sides.models[0],
+        other=format_small(other),
+        partner=found.name(found.partner),
+        second=sides.models[1],
+        sentences=found.sentences,
+        unlike=format_small(found.unlike),
+    )
+
+
+def _describe_heads(found: Comparison) -> str:
+    """Which head changes most, and where the chosen one stands."""
+    bits = found.changes.bits
+    counted = int(np.isfinite(bits).sum())
+    if not counted:
+        return _("No row can be compared.")
+    most = found.changes.most
+    if bits[most] == 0:
+        return _("None of {heads} heads changes.", heads=counted)
+    mine = float(bits[found.head])
+    values: dict[str, Any] = {"heads": counted, "most": found.name(most), "bits": format_small(float(bits[most]))}
+    if most == found.head or np.isnan(mine):
+        return _("Of {heads} heads the most changed is {most} ({bits} bits).", **values)
+    return _(
+        "Of {heads} heads the most changed is {most} ({bits} bits); {head} changes by {mine}.",
+        head=found.name(found.head),
+        mine=format_small(mine),
+        **values,
+    )
+
+
+def _left_out(found: Comparison) -> list[str]:
+    """The share of the chosen head's attention that has no counterpart, and which rows stand for a long text."""
+    lost = [float(side[found.head]) for side in found.changes.lost]
+    said = []
+    if max(lost) >= NOTICED:
+        names = found.sides.names(found.base)
+        said.append(
+            _(
+                "Compared are shares among the words that both readings have. Head {head} gives the others, {words}, "
+                "{one} of its attention {first} and {other} {second}.",
+                head=found.name(found.head),
+                words=_describe_unmatched(found),
+                one=format_small(lost[0]),
+                first=names[0],
+                other=format_small(lost[1]),
+                second=names[1],
+            )
+        )
+    if found.changes.rows < found.changes.all_rows:
+        said.append(
+            _(
+                "The map of all heads is made from {rows:,} rows of {all_rows:,}, evenly spread over this long text.",
+                rows=found.changes.rows,
+                all_rows=found.changes.all_rows,
+            )
+        )
+    return said
+
+
+def _describe_unmatched(found: Comparison) -> str:
+    """The words that only one reading has, a few of them by name."""
+    beside = found.sides.beside
+    both = zip((beside.left, beside.right), found.sides.unmatched_keys, strict=True)
+    words = list(dict.fromkeys(f"“{view.keys[cell].text}”" for view, cells in both for cell in cells))
+    named, more = format_comma_list(words[:MOST_NAMED]), len(words) - MOST_NAMED
+    return _("{words} and {n:,} more", words=named, n=more) if more > 0 else named

@@ -1,0 +1,66 @@
+"""Which head of one model is most like a head of another: by what they do on the same sentences, found once."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from attention.head_comparison import AlignedViews, Heads, best_heads, head_divergences
+from attention.mask import FloatArray
+from attention.trace import Trace
+from attention.view import View
+from i18n import _
+from inference import TraceRequest
+from inference.byte_cache import ByteLru
+from probing.ready_sets import load_ready_set
+from ui.run.services import get_backend
+
+KEPT = 2**24  # bytes of divergences between models' heads
+MOST_WORK = 2 * 10**9  # logarithms; of models with very many heads fewer sentences are compared
+A_MAP = 15 * 15  # weights of one head on one of the sentences, roughly
+
+
+@cache
+def _divergence_cache() -> ByteLru[FloatArray]:
+    return ByteLru(KEPT)
+
+
+def sentences(left: View, right: View) -> list[str]:
+    """The texts that two models' heads are compared on: of the annotated sentences that come with the app."""
+    pairs = left.layers * left.heads * right.layers * right.heads
+    texts = list(dict.fromkeys(item.text for item in load_ready_set("grammar").items))
+    return texts[: max(4, MOST_WORK // (pairs * A_MAP))]
+
+
+def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> FloatArray:
+    """Every head of the first model beside every head of the second, by the name and revision of both.
+
+    Mean Jensen–Shannon divergences over the sentences, (left head, right head). Raises Refusal.
+    """
+    texts = sentences(beside.left, beside.right)
+    part = beside.left.part or beside.left.trace.part
+
+    def make() -> FloatArray:
+        with st.spinner(_("Comparing every head with every other on {n} sentences", n=len(texts)), show_time=True):
+            traces = [_read(texts, *model) for model in models]
+            found = [
+                head_divergences(AlignedViews.align(*(View(trace, part, words=True) for trace in both)))
+                for both in zip(*traces, strict=True)
+            ]
+        mean: FloatArray = np.mean(found, axis=0)
+        return mean
+
+    return _divergence_cache().get_or_make((models, part), make, lambda made: made.nbytes)
+
+
+def match_heads(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> tuple[Heads, FloatArray]:
+    """For each head the one most like it, (layer, head, 2), and how much they differ, (layer, head) in bits."""
+    found = divergences(beside, models)
+    least: FloatArray = found.min(axis=1).reshape(beside.left.layers, beside.left.heads)
+    return best_heads(found, beside.left, beside.right), least
+
+
+def _read(texts: list[str], model: str, revision: str) -> list[Trace]:
+    return get_backend().traces([TraceRequest(model=model, revision=revision or None, text=text) for text in texts])

@@ -1,0 +1,152 @@
+"""What a set of pairs says, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from i18n import _, gettext_lazy, ngettext, translate
+from i18n.lists import format_comma_list, join_sentences
+from probing.controlled_change import ControlledChange, Integers, Mean
+from ui.pages.compare.pair_set_results import PairSet, Place
+from ui.show.numbers import format_small
+
+MOST_NAMED = 6  # heads
+
+
+def describe_pair_set(found: PairSet) -> list[str]:
+    """How many heads change more with the meaning than with the wording, which the most, and what was left out."""
+    sentences = [_describe_tested(found) if found.across.has_test else _describe_untested(found)]
+    if found.one_word is not None:
+        sentences.append(_fair(found, found.one_word))
+    if found.left_out:
+        many, reason = len(found.left_out), found.left_out[-1]
+        sentences.append(
+            ngettext(
+                "{many:,} pair was left out. {reason}",
+                "{many:,} pairs were left out. {reason}",
+                many,
+                many=many,
+                reason=reason,
+            )
+        )
+    return sentences
+
+
+def _describe_tested(found: PairSet) -> str:
+    across = found.across
+    more = across.more_heads
+    does = ngettext(
+        "{many} of {size} heads changes more with the meaning than with the wording",
+        "{many} of {size} heads change more with the meaning than with the wording",
+        len(more),
+        many=len(more),
+        size=len(found.meaning_excess),
+    )
+    controls = sum(pair.control for pair in found.pairs)
+    counted = (
+        gettext_lazy(
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
+            "test within each text, corrected for all heads by Holm's method)."
+        )
+        if across.within
+        else gettext_lazy(
+            "{heads} ({pairs} of different meaning, {controls:,} of different wording only; two-sided permutation "
+            "test between texts, since none has both kinds, corrected for all heads by Holm's method)."
+        )
+    )
+    most = int(max(more, key=lambda at: found.meaning_excess[at])) if len(more) else int(found.meaning_excess.argmax())
+    against = (
+        gettext_lazy("{head} the most: {change} bits against {control}.")
+        if len(more)
+        else gettext_lazy("The largest difference, {head}, may be luck: {change} bits against {control}.")
+    )
+    change, control = (format_small(float(mean.mean[most])) for mean in (across.change, across.control))
+    said = [
+        _(counted, heads=does + _names(found, more), pairs=_pairs(len(found.pairs) - controls), controls=controls),
+        _(against, head=found.name(most), change=change, control=control),
+    ]
+    return join_sentences(*said)
+
+
+def _fair(found: PairSet, one: ControlledChange) -> str:
+    """That the kinds differ in unlike numbers of words, and what is left where they do not."""
+    change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
+    said = _(
+        "A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
+        " {control:.1f}, which alone may move a head.",
+        change=change,
+        control=control,
+    )
+    if not one.has_test:
+        return _("{said} Of each kind, pairs that differ in one word only would tell; there are none.", said=said)
+    more, texts = one.more_heads, one.more.n if one.within else one.change.n
+    does = ngettext(
+        "{many} of {size} heads changes more with the meaning",
+        "{many} of {size} heads change more with the meaning",
+        len(more),
+        many=len(more),
+        size=len(one.p),
+    )
+    return _(
+        "{said} Of the pairs that differ in one word only ({texts}), {heads}.",
+        said=said,
+        texts=ngettext("{n:,} text", "{n:,} texts", texts, n=texts),
+        heads=does + _names(found, more),
+    )
+
+
+def _names(found: PairSet, heads: Integers) -> str:
+    """A few of some heads, those that are furthest apart."""
+    order = sorted((int(at) for at in heads), key=lambda at: -found.meaning_excess[at])
+    if not order:
+        return ""
+    names, rest = format_comma_list([found.name(at) for at in order[:MOST_NAMED]]), len(order) - MOST_NAMED
+    return _(": {heads} and {n} others", heads=names, n=rest) if rest > 0 else _(": {heads}", heads=names)
+
+
+def _describe_untested(found: PairSet) -> str:
+    across = found.across
+    if not across.change.n:
+        return _("All these pairs are controls, so nothing is held against them. Add pairs of the kind “change”.")
+    most = int(across.change.mean.argmax())
+    return _(
+        "{pairs}, none of them a control, so what a change of wording alone does is not known. The most changed of "
+        "{heads} heads is {head}: {bits} bits{interval}.",
+        pairs=_pairs(len(found.pairs)),
+        heads=len(across.change.mean),
+        head=found.name(most),
+        bits=format_small(float(across.change.mean[most])),
+        interval=_interval(across.change, most),
+    )
+
+
+def describe_head(found: PairSet, head: Place) -> str:
+    """One head's numbers with their intervals, and what the test says."""
+    across, at = found.across, head[0] * found.shape[1] + head[1]
+    said = [
+        _(where, bits=format_small(float(mean.mean[at])), interval=_interval(mean, at))
+        for mean, where in (
+            (across.change, gettext_lazy("{bits} bits where the meaning changes{interval}")),
+            (across.control, gettext_lazy("{bits} bits where only the wording does{interval}")),
+        )
+        if mean.n
+    ]
+    name, numbers = found.name(at), _(" and ").join(said)
+    if not across.has_test:
+        return _("Head {head}: {numbers}.", head=name, numbers=numbers)
+    verdict = translate(across.verdict(at))
+    return _("Head {head}: {numbers}. Test: {verdict} with the meaning.", head=name, numbers=numbers, verdict=verdict)
+
+
+def _interval(mean: Mean, at: int) -> str:
+    if np.isnan(mean.low[at]):
+        return ""
+    return _(
+        " (95 % interval {low} to {high})",
+        low=format_small(float(mean.low[at])),
+        high=format_small(float(mean.high[at])),
+    )
+
+
+def _pairs(n: int) -> str:
+    return ngettext("{n:,} pair", "{n:,} pairs", n, n=n)

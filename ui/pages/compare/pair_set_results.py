@@ -1,0 +1,179 @@
+"""Every head's change in every pair of a set, a pair at a time, and what the set says of each head."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.mask import FloatArray
+from attention.trace import Trace
+from i18n import _, error_message, gettext_lazy
+from inference import TraceRequest, UserError
+from inference.byte_cache import ByteLru
+from probing.controlled_change import ControlledChange, Numbers, compare_with_control
+from probing.text_pairs import TextPair, groups
+from ui.input.unknown_words import require_readable
+from ui.run.downloading import offer_or_show
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
+from ui.run.services import ViewOptions, get_backend, get_trace_store
+from ui.run.traces import request_of
+from ui.state.session import FRESH
+from ui.state.view_state import ViewState
+
+KEPT = 2**24  # bytes of pairs' changes
+KEPT_SETS = 2**22
+OF_THE_TEXT = ("cut", "text", "reads")  # ways out of a refusal that concerns one pair alone
+Place = tuple[int, int]
+Verdicts = tuple[ControlledChange, ControlledChange | None]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSet:
+    """What is known of a set on one model; pairs that were not read are left out."""
+
+    pairs: tuple[TextPair, ...]
+    bits: FloatArray  # Jensen–Shannon divergence, (pair, layer, head)
+    across: ControlledChange  # heads numbered layer by layer
+    one_word: (
+        ControlledChange | None
+    )  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
+    left_out: tuple[str, ...]  # why, for each pair that was not read
+    digest: str  # of the pairs that were asked for
+    base: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers and heads."""
+        return self.bits.shape[1], self.bits.shape[2]
+
+    @property
+    def meaning_excess(self) -> Numbers:
+        """By how much each head changes more with the meaning, (head,); without a control, by how much it changes."""
+        told = self.across
+        if told.has_test:
+            return told.apart
+        return told.change.mean if told.change.n else told.control.mean
+
+    def as_map(self, values: Numbers) -> FloatArray:
+        """A number a head as (layer, head)."""
+        found: FloatArray = np.asarray(values, np.float32).reshape(self.shape)
+        return found
+
+    def place(self, head: int) -> Place:
+        """Layer and head of a head's number."""
+        return head // self.shape[1], head % self.shape[1]
+
+    def name(self, head: int) -> str:
+        """A head as it is called."""
+        layer, number = self.place(head)
+        return f"{layer + self.base}-{number + self.base}"
+
+
+def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
+    """The first text that the model can read, whose parts can then be picked; None where there is none, which is
+    said."""
+    reason = ""
+    for pair in pairs:
+        try:
+            with st.spinner(_("Reading the first pair"), show_time=True):
+                return require_readable(get_backend().trace(_request(choice, pair.a)))
+        except UserError as refusal:
+            if refusal.way_out not in OF_THE_TEXT:
+                offer_or_show(refusal, choice)
+                return None
+            reason = refusal.message
+    show_notice(_("The model could read none of these texts. {reason}", reason=reason))
+    return None
+
+
+def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions) -> PairSet | None:
+    """The pairs compared as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
+    mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
+    read, bits, left_out = [], [], []
+    for at in stoppable_steps(mark, len(pairs), _("Comparing every head, pair by pair")):
+        found = _map_cache().get_or_make(
+            (choice.model, choice.revision, look, pairs[at].a, pairs[at].b),
+            lambda pair=pairs[at]: _head_changes(choice, pair, look),  # type: ignore[misc]
+            lambda made: 500 if isinstance(made, str) else made.nbytes + 500,
+        )
+        if isinstance(found, str):
+            left_out.append(found)
+        else:
+            read.append(pairs[at])
+            bits.append(found)
+    if not read:
+        if left_out:
+            show_notice(_("None of these pairs could be compared. {reason}", reason=left_out[-1]))
+        return None
+    if len(left_out) > len(read):
+        many, of = len(left_out), len(left_out) + len(read)
+        show_notice(
+            _(
+                "{many:,} of {of:,} pairs were left out, too many for a result. {reason}",
+                many=many,
+                of=of,
+                reason=left_out[-1],
+            )
+        )
+        return None
+    values = np.stack(bits)
+    told, one_word = _verdict_cache().get_or_make(
+        (mark, len(read) + len(left_out)), lambda: _summarize(read, values), lambda made: 24 * made[0].p.nbytes
+    )
+    return PairSet(tuple(read), values, told, one_word, tuple(left_out), digest, choice.count)
+
+
+def _summarize(pairs: Sequence[TextPair], bits: FloatArray) -> Verdicts:
+    """What all pairs say and, where the kinds differ in unlike numbers of words, what those of one word say."""
+    words = {kind: [pair.words for pair in pairs if pair.control == kind] for kind in (False, True)}
+    unlike = all(words.values()) and np.mean(words[False]) != np.mean(words[True])
+    one = [at for at, pair in enumerate(pairs) if pair.words == 1]
+    return _test_pairs(pairs, bits), _test_pairs([pairs[at] for at in one], bits[one]) if unlike else None
+
+
+def _test_pairs(pairs: Sequence[TextPair], bits: FloatArray) -> ControlledChange:
+    values = bits.reshape(len(pairs), bits.shape[1] * bits.shape[2]).astype(np.float64)
+    return compare_with_control(
+        values, np.array([pair.control for pair in pairs], bool), np.array(groups(pairs), np.intp)
+    )
+
+
+@cache
+def _map_cache() -> ByteLru[FloatArray | str]:
+    return ByteLru(KEPT)
+
+
+@cache
+def _verdict_cache() -> ByteLru[Verdicts]:
+    return ByteLru(KEPT_SETS)
+
+
+def _request(choice: ViewState, text: str) -> TraceRequest:
+    return request_of(replace(choice, **FRESH, text=text, pair="", target=""))
+
+
+def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> FloatArray | str:
+    """Every head's change, (layer, head); where the pair cannot be compared, why."""
+    try:
+        left, right = map(require_readable, get_backend().traces([_request(choice, text) for text in (pair.a, pair.b)]))
+        views = [get_trace_store().view(trace, look) for trace in (left, right)]
+        heads = same_heads(*views)
+        assert heads is not None  # one model read both
+        if not all(view.queries and view.keys for view in views):
+            return gettext_lazy("All tokens of a text are special tokens, and these are hidden.")
+        bits = changes(AlignedViews.align(*views), heads).bits
+    except UserError as refusal:
+        if refusal.way_out not in OF_THE_TEXT:
+            raise
+        return refusal.message
+    except ValueError as error:  # no words in common
+        return error_message(error)
+    return gettext_lazy("A head has no row that can be compared.") if np.isnan(bits).any() else bits

@@ -1,0 +1,93 @@
+"""The pairs that are compared as a set: the app's probes, or a file of the reader's own."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from i18n import _, gettext_lazy
+from inference import UserError
+from probing.text_pairs import TextPair, parse
+from ui.input.bound_widget import bound_widget
+from ui.input.text_files import TABLES, pick_encoding
+from ui.pages.compare.options import BRINGS, CompareOptions
+from ui.paths import ASSETS
+from ui.run.notices import show_notice
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+
+FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
+WANTED = gettext_lazy(
+    "Bring a CSV, TSV, JSON Lines or Parquet file with a text in column a and another in column b. An optional column"
+    " kind marks each pair as “change” (the default: the meaning differs) or “control” (only the wording differs)."
+    " Changes are compared with the controls that share a text with them."
+)
+
+
+def _ready_pairs() -> tuple[TextPair, ...]:
+    found = []
+    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8")):
+        if probe["language"] == "English":
+            found.append(TextPair(probe["text"], probe["other"]))
+            found += [TextPair(probe["text"], neutral, control=True) for neutral in probe["neutral"]]
+    return tuple(found)
+
+
+READY = _ready_pairs()
+
+
+def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
+    """Controls for the set; None while there is none."""
+    bound_widget(
+        CompareOptions, "bring", st.segmented_control, _("Pairs"), list(BRINGS), format_func=BRINGS.get, required=True,
+        help=_("Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control"),
+    )  # fmt: skip
+    if bring == "ready":
+        changes = sum(not pair.control for pair in READY)
+        show_notice(
+            _(
+                "{changes} English sentences written for this app, each beside one that means something else, and "
+                "beside some, {controls} in all, with another word that should not matter.",
+                changes=changes,
+                controls=len(READY) - changes,
+            ),
+            role="status",
+        )
+        download_button(
+            _("Save these pairs"),
+            pairs_csv(READY),
+            "headlight-pairs.csv",
+            _("As a file that can be edited and brought"),
+        )
+        return READY
+    uploaded = st.file_uploader(
+        _("File of pairs"),
+        TABLES,
+        key=FILE,
+        max_upload_size=5,
+        help=_("At most 500 pairs; the file stays on this machine"),
+    )
+    if uploaded is None:
+        show_notice(WANTED, role="status")
+        return None
+    try:
+        encoding = pick_encoding(ENCODING, uploaded.file_id, uploaded.name, uploaded.getvalue)
+        return _parse_once((uploaded.file_id, encoding), uploaded.getvalue())
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return None
+
+
+def pairs_csv(pairs: tuple[TextPair, ...]) -> str:
+    """Pairs as a file that can be brought."""
+    lines = ([pair.a, pair.b, "control" if pair.control else "change"] for pair in pairs)
+    return csv_table(["a", "b", "kind"], lines)
+
+
+def _parse_once(file: tuple[str, str], content: bytes) -> tuple[TextPair, ...]:
+    """What a file holds in an encoding; parsed once, since the page is drawn again at every click."""
+    kept: tuple[tuple[str, str], tuple[TextPair, ...]] = st.session_state.get(PARSED, (("", ""), ()))
+    if kept[0] != file:
+        kept = st.session_state[PARSED] = (file, parse(content, file[1]))
+    return kept[1]

@@ -1,0 +1,228 @@
+"""What carries the difference between two texts: one vector, or one head's output, taken from the second at a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.trace import Trace
+from attention.view import View
+from i18n import _
+from inference import UserError
+from inference.tasks.edit_effects import Effect
+from probing.intervals import draws
+from ui.input.composing import compose
+from ui.input.models import kind_of
+from ui.input.parts import pick_part
+from ui.input.unknown_words import require_readable
+from ui.pages.compare.controls import pick_other, settle_difference
+from ui.pages.compare.options import CompareOptions
+from ui.pages.compare.patching_descriptions import describe_patching, describe_site, exceeds_band
+from ui.pages.compare.patching_metric import PatchingMetric, build_metric, pick_metric, run_metric
+from ui.pages.compare.patching_results import PatchingResult, Place, measure_patching
+from ui.run.notices import show_error, show_notice
+from ui.run.page_model import offer_way_out
+from ui.run.services import ViewOptions, get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.provenance import page_provenance
+from ui.state.params import get_params, set_params
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.figures.bars import bars
+from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_marks import mark_heads
+from viz.figures.patching import patching_map
+
+STATES, HEADS = "compare_carried_states", "compare_carried_heads"
+MOST_TOKENS = 64  # of a text: each of its words is taken in each layer, several times
+_ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
+
+
+def draw_patching(choice: ViewState, options: CompareOptions) -> None:
+    """Both texts, what is followed, the sentences, both maps, and one thing taken alone."""
+    compose(choice, kind_of(choice))
+    settled = settle_difference(choice, replace(options, differs="text"))
+    other = pick_other(choice, settled)
+    if not other:
+        show_notice(_("Type a second text, or pick a ready pair."), role="status")
+        return
+    watch, who = pick_metric(options, choice)
+    try:
+        with st.spinner(_("Asking the model"), show_time=True):
+            followed = build_metric(watch, get_params(CompareOptions), choice, who, other)
+            traces = (
+                []
+                if followed is None
+                else [require_readable(get_backend().trace(request)) for request in followed.requests]
+            )
+    except UserError as refusal:
+        offer_way_out(refusal, who, choice)
+        return
+    if followed is None or not _can_patch(traces):
+        return
+    part = _part(choice, traces[0])
+    try:
+        views = View(traces[0], part or None, words=True), View(traces[1], part or None, words=True)
+        found = measure_patching(followed, views, part, choice.count)
+    except UserError as refusal:
+        show_error(refusal)
+        return
+    if found is not None:
+        _draw(found, get_params(CompareOptions))
+
+
+def _can_patch(traces: list[Trace]) -> bool:
+    """Whether these texts can lend each other something; says why where they cannot."""
+    if not traces[0].has_qkv():
+        show_notice(
+            _(
+                "{model} computes attention in its own way, so nothing is taken from one text into the other. Pick a "
+                "model such as BERT or GPT-2.",
+                model=traces[0].model.name,
+            ),
+            role="status",
+        )
+        return False
+    longest = max(len(trace.source) for trace in traces)
+    if longest > MOST_TOKENS:
+        show_notice(_("A text has {tokens} tokens; what carries a difference is followed in texts of at most {most}.",
+              tokens=longest, most=MOST_TOKENS), role="status")  # fmt: skip
+        return False
+    return True
+
+
+def _part(choice: ViewState, trace: Trace) -> str:
+    """The part whose heads and words are taken; "" in a model that has one."""
+    if len(trace.parts) == 1:
+        return ""
+    part = choice.part if choice.part in trace.parts else "encoder"
+    pick_part(trace, ViewOptions(part))
+    return part
+
+
+def _draw(found: PatchingResult, options: CompareOptions) -> None:
+    kind, place = _selected_site(found, options.lent)
+    for sentence in describe_patching(found):
+        show_notice(sentence, role="status")
+    left, right = st.columns(2)
+    figure = patching_map(
+        found.states, found.words, theme(), _("One word's vector taken from the second text"),
+        beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None, base=found.base,
+    )  # fmt: skip
+    draw_chart(figure, STATES, place=left, on_click=_keep_state)
+    figure = head_map(
+        found.heads, theme(), _("One head's output taken"), _("part of the way"), diverging=True,
+        meaning=(_("away from the second text's answer"), _("towards it")), selected=place if kind == "h" else None,
+        base=found.base,
+    )  # fmt: skip
+    marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
+    mark_heads(figure, marked, "circle-open", theme(), found.base)
+    draw_chart(figure, HEADS, place=right, on_click=_keep_head)
+    st.caption(
+        _(
+            "Each cell is the first text read again with one thing taken from the reading of the second: on the left "
+            "the vector of a word as it enters a layer (in the last row as it enters every layer), on the right what "
+            "a head hands on for all words. Its number says how far the answer then goes from the first text's, 0, to "
+            "the second text's, 1. Dot and ring: further towards the second text's answer than 95 of 100 random "
+            "changes of the same size in that layer ({words} for each word, {heads} for each head, fixed seed). Words "
+            "stand beside those that take their place; a word without one is left as it is.",
+            words=draws(len(found.pairs)),
+            heads=draws(found.heads.shape[1]),
+        )
+    )
+    _one(found, kind, place)
+    _save(found)
+
+
+def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
+    """What is looked at alone: the reader's, else the head that carries most."""
+    named = _ONE.fullmatch(lent)
+    if named is not None:
+        place = int(named[2]), int(named[3])
+        sizes = found.heads.shape if named[1] == "h" else found.states.shape
+        if place[0] < sizes[0] and place[1] < sizes[1]:
+            return named[1], place
+        show_notice(
+            _("The link names a layer, a word or a head that is not there; what carries most is shown."), role="status"
+        )
+    known = np.nan_to_num(found.heads, nan=-np.inf)
+    layer, head = np.unravel_index(int(known.argmax()), known.shape)
+    return "h", (int(layer), int(head))
+
+
+def _keep_state(key: str) -> None:
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(CompareOptions, lent=f"s{place[0]}-{place[1]}")
+
+
+def _keep_head(key: str) -> None:
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(CompareOptions, lent=f"h{place[0]}-{place[1]}")
+        set_view_state(layer=place[0], head=place[1])
+
+
+def _one(found: PatchingResult, kind: str, place: Place) -> None:
+    """One thing taken alone: the answer before, with it, and the second text's."""
+    values = found.heads if kind == "h" else found.states
+    if np.isnan(values[place]):
+        return
+    st.subheader(_("One thing taken alone"))
+    followed: PatchingMetric = found.metric
+    effect = run_metric(replace(followed.here, edits=(found.set_of(kind, place),), other=followed.there))  # type: ignore[arg-type]
+    show_notice(describe_site(found, kind, place, effect), role="status")
+    if not effect.top:
+        return
+    shown = [_likeliest_answers(one, followed.names) for one in (found.before, effect, found.after)]
+    end = 1.2 * max(value for top in shown for _, value in top)
+    titles = (_("The first text"), _("With it taken"), _("The second text"))
+    for at, (column, title, top) in enumerate(zip(st.columns(3), titles, shown, strict=True)):
+        names, chances = zip(*top, strict=True)
+        figure = bars(
+            names, chances, theme(), title, marked=[i for i, name in enumerate(names) if name in followed.names]
+        )
+        figure.update_xaxes(range=[0, end])
+        draw_chart(figure, f"compare_carried_bars_{at}", place=column)
+
+
+def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
+    """The likeliest answers, and the two that are followed."""
+    followed = [(name, float(np.exp(log))) for name, log in zip(names, effect.values[0], strict=True)]
+    return [*effect.top[0], *(pair for pair in followed if pair[0] not in dict(effect.top[0]))]
+
+
+def _save(found: PatchingResult) -> None:
+    rows: list[list[object]] = []
+    for layer, word in np.ndindex(*found.states.shape):
+        name = "every layer" if layer == found.layers else str(layer + found.base)
+        band = found.state_bands[layer]
+        rows.append(
+            ["vector", name, "", found.words[word], _number(float(found.states[layer, word])), _number(float(band))]
+        )
+    for layer, head in np.ndindex(*found.heads.shape):
+        rows.append(["head", str(layer + found.base), head + found.base, "", _number(float(found.heads[layer, head])),
+                     _number(float(found.head_bands[layer]))])  # fmt: skip
+    names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
+    followed = found.metric
+    about: dict[str, Any] = {
+        **page_provenance(),
+        "second_text": followed.requests[1].text,
+        "hidden_in_both": followed.blank,
+        "followed": list(followed.names) or "sentence vector",
+    }
+    if followed.names:
+        for name, effect in (("log_odds_in_first_text", found.before), ("log_odds_in_second_text", found.after)):
+            about[name] = float(followed.numbers(effect)[0, 0])
+    download_button(_("Save the table"), csv_table(names, rows), "headlight-carried.csv",
+         _("Every vector and head as CSV, all digits"), key="compare_carried_save", provenance=about)  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

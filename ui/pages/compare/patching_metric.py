@@ -1,0 +1,220 @@
+"""Which answer is followed from one text to the other: a blank, the next token, a vector, or a translation's word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import FloatArray
+from attention.text_alignment import by_words
+from i18n import _
+from inference import TraceRequest
+from inference.task_heads import BARE, CAUSAL, MASKED, WRITES
+from inference.tasks.edit_effects import (
+    AnyEffects,
+    BlankEffects,
+    Effect,
+    NextTokenEffects,
+    VectorEffects,
+    WrittenEffects,
+)
+from inference.tasks.masked_words import Place
+from inference.tasks.surprisal import SurprisalRequest
+from probing.labelled.word_spacing import SIDE_BY_SIDE
+from ui.input.bound_widget import bound_widget
+from ui.input.hidden_words import TYPED
+from ui.input.models import kind_of
+from ui.pages.compare.options import WATCHES, CompareOptions
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel, pick_page_model
+from ui.run.services import get_backend
+from ui.run.traces import request_of
+from ui.show.provenance import set_answering_model
+from ui.state.examples import example_of
+from ui.state.view_state import ViewState
+
+HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
+USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}
+_TOGETHER = SIDE_BY_SIDE.pattern[1:-1]  # written without spaces: each character is taken for a word
+_WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
+
+
+@dataclass(frozen=True, eq=False)
+class PatchingMetric:
+    """One answer, asked of both texts. ``names`` are the two words whose odds are the number, none for a vector."""
+
+    here: AnyEffects  # the first text's
+    there: AnyEffects  # the second text's
+    requests: tuple[TraceRequest, TraceRequest]  # both texts as the model reads them there
+    names: tuple[str, ...] = ()
+    blank: str = ""  # the word that is hidden in both
+
+    def numbers(self, effect: Effect) -> FloatArray:
+        """What ``carried`` compares, (set, number): a vector, or the log-odds of the two words."""
+        return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
+
+
+def run_metric(question: AnyEffects) -> Effect:
+    """The answer. Raises Refusal."""
+    return get_backend().inspect(question) if isinstance(question, VectorEffects) else get_backend().predict(question)
+
+
+def pick_metric(options: CompareOptions, choice: ViewState) -> tuple[str, PageModel]:
+    """What to follow, and which model answers."""
+    kind = kind_of(choice)
+    watch = options.watch or USUAL.get(kind, "blank")
+    if kind == "encoder-decoder":
+        return "written", pick_page_model(WRITES, choice, CompareOptions)
+    bound_widget(
+        CompareOptions,
+        "watch",
+        st.segmented_control,
+        _("Follow"),
+        list(WATCHES),
+        shown=watch,
+        format_func=WATCHES.get,
+        required=True,
+        help=_("The answer of the model that is followed from the first text's to the second's."),
+    )
+    if watch == "vector":
+        set_answering_model(choice.model, choice.revision or None)
+        return watch, PageModel(choice.model, choice.revision or None, "", BARE, False)
+    return watch, pick_page_model(HEADS[watch], choice, CompareOptions)
+
+
+def build_metric(
+    watch: str, options: CompareOptions, choice: ViewState, who: PageModel, other: str
+) -> PatchingMetric | None:
+    """The question about both texts; None where something is missing, which is said. Raises Refusal."""
+    asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
+    if watch in ("next", "written"):
+        asked = replace(asked, pair=None)
+    both = asked, replace(asked, text=other)
+    if watch == "written":
+        return _first_divergence(both)
+    given: list[dict[str, Any]] = [
+        {"model": one.model, "revision": one.revision, "text": one.text, "cut": one.cut} for one in both
+    ]
+    if watch == "next":
+        return _with_words(options, PatchingMetric(NextTokenEffects(**given[0]), NextTokenEffects(**given[1]), both))
+    given = [{**one, "pair": asked.pair} for one in given]
+    if watch == "vector":
+        return PatchingMetric(VectorEffects(**given[0]), VectorEffects(**given[1]), both)
+    return _blank(options, both, given)
+
+
+def _blank(
+    options: CompareOptions, both: tuple[TraceRequest, TraceRequest], given: Sequence[dict[str, Any]]
+) -> PatchingMetric | None:
+    mask = get_backend().predict(SurprisalRequest(**given[0], stop=0)).mask
+    texts = both[0].text, both[1].text
+    typed = [TYPED in text or mask in text for text in texts]
+    places: tuple[tuple[Place, ...], ...] = ((), ())
+    if not any(typed):
+        found = hidden_in_both(*texts, example_of(texts[0], "") or example_of(texts[1], ""))
+        if found is None:
+            show_notice(
+                _("The texts share no word that could be hidden; type {typed} in both of them.", typed=TYPED),
+                role="status",
+            )
+            return None
+        places = ((found[0],), (found[1],))
+    elif not all(typed):
+        show_notice(
+            _("{typed} stands in one text only; type it in both, so that the same blank is filled.", typed=TYPED),
+            role="status",
+        )
+        return None
+    here, there = (BlankEffects(**one, hidden=mine) for one, mine in zip(given, places, strict=True))
+    requests = tuple(replace(one, text=one.text.replace(TYPED, mask)) for one in both)
+    word = "" if any(typed) else texts[0][slice(*places[0][0][1:])]
+    return _with_words(options, PatchingMetric(here, there, (requests[0], requests[1]), blank=word))
+
+
+def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> tuple[Place, Place] | None:
+    """A word that both texts have, where it stands in each: what an example asks about, else the last one.
+
+    >>> hidden_in_both("A cat sat.", "A cat ran.", None)
+    ((0, 2, 5), (0, 2, 5))
+    >>> hidden_in_both("猫坐着。", "狗坐着。", None)
+    ((0, 2, 3), (0, 2, 3))
+    >>> hidden_in_both("A cat.", "Some dogs.", None) is None
+    True
+    """
+    words = [list(_WORD.finditer(one)) for one in (text, other)]
+    names = [[word.group() for word in one] for one in words]
+    same = [(words[0][at], words[1][there]) for at, there in by_words(*names)
+            if names[0][at].casefold() == names[1][there].casefold()]  # fmt: skip
+    wanted = [] if example is None else [example.get("target"), example.get("focus")]
+    asked = [pair for name in wanted for pair in same if pair[0].group() == name]
+    if not same:
+        return None
+    one, two = (asked or same[-1:])[0]
+    return (0, *one.span()), (0, *two.span())
+
+
+def _with_words(options: CompareOptions, followed: PatchingMetric) -> PatchingMetric | None:
+    """The same with the two words that are compared: typed, else those that the second text moves most."""
+    first, second = options.first, options.second
+    if not (first and second):
+        guesses = _words_by_change(followed)
+        first = first or next((word for word in guesses if word != second), "")
+        second = second or next((word for word in reversed(guesses) if word != first), "")
+    columns = st.columns(2)
+    typed = []
+    for column, name, shown, label in (
+        (columns[0], "first", first, _("Word of the first text")),
+        (columns[1], "second", second, _("Word of the second")),
+    ):
+        about = _(
+            "What is followed is how many times likelier the first word is than the second, as a logarithm (log-odds)."
+            " Until you type, the two are those whose odds the second text changes most, of the likeliest of both."
+        )
+        typed.append(
+            bound_widget(CompareOptions, name, column.text_input, label, shown=shown, max_chars=60, help=about).strip()
+        )
+    if not all(typed) or typed[0] == typed[1]:
+        show_notice(
+            _("Type two different words to compare; each must be one piece of the model's vocabulary."), role="status"
+        )
+        return None
+    names = (typed[0], typed[1])
+    here, there = followed.here, followed.there
+    assert isinstance(here, BlankEffects | NextTokenEffects)
+    assert isinstance(there, BlankEffects | NextTokenEffects)
+    return replace(followed, here=replace(here, words=names), there=replace(there, words=names), names=names)
+
+
+def _words_by_change(followed: PatchingMetric) -> list[str]:
+    """The likeliest words of both texts, from the one that the second text makes rarer to the one it makes likelier."""
+    tops = [name for question in (followed.here, followed.there) for name, _chance in run_metric(question).top[0]]
+    words = tuple(dict.fromkeys(name for name in tops if name.isalpha()))
+    before, after = (
+        run_metric(replace(question, words=words)).values[0]
+        for question in (followed.here, followed.there)
+        if isinstance(question, BlankEffects | NextTokenEffects)
+    )
+    return [words[at] for at in np.argsort(after - before, kind="stable")]
+
+
+def _first_divergence(both: tuple[TraceRequest, TraceRequest]) -> PatchingMetric | None:
+    """The first place at which both translations go on in different ways."""
+    with st.spinner(_("Translating both texts"), show_time=True):
+        rows = [get_backend().trace(request).target for request in both]
+    ids = [[] if row is None else row.ids[1:] for row in rows]
+    same = next((at for at, (one, two) in enumerate(zip(*ids, strict=False)) if one != two), None)
+    if same is None:
+        show_notice(
+            _("Both texts are translated alike, so there is no difference to follow. Change one of them."),
+            role="status",
+        )
+        return None
+    written, words = tuple(ids[0][:same]), (ids[0][same], ids[1][same])
+    here, there = (WrittenEffects(one.model, one.revision, one.text, one.cut, written, words) for one in both)
+    requests = tuple(replace(one, written=written) for one in both)
+    return PatchingMetric(here, there, (requests[0], requests[1]), run_metric(here).names)

@@ -1,0 +1,137 @@
+"""What each vector and each head carries from the second text into the first, beside random changes as large."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import streamlit as st
+
+from attention.activation_patching import (
+    Pairs,
+    Patch,
+    head_patches,
+    paired_tokens,
+    patching_effect,
+    random_patches,
+    residual_patches,
+)
+from attention.mask import FloatArray
+from attention.text_alignment import align
+from attention.view import View
+from i18n import _
+from inference.tasks.edit_effects import Effect
+from probing.intervals import bands, by_luck, draws
+from ui.pages.compare.patching_metric import PatchingMetric, run_metric
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
+
+AT_ONCE = 8192  # tokens of one question, all its sets together
+MOST_SETS = 500  # in one question
+LEAST = 0.05  # nats between the two answers, below which there is nothing to follow
+Place = tuple[int, int]  # layer and word, or layer and head
+
+
+@dataclass(frozen=True, eq=False)
+class PatchingResult:
+    """How far each thing taken alone brings the first text's answer to the second's: 0 not at all, 1 all the way.
+
+    ``residual_patches`` is (layer + 1, word), what enters each layer and, in the last row, a word's vectors in every
+    layer; ``head_patches`` is (layer, head). Bands are by row: the signed share that a random change of the same size
+    exceeds in one of 20 cases at most. NaN if the reader stopped before it was known, or a row has too few draws.
+    """
+
+    metric: PatchingMetric
+    views: tuple[View, View]
+    words: tuple[str, ...]  # of the first text, with what stands in its place in the second
+    pairs: tuple[Pairs, ...]
+    before: Effect
+    after: Effect
+    states: FloatArray
+    heads: FloatArray
+    state_bands: FloatArray
+    head_bands: FloatArray
+    luck: tuple[float, int, int]  # heads beyond their bands if all were random: the mean, and a 95 % range
+    part: str
+    base: int
+
+    @property
+    def layers(self) -> int:
+        """How many layers there are."""
+        return len(self.heads)
+
+    def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
+        """What is taken at one place of the maps."""
+        if kind == "h":
+            return head_patches([place], self.pairs, self.part)[0]
+        return residual_patches(self.layers, self.pairs, _residual_part(self.part))[
+            place[0] * len(self.pairs) + place[1]
+        ]
+
+
+def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: str, base: int) -> PatchingResult | None:
+    """Everything measured; None where there is nothing to follow, which is said. Raises Refusal."""
+    aligned = align(*views)[0]
+    pairs = paired_tokens(*views, aligned)
+    with st.spinner(_("Asking about both texts"), show_time=True):
+        before, after = run_metric(followed.here), run_metric(followed.there)
+    ends = [followed.numbers(effect)[0] for effect in (before, after)]
+    if (followed.names and float(np.abs(ends[0] - ends[1]).max()) < LEAST) or np.array_equal(*ends):
+        show_notice(_("Both texts have the same answer, so there is no difference to follow. Change a word or what is "
+              "followed."), role="status")  # fmt: skip
+        return None
+    layers, every = views[0].layers, [*product(range(views[0].layers), range(views[0].heads))]
+    kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
+    sets = [taken for kind in kinds for taken in kind]
+    times = [draws(len(pairs)), draws(views[0].heads)]
+    seeds = [0, times[0] * len(kinds[0]) * layers]  # no two the same
+    random = [
+        taken
+        for kind, many, seed in zip(kinds, times, seeds, strict=True)
+        for taken in random_patches(kind, many, seed)
+    ]
+    found = _ask_all(followed, [*sets, *random], len(views[0].trace.source))
+    shares = np.full(len(sets) + len(random), np.nan, np.float32)
+    shares[: len(found)] = patching_effect(found, *ends) if len(found) else []
+    split, drawn = len(kinds[0]), shares[len(sets) :]
+    state_draws = drawn[: split * times[0]].reshape(layers + 1, -1)
+    head_draws = drawn[split * times[0] :].reshape(layers, -1)
+    return PatchingResult(
+        followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
+        shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
+        bands(state_draws), bands(head_draws), by_luck(head_draws, views[0].heads), part, base,
+    )  # fmt: skip
+
+
+def _residual_part(part: str) -> str:
+    """The part whose vectors a part's heads write into."""
+    return "decoder" if part == "cross" else part
+
+
+def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int) -> FloatArray:
+    """The numbers of each set, (set, number); fewer where the reader has stopped."""
+    step = min(MOST_SETS, max(1, AT_ONCE // tokens))
+    starts = range(0, len(sets), step)
+    mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
+    found: list[FloatArray] = []
+    for at in stoppable_steps(mark, len(starts), _("Taking one thing after the other from the second text")):
+        some = tuple(sets[starts[at] : starts[at] + step])
+        found.append(followed.numbers(run_metric(replace(followed.here, edits=some, other=followed.there))))  # type: ignore[arg-type]
+    return np.concatenate(found) if found else np.zeros((0, 1), np.float32)
+
+
+def _names(
+    views: tuple[View, View], pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]], blank: str
+) -> tuple[str, ...]:
+    """Each word of the first text, with the one that takes its place; the blank's word is hidden."""
+
+    def text(view: View, run: tuple[int, int]) -> str:
+        return "".join(cell.text for cell in view.queries[slice(*run)])
+
+    both = [(text(views[0], one), text(views[1], two)) for one, two in pairs]
+    names = [one if one.casefold() == two.casefold() else f"{one} → {two}" for one, two in both]
+    if blank in names:
+        names[names.index(blank)] = f"[MASK] {blank}"
+    return tuple(names)

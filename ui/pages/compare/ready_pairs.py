@@ -1,0 +1,58 @@
+"""Ready pairs of texts that differ in one thing: the app's probes, each with its changed text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from attention.text_alignment import by_words
+from i18n import _, gettext_lazy, translate
+from ui.paths import ASSETS
+
+
+@dataclass(frozen=True)
+class ReadyPair:
+    """Two texts and what they are called."""
+
+    family: str
+    name: str
+    text: str
+    other: str
+
+    def title(self) -> str:
+        """Its name with its family's, in the language that is spoken."""
+        return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
+
+
+PAIRS: tuple[ReadyPair, ...] = tuple(
+    ReadyPair(gettext_lazy(family), gettext_lazy(name), probe["text"], probe["other"])
+    for probe in json.loads((ASSETS / "probes.json").read_text(encoding="utf-8"))
+    for family, name in [(probe["family"], probe["name"])]
+    if probe.get("other")
+)
+
+
+def other_of(text: str) -> str:
+    """The ready text that differs from this one in one thing; "" where there is none.
+
+    >>> tired = PAIRS[0].text
+    >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
+    (True, True, '')
+    """
+    there = {pair.text: pair.other for pair in PAIRS}
+    back = {pair.other: pair.text for pair in PAIRS}
+    return {**back, **there}.get(text, "")
+
+
+def has_common_words(text: str, other: str) -> bool:
+    """Whether two texts have at least half of their words in common, so that one may stand beside the other unasked.
+
+    >>> (
+    ...     has_common_words("it was too tired", "it is too wide"),
+    ...     has_common_words("it was too tired", "the keys are missing"),
+    ... )
+    (True, False)
+    """
+    one, two = text.casefold().split(), other.casefold().split()
+    same = sum(one[at] == two[there] for at, there in by_words(one, two))
+    return 2 * same >= max(len(one), len(two), 1)

@@ -1,0 +1,78 @@
+"""Every head asked about a source word and two candidates in one text, and again in another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention.default_head import weight_above_expected
+from attention.head_search import counterparts, favorite_counts, links, preference
+from attention.mask import FloatArray
+from attention.view import View
+from ui.pages.find.words import Words
+from ui.state.selection import load_baselines
+from ui.state.view_state import ViewState
+
+
+@dataclass(frozen=True)
+class HeadAnswers:
+    """What every head answered about one text."""
+
+    view: View
+    words: Words
+    found: FloatArray  # (candidate, layer, head): weights
+    usual: FloatArray  # (candidate, layer, head): what other words give instead; NaN where there are none
+    strengths: FloatArray  # (candidate, layer, head): the weights, or what is left of them beyond both doubts
+    inward: bool
+
+    @property
+    def preference(self) -> FloatArray:
+        """How much stronger each head's link with the first candidate is than with the second, (layer, head).
+
+        NaN for layers without attention.
+        """
+        margins = preference(self.strengths)
+        attending = np.isin(np.arange(self.view.layers), self.view.attending)
+        known: FloatArray = np.where(attending[:, None], margins, np.float32(np.nan))
+        return known
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether links count for what they have beyond what other words and other texts give."""
+        return self.strengths is not self.found
+
+    def name(self, cell: int) -> str:
+        """A word in quotation marks."""
+        return f"“{self.view.keys[cell].text}”"
+
+    def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
+        """What is looked at, of how many other words it is the favourite in this head, and how many those are."""
+        pair = self.words.first, self.words.source
+        key, other = pair[::-1] if self.inward else pair
+        times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)
+        return self.name(key), times, others
+
+
+def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
+    """Every head asked about these words; what makes a link strong is the reader's choice."""
+    survey, habits = load_baselines(choice, view)
+    candidates = [words.first, words.second]
+    found = links(view, words.source, candidates, inward=inward)
+    if inward:
+        usual = survey.crowd.usual_column(view, words.source, view.columns(words.source))
+        rows = None if habits is None else [habits.row(view, each)[..., words.source] for each in candidates]
+        placed = None if rows is None else np.array(rows)
+    else:
+        usual = survey.crowd.usual_row(view, words.source, view.rows(words.source))
+        placed = None if habits is None else np.moveaxis(habits.row(view, words.source)[..., candidates], 2, 0)
+    given = np.moveaxis(usual[..., candidates], 2, 0)
+    strengths = found if choice.by == "weight" else weight_above_expected(found, given, placed)
+    return HeadAnswers(view, words, found, given, strengths, inward)
+
+
+def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
+    """The same question about another text; None where one of the words has no counterpart there."""
+    before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
+    places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
+    return None if places is None else ask_heads(view, Words(*places), asked.inward, choice)

@@ -1,0 +1,276 @@
+"""What the newest token looked at before the next one was chosen: the text shaded, and every head on a map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.attention_sinks import largest_weight_back, mean_distance_back, without_first, without_missing
+from attention.mask import FloatArray
+from attention.tokens import TokenRow
+from i18n import _, translate
+from inference.tasks.decoding import DecodingStep, NextToken
+from ui.input.bound_widget import bound_widget
+from ui.input.head_picking import head_name, head_of, keep_head, rank_of
+from ui.pages.generate.options import CELLS, OVERS, GenerateOptions
+from ui.pages.generate.prompt import prompt_length
+from ui.run.notices import show_notice
+from ui.run.page_model import ask_model
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.provenance import page_provenance
+from ui.state.params import set_params
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
+from viz.figures import head_map
+from viz.figures.bars import bars
+
+MOST = 10  # tokens listed
+LEAST = 0.01  # a weight below is no look back
+MAP, STRIP = "generate_map", "generate_strip"
+
+
+@dataclass(frozen=True, eq=False)
+class StepAttention:
+    """One step as it is looked at: the token at ``place`` of the text came, or comes, after it."""
+
+    step: DecodingStep
+    place: int
+    layer: int
+    head: int
+    weights: FloatArray  # (token,) the weights that the reader asked for, of the tokens before ``place``
+    base: int
+
+    @property
+    def head_name(self) -> str:
+        """The head's name."""
+        return head_name(self.layer, self.head, self.base)
+
+
+def selected_step(
+    request: NextToken, step: DecodingStep, options: GenerateOptions
+) -> tuple[NextToken, DecodingStep, int]:
+    """The step that the reader looks at, how it was asked, and the place of the token that came, or comes, after it.
+
+    Raises Refusal.
+    """
+    place = len(step.row)
+    if not options.at or options.at >= place:
+        return request, step, place
+    asked = request_before(request, prompt_length(step, request), options.at)
+    return asked, ask_model(asked, _("Reading the text up to this token")), options.at
+
+
+def step_attention(
+    choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions
+) -> StepAttention | None:
+    """Where that step looked; None where the architecture does not give its attention. Raises Refusal."""
+    if options.at == 0:
+        show_notice(_("Nothing stands before the first token, so no step led to it; pick another one."), role="status")
+    _asked, mine, place = selected_step(request, step, options)
+    if mine.looks is None:
+        return None
+    every = without_missing(mine.looks)
+    looks = every if options.first else without_first(every)
+    layer, head = head_of(choice, largest_weight_back(every))
+    shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": np.nanmean(looks, (0, 1))}[options.over]
+    return StepAttention(mine, place, layer, head, shown, choice.count)
+
+
+def request_before(request: NextToken, length: int, place: int) -> NextToken:
+    """The question whose answer says what comes at ``place`` of a text that has ``length`` tokens of prompt.
+
+    >>> request = NextToken(text="a b", written=(7, 8))
+    >>> request_before(request, 2, 3).written, request_before(request, 2, 1).cut
+    ((7,), 1)
+    """
+    if place >= length:
+        return replace(request, written=request.written[: place - length])
+    return replace(request, written=(), cut=place)
+
+
+def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToken, options: GenerateOptions) -> None:
+    """What was looked at in one sentence, and the text as chips; a click on one asks for the step that led to it."""
+    if seen is None:
+        show_notice(
+            _("This architecture does not give its attention step by step; “All heads” reads the whole text."), "status"
+        )
+    else:
+        show_notice(summary(seen, step, options), role="status")
+    length = prompt_length(step, request)
+    chips = [_chip(step.row, at, length, seen) for at in range(len(step.row))]
+    token_strip.mount(
+        chips, STRIP, title=_("Click a token to see what was looked at before it"), on_pick=lambda: _on_pick(step)
+    )
+    st.caption(
+        _(
+            "Shade: the weight that the outlined token, the newest one then, gives to each token. The step that "
+            "chooses a token is taken one place before it: there the model has read all that stands to its left, and "
+            "not yet the token itself. Dashes: the token that came then. Underneath a written token stands its number."
+        )
+    )
+
+
+def when_of(step: DecodingStep, place: int) -> str:
+    """The step that led to a place of the text, at the beginning of a sentence."""
+    if place < len(step.row):
+        return _("Before “{piece}” came", piece=step.row.pieces[place])
+    return _("At the end of the text") if step.ended else _("Before the next token")
+
+
+def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -> str:
+    """One true sentence about what was looked at."""
+    row, shown = seen.step.row, seen.weights
+    when = when_of(step, seen.place)
+    who = {
+        "head": seen.head_name,
+        "layer": _("layer {layer}, on average over its heads,", layer=seen.layer + seen.base),
+        "all": _("the model, on average over all heads,"),
+    }[options.over]
+    scaled = "" if options.first else _("; the first token is left out and the rest scaled to one")
+    if len(shown) < 4:
+        given = _("; {who} gives the first token {weight:.2f}", who=who, weight=shown[0]) if options.first else ""
+        return _("{when}, there is too little to look back at{given}.", when=when, given=given)
+    if not options.first and not shown.any():
+        return _("{when}, {who} gives the first token everything, so nothing is left without it.", when=when, who=who)
+    at = 1 + int(shown[1:-2].argmax())
+    ends = _("the first token gets {weight:.2f}, ", weight=shown[0]) if options.first else ""
+    others = {"ends": ends, "neighbour": shown[-2], "newest": shown[-1], "scaled": scaled}
+    if shown[at] < LEAST:
+        return _(
+            "{when}, {who} gives each token further back less than {least}; {ends}the newest token's neighbour "
+            "{neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
+            when=when,
+            who=who,
+            least=LEAST,
+            **others,
+        )
+    rank = ""
+    if options.over == "head" and options.first:
+        looks = np.ones((1, 1, 1), np.float32) if seen.step.looks is None else seen.step.looks
+        most = largest_weight_back(without_missing(looks))
+        rank = _(", {rank} to a token further back", rank=rank_of(most, seen.layer, seen.head))
+    return _(
+        "{when}, {who} looks back at “{piece}” ({weight:.2f}{rank}); {ends}the newest token's "
+        "neighbour {neighbour:.2f} and the newest itself {newest:.2f}{scaled}.",
+        when=when,
+        who=who,
+        piece=row.pieces[at],
+        weight=shown[at],
+        rank=rank,
+        **others,
+    )
+
+
+def _chip(row: TokenRow, at: int, length: int, seen: StepAttention | None) -> TokenChip:
+    glued = row.goes_on(at)
+    label = str(at - length + 1) if at >= length else ""
+    if seen is None or at >= seen.place:
+        ahead: Mark = "target" if seen is not None and at == seen.place else ""
+        return TokenChip(row.pieces[at], None, ahead, glued, row.words[at] is None, "", label, row.unknown[at])
+    mark: Mark = "chosen" if at == seen.place - 1 else ""
+    weight = float(seen.weights[at])
+    return TokenChip(
+        row.pieces[at], weight, mark, glued, row.words[at] is None, f"{weight:.4f}", label, row.unknown[at]
+    )
+
+
+def _on_pick(step: DecodingStep) -> None:
+    at = token_strip.picked_chip(STRIP)
+    if at is not None and at < len(step.row):
+        set_params(GenerateOptions, at=at)
+
+
+def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
+    """Every head's look back as a map, and the file."""
+    if seen is None or seen.step.looks is None:
+        return
+    _switches()
+    every = without_missing(seen.step.looks)
+    show_notice(describe_furthest(seen, mean_distance_back(every)), role="status")
+    values = largest_weight_back(every) if options.cell == "strongest" else mean_distance_back(every)
+    title, unit = map(translate, CELLS[options.cell])
+    figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
+    left, right = st.columns(2)
+    draw_chart(figure, MAP, place=left, on_click=keep_on_text)
+    draw_chart(_most_attended(seen), "generate_most", place=right)
+    right.caption(_("The places that get most, counted from 0, with the weights that shade the text above."))
+    st.caption(
+        _(
+            "Each cell is a head: its largest weight further back, or its mean distance with the first token counted "
+            "as 0. “Further back” leaves out the first token, the newest and its neighbour. Click a cell to see its "
+            "weights on the text above."
+        )
+    )
+    folded = st.expander(_("Every head's weights as a file"), key="generate_looks_file", on_change="rerun")
+    if folded.open:
+        download_button(
+            _("Save as CSV"),
+            _file(seen, every),
+            "headlight-looks.csv",
+            _("On every token, all digits"),
+            place=folded,
+            provenance=page_provenance(),
+        )
+
+
+def keep_on_text(key: str) -> None:
+    """In the callback of a map of heads: the head that was clicked is the one whose weights shade the text."""
+    keep_head(key)
+    set_params(GenerateOptions, over="head")
+
+
+def describe_furthest(seen: StepAttention, far: FloatArray) -> str:
+    """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
+    layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
+    if not far[layer, head]:
+        return _("No head looks at a token between the first and the newest.")
+    return _(
+        "Furthest back looks {head}: {tokens:.1f} tokens on average, weights on the first token counted as none.",
+        head=head_name(int(layer), int(head), seen.base),
+        tokens=far[layer, head],
+    )
+
+
+def _file(seen: StepAttention, every: FloatArray) -> str:
+    pieces = seen.step.row.labels
+    rows = (
+        (layer + seen.base, head + seen.base, at, pieces[at], float(every[layer, head, at]))
+        for layer, head, at in np.argwhere(np.isfinite(every)).tolist()
+    )
+    return csv_table(("layer", "head", "place", "token", "weight"), rows)
+
+
+def _most_attended(seen: StepAttention) -> Any:
+    """The tokens that get most of what is shown."""
+    order = np.argsort(-seen.weights, kind="stable")[:MOST]
+    names = seen.step.row.labels
+    labels = [f"{at}: {names[at]}" for at in order]
+    return bars(labels, seen.weights[order].tolist(), theme(), _("What is looked at most"), _("weight"))
+
+
+def _switches() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        bound_widget(
+            GenerateOptions, "over", st.segmented_control, _("Shade the text by"), list(OVERS), format_func=OVERS.get,
+            required=True, help=_("The weights of the chosen head, or their mean over its layer or over all heads"),
+        )  # fmt: skip
+        bound_widget(
+            GenerateOptions, "cell", st.segmented_control, _("Each cell shows"), list(CELLS),
+            format_func=lambda name: CELLS[name][0], required=True,
+            help=_("What the map below shows of every head"),
+        )  # fmt: skip
+        first_switch()
+
+
+def first_switch() -> None:
+    """The switch that takes the first token out of what is shown."""
+    bound_widget(
+        GenerateOptions, "first", st.checkbox, _("Count the first token"),
+        help=_("Off: the first token is left out, and each head's other weights are scaled to one"),
+    )  # fmt: skip

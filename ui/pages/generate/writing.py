@@ -1,0 +1,187 @@
+"""Writing on: one token, or many one after the other; what has been written is kept at every moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from i18n import _
+from inference import UserError
+from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
+from ui.input.bound_widget import bound_widget
+from ui.pages.generate.history import note, write
+from ui.pages.generate.options import PICKS, GenerateOptions
+from ui.pages.generate.prompt import MOST_MORE, clamp, go_to, mark_of, on_path, text_of
+from ui.run.notices import show_notice
+from ui.run.progress import STOPPED, stoppable_steps
+from ui.run.services import get_backend
+from ui.show.download import download_button
+from ui.show.provenance import add_header
+from ui.state.params import parse_params
+from ui.state.session import own_query
+
+JOB = "generate_job"
+
+
+@dataclass
+class WritingJob:
+    """Many tokens that are being written."""
+
+    start: NextToken
+    many: int
+    pick: str
+    path: tuple[int, ...]  # how far it has come
+    at: tuple[int, ...]  # where the address stands; elsewhere the reader has gone away from it
+    done: bool = False
+
+    @property
+    def mark(self) -> str:
+        """What tells this work from other work (ui.run.progress)."""
+        return f"generate {self.start.key} {self.many} {self.pick}"
+
+
+def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
+    """What the rule writes next."""
+    return step.chosen if pick == "drawn" else step.greedy
+
+
+def written_on(request: NextToken) -> NextToken:
+    """The request after the writing that was asked for, as far as it comes; the address follows. Raises Refusal."""
+    job: WritingJob | None = st.session_state.get(JOB)
+    if job is None:
+        return request
+    path = request.written
+    same = mark_of(job.start) == mark_of(request)
+    if job.done:
+        # A click on Stop in the last moment brings the address from before: what was written is not lost for that.
+        del st.session_state[JOB]
+        late = st.session_state[STOPPED].pop(job.mark, None) is not None
+        path = job.path if late and same and path == job.start.written else path
+    elif not same or path != job.at or replace(job.start, written=path) != request:
+        # Something else was chosen meanwhile. Under another rule the same text goes on from where it has come to.
+        del st.session_state[JOB]
+        path = job.path if same and path == job.at else path
+    else:
+        path, done = _written_path(job)
+    if path != request.written:
+        go_to(request, path)
+    still = st.session_state.get(JOB) is job
+    if still:  # only now: a click while the address is written begins the script anew
+        job.at, job.done = path, done
+    return replace(request, written=path)
+
+
+def _written_path(job: WritingJob) -> tuple[tuple[int, ...], bool]:
+    """How far the writing has come, and whether nothing of it is left to do."""
+    place, path = st.empty(), job.start.written
+    ended = False
+    try:
+        for _at in stoppable_steps(job.mark, job.many, _("Writing")):
+            if ended:
+                continue  # the count runs out, so that its bar goes
+            request = replace(job.start, written=path)
+            step = get_backend().predict(request)
+            ended = step.ended or step.room == 0
+            if not ended:
+                written = next_candidate(step, job.pick)
+                note(request, written)
+                path = job.path = (*path, written.token)
+                with place:
+                    show_notice(f"{step.text}{written.text} …", role="none")
+    except UserError:
+        st.session_state.pop(JOB, None)
+        raise
+    place.empty()
+    return path, ended or len(path) == len(job.start.written) + job.many
+
+
+def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
+    """The buttons that write, and those that go back."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _forward(request, step, options)
+        st.button(
+            _("One back"),
+            key="generate_back",
+            icon=":material/undo:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, request.written[:-1]),
+            help=_("Take the newest token away; the history keeps it"),
+        )
+        st.button(
+            _("To the prompt"),
+            key="generate_start",
+            icon=":material/first_page:",
+            disabled=not request.written,
+            on_click=lambda: go_to(request, ()),
+            help=_("Take all written tokens away; the history keeps them"),
+        )
+        download_button(
+            _("Save the text"),
+            add_header(text_of(request, step)),
+            "headlight-text.txt",
+            _("The model in the first lines, then the prompt and what was written after it, as plain text"),
+            kind="text/plain",
+        )
+
+
+def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
+    """One token, or many, and which."""
+    over = step.ended or step.room == 0
+    many = clamp(options.more, 1, MOST_MORE)
+    st.button(
+        _("Next token"),
+        key="generate_next",
+        icon=":material/keyboard_tab:",
+        disabled=over,
+        on_click=write_next,
+        args=(request, step, options.pick),
+        help=_("Write one token: the likeliest, or the one drawn under the rule"),
+    )
+    st.button(
+        _("Write more"),
+        key="generate_more",
+        icon=":material/fast_forward:",
+        disabled=over,
+        on_click=begin,
+        args=(request, many, options.pick),
+        help=_("Write as many tokens as the number beside it says, one by one; it can be stopped"),
+    )
+    bound_widget(
+        GenerateOptions,
+        "more",
+        st.number_input,
+        _("How many"),
+        shown=many,
+        min_value=1,
+        max_value=MOST_MORE,
+        width=110,
+        help=_("Tokens that “Write more” writes"),
+    )
+    bound_widget(
+        GenerateOptions, "pick", st.segmented_control, _("Which token is written"), list(PICKS), format_func=PICKS.get,
+        required=True,
+        help=_("The likeliest each time, or one drawn by its probability under temperature, top-k and top-p"),
+    )  # fmt: skip
+
+
+def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:
+    """Writes the next token. A reader who clicks faster than the page is drawn gets as many as there were clicks."""
+    here, job = _request_at_address(request), st.session_state.get(JOB)
+    if here == request:
+        write(request, next_candidate(step, pick))
+    else:
+        begin(request, 1 + (job.many if job is not None and job.start == here else 0), pick)
+
+
+def begin(request: NextToken, many: int, pick: str) -> None:
+    """Begin to write so many tokens from where the address stands."""
+    start = _request_at_address(request)
+    job = WritingJob(start, many, pick, start.written, start.written)
+    st.session_state.get(STOPPED, {}).pop(job.mark, None)
+    st.session_state[JOB] = job
+
+
+def _request_at_address(request: NextToken) -> NextToken:
+    """The request where the address stands by now; the page that was clicked may not show that yet."""
+    return on_path(request, parse_params(GenerateOptions, own_query())[0])

@@ -1,0 +1,141 @@
+"""What the blank attends to, in every head: who gives one word how much, and where one head looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import FloatArray
+from attention.trace import Trace
+from i18n import _
+from inference import TraceRequest
+from inference.tasks.masked_words import Filled, MaskedWords
+from ui.input.head_picking import head_of, keep_head, rank_of
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.numbered_names import number_duplicates
+from ui.state.examples import example_of
+from ui.state.session import FRESH, set_view_state
+from ui.state.view_state import ViewState, to_query
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
+from viz.figures import head_map
+
+MAP, STRIP = "blank_map", "blank_strip"
+
+
+def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
+    """The map of heads for one word, the text shaded by one head, and the way to the Explore page."""
+    asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
+    with st.spinner(_("Reading the text with its blanks"), show_time=True):
+        trace = get_backend().trace(asked)
+    place = blank_in(trace, filled, at)
+    if place is None:
+        show_notice(
+            _(
+                "The model reads this text differently once it is written with mask tokens; its maps are another"
+                " text's."
+            ),
+            role="status",
+        )
+        return
+    rows = trace.rows(place)  # (layer, head, token)
+    words = _word_tokens(trace)
+    word = _selected_word(choice, trace, words, rows, place)
+    given = rows[:, :, list(words[word])].sum(-1)  # (layer, head)
+    layer, head = head_of(choice, given)
+    names = number_duplicates([_name(trace, one) for one in words])
+    name, base = names[word], choice.count
+    show_notice(
+        _(
+            "Layer {layer} · head {head}: the blank gives “{word}” {weight:.2f}; {rank}.",
+            layer=layer + base,
+            head=head + base,
+            word=name,
+            weight=given[layer, head],
+            rank=rank_of(given, layer, head),
+        ),
+        role="status",
+    )
+    figure = head_map.head_map(
+        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head), base=base
+    )
+    draw_chart(figure, MAP, on_click=keep_head)
+    st.caption(
+        _("Each cell a head: the weight that the blank gives to the word (to all its pieces). Click one to see it.")
+    )
+    _strip(
+        trace,
+        rows[layer, head],
+        words,
+        word,
+        place,
+        _("Where layer {layer} · head {head} looks", layer=layer + base, head=head + base),
+    )
+    st.caption(
+        _("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")
+    )
+    link = {"text": filled.text, "pair": filled.pair or "", "model": who.model, "revision": who.revision or ""}
+    view = {"layer": layer, "head": head, "focus": place, "to": words[word][0], "cut": request.cut}
+    st.page_link(
+        "../../pages/explore.py",
+        label=_("Look at this text on the Explore page"),
+        icon=":material/grid_view:",
+        query_params=to_query(replace(choice, **{**FRESH, **link, **view})),
+        help=_("Every head of the same text, mask tokens included, with the blank in focus"),
+    )
+
+
+def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
+    """Where blank ``at`` stands among the trace's tokens; None where the text reads otherwise with its mask tokens."""
+    if filled.whole:
+        return filled.blanks[at].position
+    found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
+    return found[at] if len(found) == len(filled.blanks) else None
+
+
+def _word_tokens(trace: Trace) -> list[tuple[int, ...]]:
+    """Tokens of each word, special tokens alone, in the text's order."""
+    row = trace.source
+    groups: dict[object, list[int]] = {}
+    for at, word in enumerate(row.words):
+        groups.setdefault((row.segments[at], word) if word is not None else at, []).append(at)
+    return [tuple(group) for group in groups.values()]
+
+
+def _selected_word(choice: ViewState, trace: Trace, words: list[tuple[int, ...]], rows: FloatArray, place: int) -> int:
+    """The word that is asked about: the reader's, else the example's, else the one that some head gives most."""
+    example = example_of(choice.text, choice.pair) or {}
+    asked = [at for at, word in enumerate(words) if choice.to in word]
+    asked += [at for at, word in enumerate(words) if _name(trace, word) == str(example.get("target")).lower()]
+    if asked and place not in words[asked[0]]:
+        return asked[0]
+    most = np.array([rows[:, :, list(word)].sum(-1).max() for word in words])
+    for at, word in enumerate(words):
+        if place in word or trace.source.words[word[0]] is None or not _name(trace, word).strip(".,;:!?'\"()"):
+            most[at] = -1
+    return int(most.argmax())
+
+
+def _name(trace: Trace, word: tuple[int, ...]) -> str:
+    return "".join(trace.tokens[at] for at in word)
+
+
+def _strip(trace: Trace, row: FloatArray, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
+    chips = []
+    for at, word in enumerate(words):
+        weight = float(row[list(word)].sum())
+        mark: Mark = "chosen" if place in word else "target" if at == chosen else ""
+        special = trace.source.words[word[0]] is None
+        chips.append(TokenChip(_name(trace, word), shade=weight, mark=mark, special=special, title=f"{weight:.4f}"))
+
+    def on_pick() -> None:
+        at = token_strip.picked_chip(STRIP)
+        if at is not None and at < len(words):
+            set_view_state(to=words[at][0])
+
+    token_strip.mount(chips, STRIP, title=title, on_pick=on_pick)

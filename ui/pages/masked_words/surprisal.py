@@ -1,0 +1,107 @@
+"""How surprising each word of the text is, as a heat line, and the text's pseudo-perplexity."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import FloatArray
+from attention.surprisal import bits, of_words, pseudo_perplexity
+from attention.tokens import TokenRow
+from i18n import _, gettext_lazy, translate
+from inference.tasks.masked_words import MaskedWords
+from inference.tasks.surprisal import SurprisalRequest
+from ui.run.many_questions import ask_many
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.draw_table import draw_table
+from ui.show.numbered_names import number_duplicates
+from ui.show.provenance import page_provenance
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
+
+TOKENS_AT_ONCE = 2048  # of hidden texts in one question
+FULL = 15.0  # bits at which the shade is full: one in 32,768
+
+
+def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
+    """Every piece asked for with itself and the rest of its word hidden."""
+    step = max(1, TOKENS_AT_ONCE // len(row))
+    shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
+    most = sum(word is not None for word in row.words)
+    questions = [SurprisalRequest(**shared, start=start, stop=start + step) for start in range(0, most, step)]
+    found = ask_many(questions, _("Hiding one piece after the other"))
+    if not found:
+        return
+    places = [at for scores in found for at in scores.places]
+    logs = np.concatenate([scores.log_probabilities for scores in found])
+    if not places:
+        show_notice(_("There is nothing in this text to be guessed."), role="status")
+        return
+    runs, sums = of_words(logs, [(row.segments[at], row.words[at]) for at in places])
+    names = ["".join(row.pieces[at] for at in places[slice(*run)]) for run in runs]
+    show_notice(summary(number_duplicates(names), sums, logs, who, whole=len(places) == found[0].total), role="status")
+    _line(row, places, runs, names, sums)
+    st.caption(
+        _(
+            "Shade: bits of surprise, none at 0, full at {full:.0f}; 1 bit is a toss of a coin. Each piece is asked "
+            "for with itself and the later pieces of its word hidden, a pass for each: the pseudo-log-likelihood of "
+            "[arXiv:1910.14659](https://arxiv.org/abs/1910.14659) in the within-word l2r variant of "
+            "[arXiv:2305.10588](https://arxiv.org/abs/2305.10588). Words that you have hidden are uncovered here; a "
+            "typed [MASK] stays one, and is not scored. These are not probabilities of the text: each word is judged "
+            "with all the others given.",
+            full=FULL,
+        )
+    )
+    rows = [
+        (name, run[1] - run[0], float(value), float(bits(value)))
+        for name, run, value in zip(names, runs, sums, strict=True)
+    ]
+    columns = (gettext_lazy("word"), gettext_lazy("pieces"), gettext_lazy("natural logarithm"), gettext_lazy("bits"))
+    with st.expander(_("The same as a table")):
+        draw_table({translate(name): [row[at] for row in rows] for at, name in enumerate(columns)})
+    download_button(
+        _("Save as CSV"),
+        csv_table(columns, rows),
+        "headlight-surprise.csv",
+        _("All digits"),
+        provenance=page_provenance(),
+    )
+
+
+def summary(names: list[str], sums: FloatArray, logs: FloatArray, who: PageModel, whole: bool) -> str:
+    """The most surprising word, and the whole text in one number."""
+    most = int(sums.argmin())
+    said = _(
+        "“{word}” surprises {model} most ({bits:.1f} bits).", word=names[most], model=who.title, bits=bits(sums[most])
+    )
+    if not whole:
+        return said
+    return said + _(
+        " Over all {pieces} pieces the pseudo-perplexity is {perplexity:.1f}: on the average as unsure as among so many"
+        " equally likely pieces.",
+        pieces=len(logs),
+        perplexity=pseudo_perplexity(logs),
+    )
+
+
+def _line(row: TokenRow, places: list[int], runs: list[tuple[int, int]], names: list[str], sums: FloatArray) -> None:
+    of = {places[start]: at for at, (start, _) in enumerate(runs)}
+    scored = set(places)
+    chips = []
+    for at, piece in enumerate(row.pieces):
+        if at in of:
+            value = float(bits(sums[of[at]]))
+            chips.append(
+                TokenChip(
+                    names[of[at]],
+                    shade=min(1.0, value / FULL),
+                    title=_("{bits:.2f} bits", bits=value),
+                    unknown=row.unknown[at],
+                )
+            )
+        elif at not in scored:
+            chips.append(TokenChip(piece, special=row.words[at] is None))
+    token_strip.mount(chips, "surprise_strip", title=_("Surprise of each word"))

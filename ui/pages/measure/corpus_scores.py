@@ -1,0 +1,86 @@
+"""What is known of one corpus on one model: scored as far as the reader lets it go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from probing.corpus import AnnotatedCorpus
+from probing.hit_counts import HitCounts
+from probing.relation_rows import RelationRow, correct_together, held_out_best, of_relation
+from probing.score import ScoringRun, ScoringState
+from ui.input.bound_widget import bound_widget
+from ui.pages.measure.options import MeasureOptions
+from ui.run.downloading import offer_or_show
+from ui.run.notices import show_notice
+from ui.run.scoring import finished_state, may_begin, run_scoring
+from ui.state.view_state import ViewState
+
+CONTROL = gettext_lazy("Also scores the same architecture with weights that were never trained. Takes as long again.")
+
+
+@dataclass(frozen=True)
+class CorpusScores:
+    """What is known of one corpus on one model."""
+
+    corpus: AnnotatedCorpus
+    state: ScoringState
+    chooser: HitCounts | None
+    random: HitCounts | None
+    base: int
+
+    def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
+        """The best head of each relation, chosen on one part and reported on the other; tested together."""
+        found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
+        return {row.relation: row for row in correct_together([row for row in found if row is not None])}
+
+    def heads(self, relation: str) -> list[RelationRow]:
+        """Every head on all of the sentences, tested together."""
+        return of_relation(self.state.tally, self.corpus, relation, self.chooser)
+
+    def untrained_rows(self, relation: str) -> list[RelationRow]:
+        """The same of random weights; none where they were not asked for or have read no such link."""
+        known = self.random is not None and self.random.counts_of(relation) is not None
+        return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
+
+    def chance(self, relation: str) -> RelationRow | None:
+        """The same among random weights, chosen and reported in the same way."""
+        return None if self.random is None else held_out_best(self.random, self.corpus, relation)
+
+    def name(self, row: RelationRow) -> str:
+        """A head as the reader counts."""
+        return f"{row.layer + self.base}-{row.head + self.base}"
+
+
+def load_scores(
+    choice: ViewState, options: MeasureOptions, corpus: AnnotatedCorpus, split: AnnotatedCorpus | None
+) -> CorpusScores | None:
+    """Score, as far as the reader lets it go; None while nothing is known."""
+    bound_widget(MeasureOptions, "control", st.checkbox, _("Random weights beside it"), help=translate(CONTROL))
+    total = len(corpus.items) + (len(split.items) if split else 0)
+    plan = ScoringRun(corpus, choice.model, choice.revision or None)
+    if not may_begin(plan.key, total, _("Score {texts:,} texts", texts=total)):
+        return None
+    try:
+        chooser = None
+        if split is not None:
+            choosing = replace(plan, corpus=split)
+            chooser = run_scoring(choosing, _("Choosing heads, in batches"))
+            if not finished_state(choosing):
+                return None  # stopped before any head could be chosen
+        state = run_scoring(plan, _("Scoring every head, in batches"))
+        random = None
+        if options.control and finished_state(plan):
+            random = run_scoring(replace(plan, control=True), _("Scoring random weights, in batches")).tally
+    except UserError as refusal:
+        offer_or_show(refusal, choice)
+        return None
+    if not state.tally.counts:
+        if state.done:
+            show_notice(_("The model could read none of these texts. {why}", why=state.reason))
+        return None
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, choice.count)

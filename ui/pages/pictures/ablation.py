@@ -1,0 +1,195 @@
+"""The picture without a head, a link or a patch: what the model then looks at, and what it then says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attention.ablation import EditSet
+from attention.edits import Ablate, Edit, MaskEdge, MaskKey
+from attention.picture import Picture
+from attention.trace import Trace
+from i18n import _, gettext_lazy
+from inference import UserError
+from inference.tasks.picture_outputs import PictureLabels, PictureOutput
+from ui.ablation.edit_list import draw_edit_fields, keep_edits, typing_notes
+from ui.ablation.edits import NOTHING, edits_of, toggle_edits
+from ui.pages.pictures.drawing import draw_picture, selection_of
+from ui.pages.pictures.head_effects import draw_random_sets, every_head
+from ui.pages.pictures.metric import PictureMetric, pick_metric
+from ui.pages.pictures.models import say_needs_model
+from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.places import describe_edit, describe_edits, place_name
+from ui.pages.pictures.reading import read_picture
+from ui.pages.pictures.shown_picture import ShownPicture
+from ui.run.notices import show_error, show_notice
+from ui.show.draw_table import draw_table
+from ui.show.numbers import format_small, percent
+from ui.show.provenance import set_answering_model
+from ui.state.params import set_params
+from viz.components.picture.content import PictureSelection, part_of
+
+FORM = gettext_lazy(
+    "Such as a3-1 (no head 3-1), c3-1-8-2 (token 8 does not see token 2 there), h3-2 (nothing sees token 2)."
+)
+MOST_TOKENS = 1100  # of one picture under many edits
+
+
+@dataclass(frozen=True)
+class PictureExperiment:
+    """One experiment: what is looked at, and what is removed."""
+
+    shown: ShownPicture
+    picture: Picture
+    look: PictureSelection
+    edits: EditSet
+
+    @property
+    def trace(self) -> Trace:
+        """The model's own maps."""
+        return self.shown.trace
+
+
+def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
+    """Choose what is removed, see both maps, and what the answer becomes."""
+    picture = shown.trace.picture
+    if not shown.model or picture is None:
+        say_needs_model(_("From a recording nothing can be removed; pick a model above."))
+        return
+    if len(shown.trace.source) > MOST_TOKENS:
+        show_notice(_("The picture has {tokens} tokens; something is removed from at most {most}. Read it smaller.",
+              tokens=len(shown.trace.source), most=MOST_TOKENS), role="status")  # fmt: skip
+        return
+    set_answering_model(shown.model, options.revision or None)
+    look = selection_of(options, shown.trace)
+    edits, notes = edits_of(options.edits, (look.layer, look.head))
+    typing_notes(notes)
+    case = PictureExperiment(shown, picture, look, edits)
+    try:
+        _draw_controls(case, options)
+        _maps(case, options)
+        watch = pick_metric(options, picture, shown.model)
+        if watch is not None:
+            _answer(case, watch)
+            left, right = st.columns(2)
+            with left:
+                every_head(watch, case.trace, edits, (look.layer, look.head))
+            with right:
+                draw_random_sets(watch, case.trace, edits)
+    except UserError as refusal:
+        show_error(refusal)
+        st.button(_("Put everything back"), on_click=set_params, args=(PicturesOptions,), kwargs={"edits": NOTHING})
+
+
+def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
+    """Buttons for the head and the patch that are shown, and the list of what is removed."""
+    look, trace = case.look, case.trace
+    layers = range(len(trace.records(part_of(trace))))
+    here = place_name(trace, look.token)
+    head = [Ablate(look.layer, look.head)]
+    hidden = [MaskKey(layer, look.token) for layer in layers]
+    with st.container(horizontal=True):
+        _toggle(case, head, _("Remove head {layer}-{head}", layer=look.layer, head=look.head),
+                _("Put head {layer}-{head} back", layer=look.layer, head=look.head), "head")  # fmt: skip
+        _toggle(case, hidden, _("Hide {place}", place=here), _("Show {place} again", place=here), "patch")
+        if options.looks is None or options.looks >= len(trace.source):
+            st.button(_("Cut a link from {place}", place=here), key="picture_cut", on_click=set_params,
+                      args=(PicturesOptions,), kwargs={"looks": look.token})  # fmt: skip
+        else:
+            _second(case, options.looks, here)
+    st.caption(_("These act on the head and the token that are chosen below, by click or by key."))
+    draw_edit_fields(PicturesOptions, case.edits, [describe_edit(edit, trace) for edit in case.edits], FORM)
+
+
+def _second(case: PictureExperiment, looks: int, here: str) -> None:
+    """The link's other end is chosen."""
+    names = {"query": place_name(case.trace, looks), "key": here}
+    cut = MaskEdge(case.look.layer, case.look.head, looks, case.look.token)
+
+    def keep() -> None:
+        keep_edits(PicturesOptions, toggle_edits(case.edits, [cut]))
+        set_params(PicturesOptions, looks=None)
+
+    st.button(_("Cut the link from {query} to {key}", **names), key="picture_cut_to", on_click=keep,
+              disabled=looks == case.look.token, help=_("Choose the patch that must not be seen first."))  # fmt: skip
+    st.button(
+        _("No link"), key="picture_cut_none", on_click=set_params, args=(PicturesOptions,), kwargs={"looks": None}
+    )
+
+
+def _toggle(case: PictureExperiment, edits: Sequence[Edit], add: str, remove: str, key: str) -> None:
+    there = set(edits) <= set(case.edits)
+    st.button(remove if there else add, key=f"picture_without_{key}", on_click=keep_edits,
+              args=(PicturesOptions, toggle_edits(case.edits, edits)))  # fmt: skip
+
+
+def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
+    """The model's own maps, and beside them those under the edits."""
+    left, right = st.columns(2)
+    with left:
+        st.subheader(_("As it is"))
+        draw_picture(case.trace, options, case.shown.title, case.shown.cited, "_own", case.look)
+    with right:
+        st.subheader(_("Without"))
+        if not case.edits:
+            show_notice(_("Nothing is removed."), role="status")
+            return
+        changed = read_picture(options, case.picture, case.shown.model, case.edits)
+        if changed is None:
+            return
+        draw_picture(changed, options, case.shown.title, case.shown.cited, "_changed", case.look)
+        part, row = part_of(changed), np.array([case.look.token])
+        own, now = (
+            trace.records(part)[case.look.layer].weights(case.look.head, row)[0] for trace in (case.trace, changed)
+        )
+        st.caption(
+            _(
+                "{moved:.1%} of what {place} gives in head {layer}-{head} goes elsewhere now. A removed head's own map "
+                "stays: only what it passes on is gone, so later layers change.",
+                moved=float(0.5 * np.abs(own - now).sum()),
+                place=place_name(case.trace, case.look.token),
+                layer=case.look.layer,
+                head=case.look.head,
+            )
+        )
+
+
+def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
+    """What the answer becomes, in a sentence and as numbers."""
+    if not case.edits:
+        return
+    said = watch.ask([(), case.edits])
+    before, after = watch.numbers(said)
+    what = describe_edits(case.edits, case.trace)
+    if not watch.name:
+        show_notice(_("With {edits}, the picture's vector has a cosine of {cosine:.4f} with the one before.",
+              edits=what, cosine=float(after)), role="status")  # fmt: skip
+    elif isinstance(watch.question, PictureLabels) and said.probabilities is not None:
+        show_notice(
+            _(
+                "With {edits}, the probability of “{name}” is {after}; before, {before}.",
+                edits=what,
+                name=watch.name,
+                after=percent(float(np.exp(after))),
+                before=percent(float(np.exp(before))),
+            ),
+            role="status",
+        )
+    else:
+        show_notice(_("With {edits}, the logit of “{name}” is {after}; before, {before}.", edits=what, name=watch.name,
+              after=format_small(float(after)), before=format_small(float(before))), role="status")  # fmt: skip
+    if watch.name:
+        _draw_likeliest(said)
+
+
+def _draw_likeliest(said: PictureOutput) -> None:
+    """The likeliest names before, with what becomes of each."""
+    known = said.values if said.probabilities is None else said.probabilities
+    order = known[0].argsort()[::-1][:5]
+    unit = _("logit") if said.probabilities is None else _("probability")
+    rows = [{_("name"): said.names[at], _("{unit} before", unit=unit): float(known[0, at]),
+             _("{unit} after", unit=unit): float(known[1, at])} for at in order]  # fmt: skip
+    draw_table(rows)

@@ -1,0 +1,133 @@
+"""Which heads matter to what the model says of a picture: each removed in turn, and others at random beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attention.ablation import EditSet, random_sets
+from attention.edits import Ablate
+from attention.trace import Trace
+from i18n import _
+from ui.ablation.edits import Head
+from ui.ablation.every_head import as_head_map, heads_csv
+from ui.ablation.random_sets import SEED
+from ui.pages.pictures.metric import PictureMetric
+from ui.pages.pictures.options import PicturesOptions
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.download import download_button
+from ui.show.numbers import format_small
+from ui.show.provenance import model_fields
+from ui.state.params import set_params
+from viz.components.picture.content import grid_and_picture, part_of
+from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_marks import mark_heads
+from viz.figures.random_sets import random_sets as random_figure
+
+RANDOM_SETS = 20  # a picture has many tokens, and each set is a pass over all of them
+
+
+def places_of(trace: Trace) -> list[Head]:
+    """Every head that looks at the picture."""
+    records = trace.records(part_of(trace))
+    return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
+
+
+def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Head) -> None:
+    """Every head's effect as a map on which heads are picked; on demand, since it asks much of the machine."""
+    places = places_of(trace)
+    if not _is_requested("heads", watch, _("Remove every head in turn"), len(places)):
+        return
+    doing = _("Removing every head in turn")
+    found = watch.changes([(Ablate(*place),) for place in places], len(trace.source), doing)
+    if not len(found):
+        return
+    most = places[int(np.abs(found).argmax())]
+    show_notice(
+        _(
+            "Of {known} heads, {layer}-{head} changes it most when it alone is removed: by {change}.",
+            known=len(found),
+            layer=most[0],
+            head=most[1],
+            change=format_small(float(found[np.abs(found).argmax()])),
+        ),
+        role="status",
+    )
+    figure = head_map(
+        as_head_map(places, found),
+        theme(),
+        _("What each head's removal changes"),
+        watch.effect,
+        diverging=bool(watch.name),
+        selected=selected,
+    )
+    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme(), 0)
+    draw_chart(figure, "picture_causes", on_click=_on_click)
+    st.caption(
+        _(
+            "Each cell is one head, removed while all others stay; what is watched: {effect}. Frame: the head that is "
+            "shown; cross: removed. A click shows a head.",
+            effect=watch.effect,
+        )
+    )
+    about = _("Every head's effect as CSV, all digits")
+    download_button(
+        _("Save the table"),
+        heads_csv(places, found, watch.effect, 0),
+        "headlight-picture-heads.csv",
+        about,
+        provenance=model_fields(trace.model),
+    )
+
+
+def _on_click(key: str) -> None:
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(PicturesOptions, layer=place[0], head=place[1])
+
+
+def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
+    """The same edits at random places, and where the chosen ones stand among them."""
+    if not edits:
+        return
+    grid, _picture = grid_and_picture(trace)
+    patches = range(grid.start, grid.start + len(grid))
+    sets = random_sets(edits, places_of(trace), patches, RANDOM_SETS, SEED)
+    if len(sets) < 2 or not _is_requested("chance", watch, _("Compare with random sets"), len(sets)):
+        return
+    found = watch.changes(sets, len(trace.source), _("Removing random sets of the same size"))
+    if len(found) < 2:
+        return
+    chosen = float(watch.changes([edits], len(trace.source), _("Removing what is chosen"))[0])
+    less = float((np.abs(found) < abs(chosen)).mean())
+    show_notice(
+        _(
+            "Of {n} other sets like it, drawn at random, {less:.0f} % change the answer less (their median: {median}).",
+            n=len(found),
+            less=100 * less,
+            median=format_small(float(np.median(np.abs(found)))),
+        ),
+        role="status",
+    )
+    draw_chart(random_figure(found, chosen, theme(), watch.effect), "picture_chance")
+    st.caption(
+        _(
+            "Bars: random sets of the same size (seed {seed}), heads anywhere in the model, hidden patches anywhere in "
+            "the picture. Line: the chosen set.",
+            seed=SEED,
+        )
+    )
+
+
+def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> bool:
+    """Whether the reader has asked for it, of this picture and what is watched; a button until then."""
+    key, mark = f"picture_wants_{what}", f"{watch.question.key}:{watch.at}"
+    if st.session_state.get(key) == mark:
+        return True
+    want = partial(st.session_state.__setitem__, key, mark)
+    st.button(label, key=f"{key}_button", on_click=want,
+              help=_("{passes} passes over the picture; it can be stopped", passes=passes))  # fmt: skip
+    return False

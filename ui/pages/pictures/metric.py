@@ -1,0 +1,95 @@
+"""What is watched while something is removed: the picture's vector, its likeliest class, how well a text fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from attention.ablation import EditSet, similarity
+from attention.mask import FloatArray
+from attention.picture import Picture
+from i18n import _
+from inference.pictures.vision_families import BOTH
+from inference.tasks.labels import log_probabilities
+from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureTexts, PictureVector
+from ui.ablation.measuring import measure_changes
+from ui.input.bound_widget import bound_widget
+from ui.pages.pictures.options import WATCHES, PicturesOptions
+from ui.pages.pictures.prediction import lines_of
+from ui.pages.pictures.reading import of_picture
+from ui.run.services import get_backend
+
+AT_ONCE = 4096  # tokens of one question: of a picture fewer than of texts, so that it can be stopped in time
+
+
+@dataclass(frozen=True, eq=False)
+class PictureMetric:
+    """One number of what the model says; ``name`` is the class or the text that it is of, "" of a vector."""
+
+    question: PictureEffects
+    at: int = 0
+    name: str = ""
+
+    def ask(self, sets: Sequence[EditSet]) -> PictureOutput:
+        """What is said under each set, of which the first is without edits. Raises Refusal.
+
+        That one is asked by itself, so that it is computed once and kept, whatever else is removed.
+        """
+        own = get_backend().predict(self.question)
+        if len(sets) == 1:
+            return own
+        said = get_backend().predict(replace(self.question, edits=tuple(sets[1:])))
+        return replace(said, values=np.concatenate([own.values, said.values]))
+
+    def numbers(self, said: PictureOutput) -> FloatArray:
+        """The watched number of each set, of which the first must be without edits.
+
+        Of a vector its cosine with the first; of a class the logarithm of its probability; of a text its logit, which
+        is CLIP's score times the scale that was learned.
+        """
+        if not self.name:
+            return similarity(said.values)
+        logs = log_probabilities(said.values, said.sort) if isinstance(self.question, PictureLabels) else None
+        found: FloatArray = (said.values if logs is None else logs)[:, self.at]
+        return found
+
+    def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
+        """By how much each set moves it, (set,), fewer where the reader has stopped; of a vector 1 - cosine."""
+        mark = f"{self.question.key}:{self.at}"
+        found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)
+        return found if self.name else np.maximum(-found, 0)
+
+    @property
+    def effect(self) -> str:
+        """What a change is."""
+        if not self.name:
+            return _("1 − cosine of the vectors")
+        if isinstance(self.question, PictureLabels):
+            return _("change of the log-probability")
+        return _("change of the logit")
+
+
+def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> PictureMetric | None:
+    """What is watched, with the control for it; None where no text is given. Raises Refusal."""
+    both = get_backend().loaded(model, options.revision or None).reads == BOTH
+    names = ("vector", "text") if both else ("vector", "class")
+    watched = options.watch if options.watch in names else "vector"
+    bound_widget(PicturesOptions, "watch", st.segmented_control, _("What is watched"), list(names), shown=watched,
+            format_func=WATCHES.get, required=True)  # fmt: skip
+    asked = of_picture(options, picture, model)
+    if watched == "text":
+        bound_widget(PicturesOptions, "texts", st.text_area, _("Texts, one a line"), height=100,
+                help=_("The one that fits best is watched."))  # fmt: skip
+        lines = lines_of(options)
+        return _likeliest_metric(PictureTexts(**asked, texts=lines)) if lines else None
+    return _likeliest_metric(PictureLabels(**asked)) if watched == "class" else PictureMetric(PictureVector(**asked))
+
+
+def _likeliest_metric(question: PictureEffects) -> PictureMetric:
+    """The likeliest name of what is said with nothing removed."""
+    said = get_backend().predict(question)
+    at = int(said.values[0].argmax())
+    return PictureMetric(question, at, said.names[at])

@@ -1,0 +1,126 @@
+"""What the model says of the picture: its classes, or how well texts fit it, and on which patches and words that rests.
+
+Asked of models that were trained for it: with a head for classes, or with a tower for texts beside that for pictures.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attention.picture import Picture
+from i18n import _
+from inference import UserError
+from inference.pictures.vision_families import BOTH
+from inference.tasks.model_request import Answer, PredictRequest
+from inference.tasks.picture_outputs import (
+    AttributionOfPatches,
+    PatchAttribution,
+    PictureLabels,
+    PictureOutput,
+    PictureTexts,
+)
+from ui.input.bound_widget import bound_widget
+from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.reading import of_picture
+from ui.run.notices import show_error
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.markdown import escape_markdown
+from ui.show.provenance import model_provenance, set_answering_model
+from viz.components.picture.photo import dim_patches
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
+from viz.figures.bars import bars
+
+MOST = 8  # classes shown
+
+
+def draw_prediction(options: PicturesOptions, picture: Picture, model: str) -> None:
+    """Draw what the model says of the picture."""
+    asked = of_picture(options, picture, model)
+    set_answering_model(model, options.revision or None)
+    try:
+        if get_backend().reads(model, options.revision or None) == BOTH:
+            _texts(options, asked)
+        else:
+            _labels(asked)
+    except UserError as refusal:
+        show_error(refusal)
+
+
+def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
+    """How well each line fits the picture, and what the best one rests on."""
+    bound_widget(PicturesOptions, "texts", st.text_area, _("Texts, one a line"), height=120,
+            help=_("The model says how well each of them fits the picture."))  # fmt: skip
+    lines = lines_of(options)
+    if not lines:
+        return
+    said = _ask_model(PictureTexts(**asked, texts=lines))
+    best = _bars(said, _("How well the texts fit the picture"))
+    _draw_attribution(_ask_model(AttributionOfPatches(**asked, text=best)), asked["picture"])
+
+
+def lines_of(options: PicturesOptions) -> tuple[str, ...]:
+    """The texts that are compared, each once."""
+    return tuple(dict.fromkeys(line.strip() for line in options.texts.splitlines() if line.strip()))
+
+
+def _labels(asked: dict[str, Any]) -> None:
+    """The likeliest classes, and what the likeliest rests on."""
+    said = _ask_model(PictureLabels(**asked))
+    _bars(said, _("What is in the picture, as the model tells"))
+    _draw_attribution(_ask_model(AttributionOfPatches(**asked)), asked["picture"])
+
+
+def _ask_model(question: PredictRequest[Answer]) -> Answer:
+    with st.spinner(_("The model looks at the picture"), show_time=True):
+        return get_backend().predict(question)
+
+
+def _bars(said: PictureOutput, title: str) -> str:
+    """The likeliest, a bar each, and all of them as a file; the name of the likeliest."""
+    unit = _("logit") if said.probabilities is None else _("probability")
+    found = said.likeliest(MOST)
+    names, values = [name for name, _value in found], [value for _name, value in found]
+    draw_chart(bars(names, values, theme(), title, unit, marked=(0,)), "picture_says")
+    every = said.likeliest(len(said.names))
+    download_button(
+        _("Save as CSV"),
+        csv_table(["name", "logit" if said.probabilities is None else "probability"], every),
+        "headlight-picture-says.csv",
+        _("Every name with its number"),
+        provenance=model_provenance(),
+    )
+    return found[0][0]
+
+
+def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
+    """The photo, bright where the number rests on, and the words beside it."""
+    grid = rests.row.grid
+    if grid is None:
+        return
+    st.markdown(_("**What this rests on**"))
+    st.image(
+        dim_patches(picture, grid, rests.patches),
+        caption=_(
+            "Patches that “{name}” rests on: attention times its gradient, through all layers",
+            name=escape_markdown(rests.name),
+        ),
+        width=420,
+    )
+    if rests.text_row is not None and rests.words is not None:
+        top = max(float(rests.words.max()), 1e-12)
+        pieces = zip(rests.text_row.pieces, rests.text_row.words, rests.words, strict=True)
+        chips = [TokenChip(piece, float(size) / top, special=word is None) for piece, word, size in pieces]
+        token_strip.mount(chips, "picture_words", title=_("Words that it rests on"))
+    st.caption(
+        _(
+            "Chefer, Gur and Wolf ([arXiv:2103.15679](https://arxiv.org/abs/2103.15679)): what is positive in weights "
+            "times gradients is added up through the layers. It tells what this number rests on, not what a head looks "
+            "at."
+        )
+    )

@@ -1,0 +1,121 @@
+"""Which heads link one region of the picture to another? The reader draws both, and every head is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attention.grid import Grid
+from attention.record import Unavailable
+from attention.region_links import Region, RegionLinks, pack, region_links, tokens_of, unpack
+from attention.view import View
+from i18n import _, error_message
+from ui.pages.pictures.drawing import route, selection_of
+from ui.pages.pictures.options import PicturesOptions
+from ui.pages.pictures.shown_picture import ShownPicture
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.draw_table import draw_table
+from ui.show.provenance import model_fields
+from ui.state.params import set_params
+from viz.components.picture import regions
+from viz.components.picture.content import grid_and_picture, part_of
+from viz.figures.head_map import head_map, picked_head
+
+KEY = "picture_regions"
+MOST = 8  # heads that are listed
+
+
+def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
+    """Two regions on the picture, and the heads that link them."""
+    grid, _picture = grid_and_picture(shown.trace)
+    drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
+    left, right = st.container(key="stacks").columns(2)
+    with left:
+        base, query = route(shown.trace)
+        data = regions.payload(shown.trace, f"{base}/picture.jpg?{query}", shown.title, drawn)
+        regions.mount(data, KEY, lambda: _on_draw(grid))
+        st.caption(_("Drag over the picture: first region A, whose patches look, then region B, which is looked at."))
+        _buttons(grid, options)
+    one, other = drawn["one"], drawn["other"]
+    with right:
+        if one is None or other is None:
+            show_notice(_("Draw two regions, and every head is asked how much A gives B."), role="status")
+            return
+        try:
+            found = _score_heads(shown, one, other, grid)
+        except Unavailable as reason:
+            show_notice(error_message(reason), role="status")
+            return
+        _answer(found, shown, options)
+
+
+def _score_heads(shown: ShownPicture, one: Region, other: Region, grid: Grid) -> RegionLinks:
+    return region_links(View(shown.trace, part_of(shown.trace)), tokens_of(one, grid), tokens_of(other, grid))
+
+
+def _on_draw(grid: Grid) -> None:
+    found = regions.picked_region(KEY, grid)
+    if found is not None:
+        set_params(PicturesOptions, **{found[0]: pack(found[1])})
+
+
+def _buttons(grid: Grid, options: PicturesOptions) -> None:
+    """The other way round, and none."""
+    with st.container(horizontal=True):
+        st.button(_("Swap A and B"), key="picture_regions_swap", on_click=set_params, args=(PicturesOptions,),
+                  kwargs={"one": options.other, "other": options.one},
+                  disabled=unpack(options.one, grid) is None and unpack(options.other, grid) is None)  # fmt: skip
+        st.button(_("No regions"), key="picture_regions_none", on_click=set_params, args=(PicturesOptions,),
+                  kwargs={"one": "", "other": ""})  # fmt: skip
+
+
+def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -> None:
+    """The heads in the order of what they give beyond what other patches give."""
+    beyond = found.beyond
+    if not np.isfinite(beyond).any():
+        show_notice(
+            _("Region A holds every patch, so that nothing is left to compare with. Draw it smaller."), role="status"
+        )
+        return
+    look = selection_of(options, shown.trace)
+    order = [(int(at) // beyond.shape[1], int(at) % beyond.shape[1]) for at in np.argsort(-beyond, axis=None)]
+    best = order[0]
+    show_notice(
+        _(
+            "Head {layer}-{head} links A to B most: a patch of A gives B {weight:.2f} on average, other patches give "
+            "it {usual:.2f}.",
+            layer=best[0],
+            head=best[1],
+            weight=float(found.weights[best]),
+            usual=float(found.usual[best]),
+        ),
+        role="status",
+    )
+    title, unit = _("Which heads link A to B"), _("weight beyond what other patches give")
+    chart = head_map(beyond, theme(), title, unit, diverging=True, selected=(look.layer, look.head))
+    draw_chart(chart, "picture_links", on_click=_on_click)
+    rows = [(layer, head, *(float(table[layer, head]) for table in (found.weights, found.usual, beyond)))
+            for layer, head in order]  # fmt: skip
+    names = [_("layer"), _("head"), _("A gives B"), _("others give B"), _("beyond")]
+    digits = st.column_config.NumberColumn(format="%.4f")
+    listed = [dict(zip(names, row, strict=True)) for row in rows[:MOST]]
+    draw_table(listed, column_config=dict.fromkeys(names[2:], digits))
+    st.caption(
+        _(
+            "The weight is the mean over A's patches, summed over B's. Others are the picture's patches outside of A; "
+            "[CLS] and registers do not count, and no patch counts for itself. A large weight is where a head reads, "
+            "not yet what the model does with it. A click shows a head."
+        )
+    )
+    download_button(_("Save the table"), csv_table(names, rows), "headlight-picture-links.csv",
+         _("Every head's weights as CSV, all digits"),
+         provenance={**model_fields(shown.trace.model), "picture": shown.title})  # fmt: skip
+
+
+def _on_click(key: str) -> None:
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(PicturesOptions, layer=place[0], head=place[1])

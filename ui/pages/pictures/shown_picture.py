@@ -1,0 +1,61 @@
+"""Which picture is shown, as which model looked at it: the sample as recorded, unless something else is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attention.trace import Trace
+from i18n import _, gettext_lazy, translate
+from inference.pictures.sample_picture import CREDIT, TITLE, difference, photo, sample
+from ui.pages.pictures.models import NO_MODEL, at_hand, default_model, say_installing
+from ui.pages.pictures.options import ASKING, PicturesOptions
+from ui.pages.pictures.reading import hold_trace, read_picture
+from ui.pages.pictures.upload import picture_of
+from ui.run.network import hub_in_reach
+from ui.run.notices import show_notice
+from ui.state.opened_picture import opened_picture
+
+WAITS = gettext_lazy("Your picture waits for a model; until then the recorded sample is shown.")
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A trace of a picture, what it is called, whose picture it is where that is known, and what else is to be said."""
+
+    trace: Trace
+    title: str
+    cited: str = ""
+    note: str = ""
+    model: str = ""  # which can be asked; "" where this is a recording
+
+
+def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
+    """What is shown; None where it was refused, which is then said on the page."""
+    if (opened := opened_picture()) is not None:
+        return ShownPicture(hold_trace(opened), _("The opened picture"))
+    given = picture_of(options)
+    if given is None:
+        return _sample(options)
+    model = options.vision or default_model()
+    missing = not options.vision and not at_hand()
+    trace = None if missing and not hub_in_reach() else read_picture(options, given, model)
+    if trace is None and missing:
+        show_notice(WAITS, role="status")
+        if options.show not in ASKING:
+            say_installing(NO_MODEL)
+        return _sample(options)
+    return None if trace is None else ShownPicture(trace, _("Your picture"), model=model)
+
+
+def _sample(options: PicturesOptions) -> ShownPicture | None:
+    if not options.vision:
+        stored = difference()
+        note = _(
+            "Recorded once, and stored in few bytes: no weight is off by more than {largest:.3f}, and on average "
+            "{moved:.1%} of a row's attention lies on other tokens.",
+            largest=stored.largest,
+            moved=stored.moved,
+        )
+        return ShownPicture(hold_trace(sample()), translate(TITLE), translate(CREDIT), note)
+    trace = read_picture(options, photo(), options.vision)
+    return None if trace is None else ShownPicture(trace, translate(TITLE), translate(CREDIT), model=options.vision)

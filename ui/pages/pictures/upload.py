@@ -1,0 +1,84 @@
+"""The picture that a reader brings: opened at once, kept in the session, and nowhere else."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attention.picture import Picture
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from inference.pictures.image_files import MOST_BYTES, open_picture
+from ui.pages.pictures.options import ELSEWHERE, PicturesOptions
+from ui.pages.pictures.reading import forget_traces
+from ui.run.notices import show_notice
+from ui.state.opened_picture import close, opened_picture
+from ui.state.params import set_params
+
+GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
+OTHER = "picture_beside"  # what stands beside it
+DIGITS = 12  # of a picture's key, in the address
+NOT_KEPT = gettext_lazy(
+    "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
+    "more than 1 MB is on its way, the server keeps what has come in a temporary file without a name."
+)
+GIVE_AGAIN = gettext_lazy(
+    "This link is about a picture that a reader brought. A link cannot hold a picture, so bring it again; until then "
+    "the sample is shown."
+)
+
+
+def draw_upload(options: PicturesOptions) -> None:
+    """Where a picture is brought, by choosing, dragging or pasting a file, and the way back to the sample."""
+    box = f"picture_file_{st.session_state.get(ROUND, 0)}"
+    st.file_uploader(
+        _("Bring a picture: PNG, JPEG or WebP"),
+        type=["png", "jpg", "jpeg", "webp"],
+        key=box,
+        max_upload_size=MOST_BYTES // 1_000_000,
+        on_change=_open,
+        args=(box,),
+        help=_("Choose a file or drag it here; while the picture below is shown, another can be pasted too."),
+    )
+    st.caption(translate(NOT_KEPT))
+    for problem in st.session_state.pop(PROBLEM, []):
+        show_notice(problem)
+    if opened_picture() is not None or picture_of(options) is not None:
+        st.button(
+            _("Back to the sample"), on_click=_forget_picture, help=_("The picture that you brought is forgotten.")
+        )
+    elif options.given:
+        show_notice(GIVE_AGAIN, role="status")
+
+
+def picture_of(options: PicturesOptions) -> Picture | None:
+    """The reader's own picture, where it is the one that is meant."""
+    picture: Picture | None = st.session_state.get(GIVEN)
+    return picture if picture is not None and options.given == picture.key[:DIGITS] else None
+
+
+def _open(box: str) -> None:
+    uploaded = st.session_state[box]
+    if uploaded is not None:
+        store_picture(uploaded.getvalue())
+
+
+def store_picture(content: bytes) -> None:
+    """Shows the picture in a file's content from now on; what is wrong with it is said when the page is drawn."""
+    try:
+        picture = open_picture(content)
+    except UserError as refusal:
+        st.session_state[PROBLEM] = [refusal.message]
+        return
+    close()
+    st.session_state[GIVEN] = picture
+    set_params(PicturesOptions, given=picture.key[:DIGITS], **ELSEWHERE)
+
+
+def _forget_picture() -> None:
+    """Forget it, and what the box still holds of it."""
+    close()
+    st.session_state.pop(GIVEN, None)
+    st.session_state.pop(OTHER, None)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    forget_traces()
+    set_params(PicturesOptions, given="", **ELSEWHERE)

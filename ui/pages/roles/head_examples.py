@@ -1,0 +1,98 @@
+"""The sentences behind a head's score: of the relation that it finds, of its role, or of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attention.roles import ROLES
+from i18n import _, gettext_lazy, translate
+from probing.corpus import UNCOUNTED
+from probing.head_naming import FEWEST, Head
+from probing.hit_counts import RelationCounts
+from probing.ready_sets import load_ready_set
+from probing.relation_rows import RelationRow, rule
+from ui.input.bound_widget import bound_widget
+from ui.pages.roles.evidence import WORDS
+from ui.pages.roles.gathering import HeadEvidence
+from ui.pages.roles.options import RolesOptions
+from ui.pages.roles.relations import Relations
+from ui.pages.roles.role_sentences import role_sentences
+from ui.show.pagination import TITLE
+from ui.show.relation_names import describe_relation
+from ui.show.scored_links import LinkScore, scored_links
+from ui.state.view_state import ViewState
+
+LISTED = gettext_lazy(
+    "What the head is scored for: where it looks, or a relation. At first what it is named after. A click on the map"
+    " picks the head."
+)
+
+
+def draw_examples(
+    known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, options: RolesOptions, choice: ViewState
+) -> None:
+    """A head's texts or links, hits and misses."""
+    sets = _sets(relations)
+    head = selected_head(relations.row_of_head, choice, *known.shape)
+    scores = [*ROLES, *sets]
+    shown = options.relation if options.relation in scores else default_evidence(head, roles, relations)
+    st.subheader(translate(TITLE))
+    bound_widget(
+        RolesOptions,
+        "relation",
+        st.selectbox,
+        _("What is scored"),
+        scores,
+        shown=shown,
+        format_func=_in_words,
+        help=translate(LISTED),
+    )
+    if shown in ROLES:
+        role_sentences(known, shown, head, options, choice)
+    else:
+        scored_links(_score(sets[shown], relations, shown, head), RolesOptions, options, choice)
+
+
+def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: int, heads: int) -> Head:
+    """The chosen (layer, head) where there is one, else the one whose relation is the least doubtful."""
+    if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
+        return choice.layer, choice.head
+    return min(told, key=lambda head: (not told[head].more, told[head].p), default=(0, 0))
+
+
+def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
+    """The relation that a head is known to find, else its strongest role, else what it was chosen for.
+
+    >>> default_evidence((0, 1), [[["first"], ["broad"]]], Relations()), default_evidence((0, 0), [[[]]], Relations())
+    ('broad', 'previous')
+    """
+    row = relations.row_of_head.get(head)
+    own = roles[head[0]][head[1]]
+    return relations.name(*head) or (own[0] if own else row.relation if row is not None else ROLES[0])
+
+
+def _in_words(score: str) -> str:
+    return _("It looks at {place}", place=WORDS[score]) if score in ROLES else describe_relation(score)
+
+
+def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:
+    name, counts = found
+    corpus, own = load_ready_set(name), relations.row_of_head.get(head)
+    first = relations.tallies[name].counts_of(relation, 0) or counts  # on which the rule and the direction were chosen
+    direction = int(first.hits_by_head[: len(corpus.directions), *head].argmax())
+    if own is not None and own.relation == relation:
+        direction = corpus.directions.index(own.direction)
+    return LinkScore(corpus, counts, relation, (direction, *head), rule(first, corpus, counts))
+
+
+def _sets(relations: Relations) -> dict[str, tuple[str, RelationCounts]]:
+    """By relation, the set of sentences that it was scored on, and its links."""
+    found = {}
+    for name, tally in relations.tallies.items():
+        for relation in tally.relations():
+            counts = tally.counts_of(relation)
+            if counts is not None and counts.n >= FEWEST and relation not in UNCOUNTED:
+                found[relation] = name, counts
+    return found

@@ -1,0 +1,103 @@
+"""Which heads are alike: their map and their groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import streamlit as st
+
+from attention.similarity import flat, groups
+from i18n import _, gettext_lazy, translate
+from ui.input.bound_widget import bound_widget
+from ui.input.head_picking import keep_head
+from ui.pages.roles.evidence import SHORT
+from ui.pages.roles.gathering import HeadEvidence
+from ui.pages.roles.options import RolesOptions
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.draw_table import draw_table
+from ui.show.format_list import format_comma_list
+from ui.state.view_state import ViewState
+from viz.figures.similarity_map import SHAPES, similarity_map
+
+KEY = "roles_likeness"
+GROUPS = gettext_lazy("How many groups the heads are put into, the most alike together (Ward's method)")
+Place = tuple[int, int]  # layer, head
+
+
+def draw_similarity(
+    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]]
+) -> None:
+    """Draw it."""
+    distances = known.likeness.distances()
+    most = min(len(SHAPES), len(distances))
+    count = max(1, min(options.groups, most))
+    bound_widget(
+        RolesOptions, "groups", st.number_input, _("Groups"), 1, most, shown=count, width=160, help=translate(GROUPS)
+    )
+    points, kept = flat(distances)
+    labels = groups(distances, count)
+    heads = [(int(layer), int(head)) for layer, head in np.ndindex(*known.shape)]
+    notes = [
+        format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [_("no role")])
+        for layer, head in heads
+    ]
+    show_notice(summary(distances, labels, heads, kept, choice.count), role="status")
+    chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
+    figure = similarity_map(
+        points, labels.tolist(), heads, notes, theme(), _("Which heads are alike?"), selected=chosen, base=choice.count
+    )
+    left, right = st.columns([3, 2])
+    draw_chart(figure, KEY, place=left, on_click=keep_head)
+    draw_table(place=right, columns=_groups(distances, labels, heads, roles, choice.count), key="roles_groups")
+    st.caption(
+        _(
+            "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token"
+            " by token: distances are Jensen–Shannon distances, as far as two dimensions can keep them; the axes have"
+            " no meaning. Colour and shape: groups, made from the full distances. A click selects the head on all"
+            " pages."
+        )
+    )
+
+
+def _groups(
+    distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]], base: int
+) -> dict[str, list[object]]:
+    """What is in each group, a line each."""
+    names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
+    lines: list[tuple[object, ...]] = []
+    for number in range(labels.max() + 1):
+        mine = np.flatnonzero(labels == number)
+        within = distances[np.ix_(mine, mine)][np.triu_indices(len(mine), 1)]
+        counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
+        [(role, times)] = counted.most_common(1) or [("", 0)]
+        mean = round(float(within.mean()), 2) if len(within) else None
+        which = format_comma_list([f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine])
+        lines.append((number + 1, len(mine), mean, f"{translate(SHORT[role])} ({times})" if times else "", which))
+    return {name: [line[at] for line in lines] for at, name in enumerate(names)}
+
+
+def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
+    """The two most alike, the one least like any other, and what the picture leaves out."""
+    if len(heads) < 2:
+        return _("There is only one head.")
+    apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
+    one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
+    lone = int(apart.min(axis=1).argmax())
+    name = [f"{layer + base}-{head + base}" for layer, head in heads]
+    largest = int((labels == 0).sum())
+    return _(
+        "Most alike are heads {one} and {other} (distance {apart:.2f} of at most 1); least"
+        " like any other is {lone} ({nearest:.2f} from the nearest). The picture is flat: it shows"
+        " {kept:.0%} of how far apart the heads are (squared), so near dots may still differ. The largest of the"
+        " {groups} groups has {largest} of the heads.",
+        one=name[one],
+        other=name[other],
+        apart=apart[one, other],
+        lone=name[lone],
+        nearest=apart[lone].min(),
+        kept=kept,
+        groups=labels.max() + 1,
+        largest=largest,
+    )

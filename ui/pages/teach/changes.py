@@ -1,0 +1,131 @@
+"""What teaching changed in a model's heads, beside what the same training does with nothing to learn."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from i18n import _
+from probing import fine_tuning_changes
+from probing.controlled_change import Numbers
+from training.jobs.job import CHANGES, JobStatus
+from ui.input.bound_widget import bound_widget
+from ui.pages.teach.changes_descriptions import describe_changes, describe_head, describe_wait
+from ui.pages.teach.changes_effects import draw_used
+from ui.pages.teach.changes_files import change_provenance, heads_csv
+from ui.pages.teach.changes_head import draw_head, on_head_click
+from ui.pages.teach.changes_results import HeadChanges, load_changes
+from ui.pages.teach.changes_snapshots import draw_snapshots
+from ui.pages.teach.options import ROWS, TeachOptions
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.download import download_button
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.figures.drift import DriftLine, by_layer
+from viz.figures.head_map import head_map
+from viz.figures.head_marks import mark_heads
+
+Place = tuple[int, int]
+
+
+def draw_changes(look: JobStatus) -> None:
+    """All that is known of it; a sentence where nothing is yet, or can be."""
+    folder = look.folder / CHANGES
+    if not fine_tuning_changes.is_complete(folder):
+        show_notice(describe_wait(look), role="status")
+        return
+    if why := fine_tuning_changes.failure_reason(folder):
+        show_notice(why, role="status")
+        return
+    bound_widget(
+        TeachOptions,
+        "rows",
+        st.segmented_control,
+        _("Rows of the maps"),
+        list(ROWS),
+        format_func=ROWS.get,
+        required=True,
+        help=_(
+            "All rows of a head's map, or only where the label is read: at [CLS] and its like for the class of a text,"
+            " at the words that are tagged for tags"
+        ),
+    )
+    options = get_params(TeachOptions)
+    found = load_changes(folder, options.rows)
+    if found is None:
+        show_notice(
+            _("None of the sentences that were compared has a tagged word. Look at all pieces instead."), role="status"
+        )
+        return
+    for line in describe_changes(found, get_view_state().count):
+        show_notice(line, role="status")
+    if found.facts.step == 0:
+        return
+    head = head_of(found, options)
+    _maps(found, head)
+    _layers(found)
+    download_button(
+        _("Save every head's figures"),
+        heads_csv(found),
+        "headlight-changed-heads.csv",
+        _(
+            "Both kinds of rows: how far each head has come in the task and in its twins, with intervals and the test,"
+            " as CSV, all digits; heads counted from 0"
+        ),
+        provenance=change_provenance(look, found),
+    )
+    show_notice(describe_head(found, head, get_view_state().count), role="status")
+    draw_head(look, found, head)
+    draw_snapshots(look, found, head)
+    draw_used(look, found, head)
+
+
+def head_of(found: HeadChanges, options: TeachOptions) -> Place:
+    """The head that the address names, else the one that is furthest ahead of the twins."""
+    asked = options.moved
+    if asked is None or asked >= found.ahead.size:
+        asked = int(found.ahead.argmax())
+    return found.place(asked)
+
+
+def _maps(found: HeadChanges, head: Place) -> None:
+    """Every head of the task, of the twin on the same scale, and the difference; a click picks a head."""
+    told, base = found.across, get_view_state().count
+    common: dict[str, Any] = {"selected": head, "base": base}
+    limit = max(float(told.change.mean.max()), float(told.control.mean.max()), 1e-6)
+    maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
+        (told.change.mean, _("What the task moved"), {"limit": limit}),
+        (told.control.mean, _("What training moves anyway"), {"limit": limit}),
+        (told.more.mean, _("What is beyond it"), {"diverging": True, "meaning": (_("less than the twins"), _("more"))}),
+    )
+    for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
+        figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
+        if number == 0:
+            mark_heads(figure, found.heads_beyond, "circle-open", theme(), base)
+        draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(on_head_click, found.shape[1]))
+    st.caption(
+        _(
+            "Each cell is a head: the Jensen–Shannon divergence between its rows before and after, mean over the "
+            "sentences. The twins had the same training, step for step, on the same texts with shuffled labels; the "
+            "mean of two. Ring: beyond chance, that is further than the twins by a two-sided permutation test over the "
+            "sentences, corrected for all heads by Holm's method, and ahead of them by {ahead:.1f} times the twins' "
+            "largest difference in any head. In at most 5 of 100 trainings with nothing to learn is even one ring "
+            "luck. Frame: the head below; a click selects another.",
+            ahead=fine_tuning_changes.AHEAD,
+        )
+    )
+
+
+def _layers(found: HeadChanges) -> None:
+    names = {
+        "task": _("the task"),
+        "twin": _("with nothing to learn"),
+        "other twin": _("with nothing to learn, another shuffle"),
+    }
+    lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
+    figure = by_layer(lines, theme(), _("How far each layer's heads have come"), get_view_state().count)
+    draw_chart(figure, "changed_layers")
+    st.caption(_("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap."))

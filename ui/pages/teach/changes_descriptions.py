@@ -1,0 +1,140 @@
+"""What is known of a change, in sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from i18n import _, ngettext, translate
+from probing.controlled_change import Mean
+from probing.fine_tuning_changes import TWINS
+from training.jobs.job import JobStatus
+from ui.input.head_picking import head_name
+from ui.pages.teach.changes_results import HeadChanges
+from ui.pages.teach.progress import describe_job
+from ui.show.format_list import format_comma_list, join_sentences
+from ui.show.numbers import format_small
+
+MOST_NAMED = 6  # heads
+
+
+def describe_wait(look: JobStatus) -> str:
+    """Why nothing is known yet, and when it will be."""
+    if look.state == "failed":
+        return _("What changed is not known. {why}", why=translate(look.said))
+    if look.state == "stopped":
+        return _(
+            "What changed is measured when the training has come to its end, on which two twins are trained: the"
+            " same training on shuffled labels. Let it go on to see it."
+        )
+    if look.phase == "twin":
+        return _(
+            "{doing}. Twins have the same training on shuffled labels, which tells what training does to the maps when"
+            " there is nothing to learn.",
+            doing=describe_job(look),
+        )
+    if look.phase == "changes":
+        return _("The maps are being compared. This takes less than a minute.")
+    return _("What changed is measured when the model is taught; then two twins are trained to compare it with.")
+
+
+def describe_changes(found: HeadChanges, base: int) -> list[str]:
+    """How far the maps have come, how far they come anyway, and how many heads differ from the twin's."""
+    if found.facts.step == 0:
+        return [
+            _("The weights that were kept are those before the first step, so nothing has changed: all numbers are 0.")
+        ]
+    if found.is_unchanged:
+        return [_("No head's map has moved by more than rounding.")]
+    task = found.whole["task"]
+    twins = [float(found.whole[who].mean[0]) for who in TWINS]
+    where = "" if found.rows == "all" else _(" in {rows}", rows=translate(found.facts.telling))
+    both = _("{less} and {more} in two shuffles", less=bits(min(twins)), more=bits(max(twins)))
+    anyway = (
+        _("{bits} would also have moved with nothing to learn ({both})", bits=bits(sum(twins) / 2), both=both)
+        if max(twins) < task.mean[0]
+        else _("as many may move with nothing to learn: {both}", both=both)
+    )
+    return [
+        _(
+            "Of the {bits} bits that the maps moved{where} on the mean{interval}, {anyway};"
+            " {n} sentences that it was not taught on.",
+            bits=bits(task.mean[0]),
+            where=where,
+            interval=interval(task, 0),
+            anyway=anyway,
+            n=found.across.change.n,
+        ),
+        join_sentences(_describe_beyond(found, base), _describe_further(found)),
+    ]
+
+
+def _describe_beyond(found: HeadChanges, base: int) -> str:
+    """Return how many heads go beyond chance, and how seldom luck alone takes any head there."""
+    return ngettext(
+        "{many} of {all} heads goes beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
+        "{many} of {all} heads go beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
+        len(found.heads_beyond),
+        many=len(found.heads_beyond),
+        all=found.ahead.size,
+        names=_names(found, base),
+    )
+
+
+def _describe_further(found: HeadChanges) -> str:
+    """Return how many heads moved further on these sentences, which another shuffle may do as well."""
+    return ngettext(
+        "On these sentences {many} head moved further than in the twins, which another shuffle may do too: two twins"
+        " tell little.",
+        "On these sentences {many} heads moved further than in the twins, which another shuffle may do too: two twins"
+        " tell little.",
+        found.heads_further,
+        many=found.heads_further,
+    )
+
+
+def describe_head(found: HeadChanges, head: tuple[int, int], base: int) -> str:
+    """One head's numbers with their intervals, and whether it goes beyond chance."""
+    across, at = found.across, head[0] * found.shape[1] + head[1]
+    change, control = (
+        _("{bits} bits{interval}", bits=bits(mean.mean[at]), interval=interval(mean, at))
+        for mean in (across.change, across.control)
+    )
+    name = head_name(*head, base)
+    if head in found.heads_beyond:
+        said = _("It goes beyond chance.")
+    elif across.verdict(at) == "more":
+        said = _("It moved further than in the twins on these sentences, which another shuffle may do too.")
+    else:
+        said = _("It does not go beyond chance.")
+    return _(
+        "{head}: {change} in the task, {control} with nothing to learn. {said}",
+        head=name[0].upper() + name[1:],
+        change=change,
+        control=control,
+        said=said,
+    )
+
+
+def interval(mean: Mean, at: int) -> str:
+    """The interval of one of several means, in brackets; nothing where too few sentences tell one."""
+    low, high = float(mean.low[at]), float(mean.high[at])
+    return "" if np.isnan(low) else _(" (95 % interval {low} to {high})", low=bits(low), high=bits(high))
+
+
+def bits(number: float) -> str:
+    """A divergence on screen.
+
+    >>> bits(0.0921), bits(0.00042)
+    ('0.092', '0.00042')
+    """
+    return f"{number:.3f}" if abs(number) >= 0.001 else format_small(float(number))
+
+
+def _names(found: HeadChanges, base: int) -> str:
+    """A few of the heads that go beyond chance, the furthest first."""
+    named = [f"{layer + base}-{head + base}" for layer, head in found.heads_beyond[:MOST_NAMED]]
+    rest = len(found.heads_beyond) - len(named)
+    if not named:
+        return ""
+    heads = format_comma_list(named)
+    return _(" ({heads} and {rest} more)", heads=heads, rest=rest) if rest else _(" ({heads})", heads=heads)

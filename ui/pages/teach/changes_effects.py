@@ -1,0 +1,175 @@
+"""Changed is not the same as used: each head removed in turn from the taught model, beside how far it has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import streamlit as st
+from scipy.stats import spearmanr
+
+from attention.ablation import EditSet
+from attention.edits import Ablate
+from attention.mask import FloatArray
+from i18n import _
+from inference import UserError
+from inference.tasks.edit_effects import LabelEffects
+from inference.tasks.labels import WordTags
+from probing.controlled_change import Mean, mean_of
+from probing.labelled.labeled_texts import OUTSIDE
+from training.jobs.job import JobStatus
+from ui.input.bound_widget import bound_widget
+from ui.input.head_picking import head_name
+from ui.pages.teach.changes_descriptions import interval
+from ui.pages.teach.changes_files import change_provenance
+from ui.pages.teach.changes_head import on_head_click
+from ui.pages.teach.changes_results import HeadChanges
+from ui.pages.teach.options import TeachOptions
+from ui.run.notices import show_notice
+from ui.run.progress import stoppable_steps
+from ui.run.services import get_backend
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.numbers import format_small
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.figures.change_and_effect import change_and_effect
+
+MOST = 12  # sentences that are read without each head
+KEY = "changed_used"
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadEffects:
+    """What removing each head does to the logit of what the model says, in nats; heads numbered layer by layer."""
+
+    signed: Mean
+    size: Mean  # of the change, whichever way it goes
+
+
+def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
+    """On request, since it takes many passes: how much the labels need each head, beside how far it has come."""
+    st.subheader(_("Is it used?"))
+    bound_widget(
+        TeachOptions,
+        "removed",
+        st.toggle,
+        _("Remove each head in turn"),
+        help=_(
+            "Reads some of the sentences once without each head of the taught model: what has changed need not be what"
+            " its answer rests on"
+        ),
+    )
+    if not get_params(TeachOptions).removed:
+        return
+    try:
+        uses = _load_effects(look, found)
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return
+    if uses is None:
+        return
+    base, bits = get_view_state().count, found.across.change.mean
+    at = head[0] * found.shape[1] + head[1]
+    likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
+    show_notice(
+        _(
+            "Without {head} the logit of the label moves by {size} on the mean{interval}. {alike}",
+            head=head_name(*head, base),
+            size=format_small(float(uses.size.mean[at])),
+            interval=interval(uses.size, at),
+            alike=_describe_correlation(likeness),
+        ),
+        role="status",
+    )
+    figure = change_and_effect(
+        found.as_map(bits), found.as_map(uses.size.mean), theme(), _("What has changed, and what is used"),
+        _("mean change of the logit"), beyond=found.heads_beyond, selected=head, base=base,
+    )  # fmt: skip
+    draw_chart(figure, KEY, on_click=partial(on_head_click, found.shape[1]))
+    st.caption(
+        _(
+            "Each dot is a head: to the right how far its maps have come, upwards by how much the logit of what the "
+            "model says moves when the head is removed and all others stay, mean of the sizes over {n} sentences.",
+            n=uses.size.n,
+        )
+    )
+    download_button(
+        _("Save what each head is used for"),
+        uses_csv(found, uses),
+        "headlight-changed-used.csv",
+        _(
+            "Every head's divergence and the change of the logit without it, with intervals, as CSV, all digits; heads"
+            " counted from 0"
+        ),
+        provenance={**change_provenance(look, found), "rows": found.rows, "sentences": uses.size.n},
+    )
+
+
+def _describe_correlation(likeness: float) -> str:
+    """How far the heads that have changed are those that are used."""
+    if np.isnan(likeness):
+        return _("No rank correlation can be told.")
+    what = (
+        _("what has changed more is used more")
+        if likeness > 0.5
+        else _("what has changed more is used less")
+        if likeness < -0.5
+        else _("how far a head has come says little about its use")
+    )
+    return _(
+        "Rank correlation of change and use over all heads: {likeness:.2f}, so {what}.", likeness=likeness, what=what
+    )
+
+
+def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
+    """Sentence by sentence as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    layers, heads = found.shape
+    sets: list[EditSet] = [(Ablate(layer, head),) for layer in range(layers) for head in range(heads)]
+    sentences = found.facts.sentences[:MOST]
+    moved = []
+    mark = f"used:{look.job.id}:{found.facts.step}"
+    for at in stoppable_steps(mark, len(sentences), _("Reading the sentences without each head")):
+        told = effects_without(look, sentences[at].text, sets)
+        if told is not None:
+            moved.append(told)
+    if not moved:
+        show_notice(
+            _("In none of these sentences does the model tag a word, so there is no label to follow."), role="status"
+        )
+        return None
+    every = np.stack(moved).astype(np.float64)
+    return HeadEffects(mean_of(every), mean_of(np.abs(every)))
+
+
+def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArray | None:
+    """The change of the label's logit without each head, (head,); of tags, that of the first word that is tagged.
+
+    None for a sentence in which no word is.
+    """
+    question = LabelEffects(look.job.name, text=text)
+    if look.job.kind == "tag":
+        said = get_backend().predict(WordTags(look.job.name, text=text))
+        tagged = [place for at, place in enumerate(said.places) if said.names[said.likeliest(at)] != OUTSIDE]
+        if not tagged:
+            return None
+        question = replace(question, at=tagged[0].reads[0])
+    values = get_backend().predict(replace(question, edits=((), *sets))).values
+    label = int(values[0].argmax())
+    found: FloatArray = values[1:, label] - values[0, label]
+    return found
+
+
+def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
+    names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
+             "size, high"]  # fmt: skip
+    means = (uses.signed, uses.size)
+    lines: list[list[object]] = [
+        [*found.place(at), float(found.across.change.mean[at]),
+         *(float(one[at]) for mean in means for one in (mean.mean, mean.low, mean.high))]
+        for at in range(len(uses.size.mean))
+    ]  # fmt: skip
+    return csv_table(names, lines)

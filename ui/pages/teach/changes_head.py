@@ -1,0 +1,103 @@
+"""One head of a taught model on one sentence: before, after, and what the twin's does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from i18n import _, translate
+from probing import fine_tuning_changes
+from training.jobs.job import CHARACTERS, JobStatus
+from ui.input.bound_widget import bound_widget
+from ui.input.head_picking import head_name
+from ui.pages.teach.changes_results import HeadChanges
+from ui.pages.teach.options import TeachOptions
+from ui.show.chart import theme
+from ui.show.explore_link import explore_link
+from ui.show.matrices import draw_matrices
+from ui.state.params import get_params, set_params
+from ui.state.session import NEW_MODEL, get_view_state
+from ui.state.view_state import ViewState, fits, to_query
+from viz.components.matrices.matrices import MatrixSpec
+from viz.figures.head_map import picked_head
+from viz.figures.labels import truncate
+from viz.figures.palette import sides
+
+LONGEST = 80  # characters of a sentence in the list
+
+
+def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
+    """The maps of the chosen sentence, and the ways to see more of it."""
+    facts, base = found.facts, get_view_state().count
+    shown = facts.shown_sentences
+    at = min(max(get_params(TeachOptions).example, 1), len(shown))
+    bound_widget(
+        TeachOptions, "example", st.selectbox, _("Sentence"), range(1, len(shown) + 1), shown=at,
+        format_func=lambda number: f"{truncate(facts.sentences[shown[number - 1]].text, LONGEST)}",
+        help=_("Test rows that no train row has the text of"),
+    )  # fmt: skip
+    seen = facts.sentences[shown[at - 1]]
+    draw_matrices(
+        head_matrices(found, head, shown[at - 1]),
+        "changed_sheets",
+        numbers=False,
+        about=(("training", look.job.title), ("head", head_name(*head, base)), ("sentence", seen.text)),
+    )
+    there = {**NEW_MODEL, "pair": "", "text": seen.text, "layer": head[0], "head": head[1]}
+    _links(look, replace(get_view_state(), **there))
+
+
+def on_head_click(width: int, key: str) -> None:
+    """In the callback of a figure of heads, ``width`` in a layer: the one that was clicked is looked at from now on."""
+    place = picked_head(st.session_state[key])
+    if place is not None:
+        set_params(TeachOptions, moved=place[0] * width + place[1])
+
+
+def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> list[MatrixSpec]:
+    """The head's map before and after on one scale, and what the task and the twin changed on another."""
+    before, task, twin = (
+        fine_tuning_changes.maps(found.folder, side, sentence)[head] for side in fine_tuning_changes.SIDES
+    )
+    less, more = sides(theme())
+    names = found.facts.sentences[sentence].pieces or ()
+    most = float(max(before.max(), task.max())) or None
+    change = float(max(abs(task - before).max(), abs(twin - before).max())) or None
+    return [
+        MatrixSpec(_("Before"), before, names, names, _("Rows look at columns."), "sequential", most),
+        MatrixSpec(_("After"), task, names, names, _("On the same scale."), "sequential", most),
+        MatrixSpec(
+            _("After − before"),
+            task - before,
+            names,
+            names,
+            _(
+                "{one}: more than before. {other}: less.",
+                one=translate(more).capitalize(),
+                other=translate(less).capitalize(),
+            ),
+            limit=change,
+        ),
+        MatrixSpec(
+            _("Twin − before"), twin - before, names, names, _("With nothing to learn; same scale."), limit=change
+        ),
+    ]
+
+
+def _links(look: JobStatus, there: ViewState) -> None:
+    """Ways to this sentence and head on other pages; to compare, the start must be a model that can be opened."""
+    job = look.job
+    after = replace(there, model=job.name, revision="")
+    with st.container(horizontal=True):
+        explore_link(after)
+        before = replace(there, model=job.model, revision=job.revision or "")
+        if job.model != CHARACTERS and fits(before):
+            beside = {"differs": "model", "beside": job.name}
+            st.page_link(
+                "../../pages/compare.py",
+                label=_("Open side by side"),
+                icon=":material/compare:",
+                query_params={**to_query(before), **beside},
+                help=_("The model before and after, word by word, on this sentence and this head"),
+            )

@@ -1,0 +1,70 @@
+"""How the heads came to change: every evaluation of the training, with a slider."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from i18n import _
+from probing import fine_tuning_changes
+from training.jobs.job import JobStatus
+from ui.input.bound_widget import bound_widget
+from ui.input.head_picking import head_name
+from ui.pages.teach.changes_results import HeadChanges
+from ui.pages.teach.options import TeachOptions
+from ui.show.chart import draw_chart, theme
+from ui.show.matrices import draw_matrices
+from ui.state.params import get_params
+from ui.state.session import get_view_state
+from viz.components.matrices.matrices import MatrixSpec
+from viz.figures.drift import by_step
+from viz.figures.head_map import head_map
+
+
+def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
+    """All heads and the chosen one's map at one step of the training; nothing where it was not filmed."""
+    film, base = fine_tuning_changes.film(found.folder), get_view_state().count
+    if film is None:
+        return
+    st.subheader(_("On the way"))
+    steps = film.steps
+    frame = min(max(get_params(TeachOptions).frame or len(steps), 1), len(steps)) - 1
+    if len(steps) > 1:
+        bound_widget(
+            TeachOptions,
+            "frame",
+            st.select_slider,
+            _("Step of the training"),
+            range(1, len(steps) + 1),
+            shown=frame + 1,
+            format_func=lambda number: f"{steps[number - 1]:,}",
+            help=_("The evaluations on the way; the maps are those that the model had then"),
+        )
+    values, name = film.bits[found.rows], head_name(*head, base)
+    left, right = st.columns(2)
+    title = _("Moved by step {step:,}", step=steps[frame])
+    limit = max(float(values.max()), 1e-6)
+    figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, base=base, limit=limit)
+    draw_chart(figure, "changed_film_map", place=left)
+    figure = by_step(
+        steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("From step to step"),
+        frame=frame, kept=found.facts.step,
+    )  # fmt: skip
+    draw_chart(figure, "changed_film_line", place=right)
+    seen = found.facts.sentences[found.facts.shown_sentences[0]]
+    names = seen.pieces or ()
+    maps = film.maps[:, head[0], head[1]].astype("float32")
+    about = _("{head} on “{sentence}”", head=name, sentence=seen.text)
+    sheet = MatrixSpec(_("Step {step:,}", step=steps[frame]), maps[frame], names, names, about, "sequential",
+                  float(maps.max()) or None)  # fmt: skip
+    draw_matrices(
+        [sheet],
+        "changed_film_sheet",
+        numbers=False,
+        about=(("training", look.job.title), ("head", name), ("step", str(steps[frame])), ("sentence", seen.text)),
+    )
+    st.caption(
+        _(
+            "Mean over {n} of the sentences, against the start. The dotted line is the step whose weights were kept.",
+            n=len(found.facts.shown_sentences),
+        )
+    )

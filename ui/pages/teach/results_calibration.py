@@ -1,0 +1,87 @@
+"""Whether the model is right as often as it is sure."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from i18n import _, gettext_lazy
+from probing.intervals import wilson
+from probing.labelled.calibration import BINS, Calibration
+from ui.pages.teach.results_data import EvaluationResults
+from ui.pages.teach.results_saving import save_table
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from viz.figures.calibration import FEW, Bin
+from viz.figures.calibration import calibration as draw_bins
+
+LITTLE = 100  # answers below which the whole figure says little
+BEYOND = gettext_lazy(
+    "{said} That is more than chance does: if it were right exactly as often as it is sure, so many would show"
+    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+)
+WITHIN = gettext_lazy(
+    "{said} That is no more than chance does: if it were right exactly as often as it is sure, so many would show"
+    " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
+)
+WHAT = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words that it said to be of a name")}
+COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"]
+
+
+def draw_calibration(results: EvaluationResults, model: str) -> None:
+    """The figure, what it says, and its numbers."""
+    st.subheader(_("How sure, how right"))
+    found, told = results.predictions, results.sureness
+    if told is None:
+        show_notice(_("It said no word to be of a name, so there is nothing that it was sure of."), role="status")
+        return
+    for line in summary(told, WHAT[found.kind]):
+        show_notice(line, role="status")
+    bins = bins_of(told)
+    draw_chart(draw_bins(bins, theme(), _("Right as often as sure?")), "teach_sureness")
+    about = _(
+        "Each bar: {what} of which it was about as sure, and how many; how sure is the probability that it gives its"
+        " own answer. Where the mark stands beyond the bar's end, it is surer than right. Pale: fewer than {few}. The"
+        " error is the distance between mark and end, averaged over all answers"
+        " ([arXiv:1706.04599](https://arxiv.org/abs/1706.04599)); its interval is the basic bootstrap's.",
+        what=WHAT[found.kind],
+        few=FEW,
+    )
+    if found.kind == "tag":
+        about = _("{about} Words that it said to be of none are left out: they are many and easy.", about=about)
+    st.caption(about)
+    rows = [[one.start, one.end, one.answers, one.sure, one.right, one.low, one.high] for one in bins]
+    save_table(_("Save these numbers"), COLUMNS, rows, "sureness", _("All digits"), found, model)
+
+
+def bins_of(told: Calibration) -> list[Bin]:
+    """The bins that have answers, each share with Wilson's interval."""
+    found = []
+    for at in np.flatnonzero(told.answers).tolist():
+        count, right = int(told.answers[at]), float(told.right[at])
+        low, high = (end / 100 for end in wilson(round(right * count), count))
+        found.append(Bin(at / BINS, (at + 1) / BINS, count, float(told.sure[at]), right, low, high))
+    return found
+
+
+def summary(told: Calibration, what: str) -> list[str]:
+    """What the numbers say: which way it errs, how far, and how much of that chance would do."""
+    n = int(told.answers.sum())
+    weights = np.nan_to_num(told.answers / n)
+    sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))
+    said = _(
+        "It is {sure:.1f} % sure on average, and right on {right:.1f} % of {n:,} {what}. Expected calibration error:"
+        " {error:.3f} ({low:.3f} to {high:.3f}).",
+        sure=100 * sure,
+        right=100 * right,
+        n=n,
+        what=what,
+        error=told.error,
+        low=told.low,
+        high=told.high,
+    )
+    beside = BEYOND if told.error > told.at_most else WITHIN
+    lines = [_(beside, said=said, by_chance=told.by_chance, at_most=told.at_most)]
+    if n < LITTLE:
+        lines.append(_("These are {n} answers only: bars and error say little.", n=n))
+    return lines

@@ -1,0 +1,160 @@
+"""What can be done with a taught model: look at it on every page, save it, hand on its link, remove it."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from i18n import _
+from inference import EMBEDDED, UserError
+from training.jobs.job import CHARACTERS, PREDICTIONS, JobStatus
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.routes import address
+from ui.run.fine_tuning import queue, visitor
+from ui.run.notices import show_notice
+from ui.state.params import set_params
+from ui.state.session import NEW_MODEL, get_view_state, set_view_state
+from ui.state.view_state import ViewState, to_query
+from viz.components.base_path import BASE
+
+SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # the training that its teacher is asked about
+LONGEST_LINE = 100_000  # bytes of the first test row
+HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification"}
+ELSEWHERE = """from transformers import AutoModelFor{head}, AutoTokenizer
+
+model = AutoModelFor{head}.from_pretrained("{folder}")
+tokenizer = AutoTokenizer.from_pretrained("{folder}")"""
+
+
+def draw(look: JobStatus) -> None:
+    """The model's ways out of this page, its size, and the way to remove it."""
+    if look.has_model:
+        _pages(look)
+        _file(look)
+    _link(look)
+    if look.job.owner == visitor():
+        _describe_disk_use(look)
+        _removal(look)
+
+
+def _pages(look: JobStatus) -> None:
+    """Links to the pages on which the model reads a test text."""
+    there = ViewState(model=look.job.name, text=first_text(look))
+    with st.container(horizontal=True):
+        st.page_link(
+            "../../pages/explore.py",
+            label=_("Open in Explore"),
+            icon=":material/grid_view:",
+            query_params=to_query(there),
+            help=_("Every head of the taught model, on a sentence of the test rows"),
+        )
+        if look.job.model != CHARACTERS:
+            before = ViewState(model=look.job.model, revision=look.job.revision or "", text=there.text)
+            st.page_link(
+                "../../pages/compare.py",
+                label=_("Before and after"),
+                icon=":material/compare:",
+                query_params={**to_query(before), "differs": "model", "beside": look.job.name},
+                help=_("The model that it started from beside the taught one, head by head"),
+            )
+    show_notice(
+        _("Its name is in the list of models at the left, so that it opens on every page.")
+        if look.job.owner == visitor()
+        else _("While it is chosen, its name is in the list of models at the left, so that it opens on every page."),
+        role="status",
+    )
+
+
+def first_text(look: JobStatus) -> str:
+    """The text of the first test row; the usual one where that cannot be read."""
+    try:
+        with (look.model / PREDICTIONS).open("rb") as stream:
+            return str(json.loads(stream.readline(LONGEST_LINE))["text"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ViewState().text
+
+
+def _file(look: JobStatus) -> None:
+    """The model as a file, and how it opens elsewhere."""
+    size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        about = _(
+            "{size:,.1f} MB: weights, names of the labels, tokenizer, its card with all scores, test rows",
+            size=size / 1e6,
+        )
+        st.link_button(_("Save the model as zip"), address(look), help=about, icon=":material/download:")
+        said = _("{size:,.1f} MB, in the layout of transformers.", size=size / 1e6)
+        if look.state != "done" and look.phase == "teach":
+            said = _("{said} It is not learned to the end yet.", said=said)
+        show_notice(said, role="status")
+    with st.expander(_("How it opens on another machine")):
+        show_notice(_("Unpack it. In Python, with transformers and nothing of this app:"), role="status")
+        st.code(ELSEWHERE.format(head=HEADS[look.job.kind], folder=look.job.slug), "python", wrap_lines=True)
+        show_notice(
+            _("In this app, on any machine: start it with the folder that the unpacked one lies in."), role="status"
+        )
+        st.code("HEADLIGHT_MODEL_FOLDERS=/the/folder/above make run", "bash", wrap_lines=True)
+
+
+def _link(look: JobStatus) -> None:
+    """The link, and what it gives away."""
+    show_notice(
+        _(
+            "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows "
+            "included, and save the model; stopping and removing stay with the browser that began it."
+        ),
+        role="status",
+    )
+    st.code(f"{st.context.url or f'{BASE}/teach'}?{urlencode({'job': look.job.id})}", None, wrap_lines=True)
+
+
+def _describe_disk_use(look: JobStatus) -> None:
+    """What it takes of the disk, of what there is for such models."""
+    taken, budget = queue().size(look.job.id), queue().budget
+    show_notice(
+        _(
+            "It takes {taken:,.1f} MB here. All taught models together may take {budget:,.1f} GB; when a new"
+            " one needs room, the oldest are removed; whoever teaches it is told which before it begins.",
+            taken=taken / 1e6,
+            budget=budget / 1e9,
+        ),
+        role="status",
+    )
+
+
+def _removal(look: JobStatus) -> None:
+    """The button, and the question behind it."""
+    if problem := st.session_state.pop(PROBLEM, ""):
+        show_notice(problem)
+    if st.session_state.get(SURE) != look.job.id:
+        st.button(
+            _("Remove"), icon=":material/delete:", on_click=_ask, args=(look.job.id,), help=_("It asks once more")
+        )
+        return
+    show_notice(
+        _("“{title}” will be gone from here with its rows and all that was found, for everybody.", title=look.job.title)
+    )
+    with st.container(horizontal=True):
+        st.button(
+            _("Remove it for good"), type="primary", on_click=_remove, args=(look,), help=_("There is no way back")
+        )
+        st.button(_("Keep it"), on_click=_ask, args=("",), help=_("Nothing is removed"))
+
+
+def _ask(job_id: str) -> None:
+    st.session_state[SURE] = job_id
+
+
+def _remove(look: JobStatus) -> None:
+    """It is gone, and nothing that is chosen needs it."""
+    st.session_state.pop(SURE, None)
+    try:
+        queue().remove(look.job.id)
+    except UserError as refusal:
+        st.session_state[PROBLEM] = refusal.message
+        return
+    if get_view_state().model == look.job.name:
+        set_view_state(**{**NEW_MODEL, "model": EMBEDDED, "revision": ""})
+    set_params(TeachOptions, job="")

@@ -1,0 +1,129 @@
+"""How the model is taught: which one it starts from, for how long, and what experts may set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from i18n import _, gettext_lazy, translate
+from inference import EMBEDDED
+from inference.hub_cards import ModelCard
+from probing.labelled.labeled_texts import LabeledDataset
+from probing.labelled.word_spacing import uses_spaces
+from training.jobs.job import CHARACTERS, FinetuneSettings, default_settings
+from ui.input.bound_widget import bound_widget
+from ui.input.models import pick_model
+from ui.pages.teach.data import TaskData
+from ui.pages.teach.options import TeachOptions
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.state.params import set_params
+
+LIMITS = {"minutes": (1, 240), "epochs": (1, 100), "length": (8, 512), "frozen": (0, 48), "seed": (0, 999_999)}
+STARTS = {"model": gettext_lazy("A trained model"), "nothing": gettext_lazy("Nothing, by characters")}
+ABOUT_START = gettext_lazy(
+    "A model that has read much needs few examples of a task, if it knows the language. From nothing, a small one"
+    " learns the characters and the task at once, in any language."
+)
+MINUTES = gettext_lazy(
+    "Of training at most; it ends earlier where the passes over the rows that are set below are done"
+)
+EPOCHS, FROM_NOTHING = 3, 30  # passes where none are asked for; what has read nothing before needs more of them
+FOUND = gettext_lazy("found from the model and the task")
+NUMBERS = {
+    "epochs": (
+        gettext_lazy("Passes over the rows"),
+        gettext_lazy("The training ends after so many, or when its minutes are over"),
+    ),
+    "length": (gettext_lazy("Pieces of a text"), gettext_lazy("What is longer is cut there")),
+    "frozen": (
+        gettext_lazy("Layers that stay"),
+        gettext_lazy("From below, the embeddings with them: they are not changed"),
+    ),
+    "seed": (
+        gettext_lazy("Seed"),
+        gettext_lazy("Of the division of a file, of the new head's first numbers, and of the order of the rows"),
+    ),
+}
+RATE = gettext_lazy(
+    "The largest step that the weights take; it is reached after 6 % of the steps and falls to 0 at the last"
+)
+
+
+def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
+    """Controls; the model's name and how it is taught."""
+    start = options.start or fitting(data.labels, get_backend().models())
+    left, right = st.columns([3, 1])
+    with left:
+        _pick_start(start, options.start_revision)
+    numbers = clamp_settings(options, start)
+    _number("minutes", numbers, right, gettext_lazy("Minutes"), MINUTES)
+    with st.expander(_("Settings for experts")):
+        columns = st.columns(5)
+        for name, place in zip(NUMBERS, columns, strict=False):
+            _number(name, numbers, place, *NUMBERS[name])
+        bound_widget(TeachOptions, "rate", columns[4].selectbox, _("Rate"), list(TeachOptions.CHOICES["rate"]),
+                format_func=lambda rate: rate or FOUND, help=translate(RATE))  # fmt: skip
+    rate = float(options.rate) if options.rate else None
+    minutes, epochs = float(numbers.pop("minutes")), float(numbers.pop("epochs"))
+    return start, default_settings(minutes=minutes, epochs=epochs, rate=rate, **numbers)
+
+
+def fitting(labels: LabeledDataset, models: Iterable[ModelCard]) -> str:
+    """The model to start from where none is picked: what reads the texts' script, by what is on this machine.
+
+    Texts without spaces between their words are read by the embedded model as pieces that it knows little of.
+    """
+    if uses_spaces(row.text for row in labels.train):
+        return EMBEDDED
+    here = (card for card in models if card.downloaded and card.kind == "encoder")
+    return next((card.id for card in here if "Chinese" in card.language), CHARACTERS)
+
+
+def clamp_settings(options: TeachOptions, start: str) -> dict[str, int]:
+    """The numbers that the options ask for, each within its limits: a link may say anything.
+
+    >>> clamp_settings(TeachOptions(minutes=9_999, length=1), CHARACTERS)
+    {'minutes': 240, 'epochs': 30, 'length': 8, 'frozen': 0, 'seed': 0}
+    """
+    asked = {name: getattr(options, name) for name in LIMITS}
+    if options.epochs is None:
+        asked["epochs"] = FROM_NOTHING if start == CHARACTERS else EPOCHS
+    return {name: min(max(asked[name], least), most) for name, (least, most) in LIMITS.items()}
+
+
+def _pick_start(start: str, revision: str) -> None:
+    """What is taught: a model by its name, or one from nothing."""
+    box = "teach_start"
+    st.session_state[box] = "nothing" if start == CHARACTERS else "model"
+
+    def keep() -> None:
+        picked = CHARACTERS if st.session_state[box] == "nothing" else EMBEDDED
+        set_params(TeachOptions, start=picked, start_revision="")
+
+    st.segmented_control(_("Start from"), list(STARTS), key=box, format_func=lambda name: translate(STARTS[name]),
+                         on_change=keep, required=True, help=translate(ABOUT_START))  # fmt: skip
+    if start == CHARACTERS:
+        show_notice(
+            _("Four layers of four heads, drawn at random; every character that stands twice in the rows is a piece."),
+            role="status",
+        )
+        return
+    pick_model("teach", start, revision, lambda name, its: set_params(TeachOptions, start=name, start_revision=its),
+               label=_("Model that is taught"))  # fmt: skip
+
+
+def _number(name: str, numbers: dict[str, int], place: DeltaGenerator, label: str, about: str) -> None:
+    least, most = LIMITS[name]
+    bound_widget(
+        TeachOptions,
+        name,
+        place.number_input,
+        translate(label),
+        least,
+        most,
+        shown=numbers[name],
+        help=translate(about),
+    )

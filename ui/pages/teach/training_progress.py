@@ -1,0 +1,153 @@
+"""A training that was begun: its place in the queue, how far it is, and Stop and Go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from i18n import _, gettext_lazy, ngettext, translate
+from inference import UserError
+from training.jobs.job import JobStatus
+from ui.pages.teach.curves import curves
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.progress import describe_job, progress_of
+from ui.run.fine_tuning import queue, visitor
+from ui.run.notices import show_notice
+from ui.state.params import set_params
+
+EVERY = 2.0  # seconds between two looks; the page is at rest between them
+PROBLEM = "teach_problem"
+STOPPING = "teach_stopping"  # the trainings that this session has asked to stop, and that have not ended yet
+LINK = gettext_lazy(
+    "The link in the browser's address shows this training on any device. Whoever has it may look; only the browser"
+    " that began it can stop it."
+)
+COLLAPSED = {
+    "classify": gettext_lazy(
+        "Twice running every text of the dev rows was called “{only}”: nothing is learned so far."
+    ),
+    "tag": gettext_lazy("Twice running nothing was found in the dev rows: nothing is learned so far."),
+}
+PASSES = gettext_lazy("{said} Often that passes; if it does not, a smaller rate, more minutes or more rows help.")
+ENDED = gettext_lazy("{said} It ended so: a smaller rate, more minutes or more rows help.")
+
+
+def draw_progress(look: JobStatus) -> None:
+    """Everything about how the training goes; it draws itself again while the training waits or runs."""
+    _draw_title(look)
+    lives = look.state in ("waiting", "running")
+    st.fragment(_watch, run_every=EVERY if lives else None)(look.job.id, _job_state(look))
+
+
+def _draw_title(look: JobStatus) -> None:
+    """What is taught what, and the way to another one."""
+    about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_notice(about, role="status")
+        help = _("Back to the data and the settings; this training goes on, and stays where its link leads")
+        st.button(_("Teach another"), on_click=set_params, args=(TeachOptions,), kwargs={"job": ""}, help=help)
+
+
+def _job_state(look: JobStatus) -> tuple[str, str, bool]:
+    """What of a training changes more on the page than its own lines and curves."""
+    return look.state, look.phase, look.has_model
+
+
+def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
+    """The training as it is now; the whole page anew where it has come further than a step."""
+    try:
+        look = queue().look(job_id)
+    except UserError:
+        st.rerun()  # it was removed, which the page itself says
+    if _job_state(look) != before:
+        st.rerun()
+    _state(look)
+    if look.phase != "teach":
+        with st.expander(_("How the training went")):
+            curves(look)
+    else:
+        curves(look)
+
+
+def _state(look: JobStatus) -> None:
+    """How it stands, in a sentence or a bar, and what can be done."""
+    stopping: set[str] = st.session_state.setdefault(STOPPING, set())
+    mine = look.job.owner == visitor()
+    if look.state != "running":
+        stopping.discard(look.job.id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if look.state == "running":
+            st.progress(progress_of(look).share, text=describe_job(look))
+        elif look.state != "done":
+            show_notice(in_words(look), role="alert" if look.state == "failed" else "status")
+        if look.job.id in stopping:
+            show_notice(_("It stops after this step, and keeps the best so far."), role="status")
+        elif look.state in ("waiting", "running") and mine:
+            st.button(
+                _("Stop"), on_click=_stop, args=(look.job.id,), help=_("The best so far is kept; it can go on later.")
+            )
+        elif look.state in ("stopped", "failed") and mine:
+            st.button(
+                _("Go on"), type="primary", on_click=_go_on, args=(look.job.id,), help=_("Continue where it was.")
+            )
+    if problem := st.session_state.pop(PROBLEM, ""):
+        show_notice(problem)
+    if look.state in ("waiting", "running"):
+        st.caption(translate(LINK))
+    collapse(look)
+
+
+def in_words(look: JobStatus) -> str:
+    """How a training stands that does not run."""
+    if look.state == "waiting":
+        if not look.ahead:
+            return _("It begins now.")
+        return ngettext(
+            "It waits: {n} training comes before it on this machine.",
+            "It waits: {n} trainings come before it on this machine.",
+            look.ahead,
+            n=look.ahead,
+        )
+    if look.state == "failed":
+        return translate(look.said)
+    if look.state == "done":
+        return _("The model is taught, and compared with what it was.")
+    found, said = progress_of(look), translate(look.said) or _("Stopped.")
+    if look.phase != "teach":
+        return _(
+            "{said} The model is taught; what changed in its heads is told once this goes on to the end.", said=said
+        )
+    if not look.has_model:
+        return _("{said} Nothing is saved yet.", said=said)
+    return _(
+        "{said} It was at step {step:,} of {last:,}; the best so far is kept, and shown below.",
+        said=said,
+        step=found.step,
+        last=found.last,
+    )
+
+
+def collapse(look: JobStatus) -> None:
+    """Says so where the training said one label of everything, twice running, and has not recovered since."""
+    found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
+    if found and scored and scored[-1].get("only") is not None:
+        goes = look.phase == "teach" and look.state in ("waiting", "running")
+        show_notice(_(PASSES if goes else ENDED, said=_(COLLAPSED[look.job.kind], only=found[-1]["only"])))
+
+
+def _stop(job_id: str) -> None:
+    st.session_state[STOPPING].add(job_id)
+    _ask(queue().stop, job_id)
+
+
+def _go_on(job_id: str) -> None:
+    _ask(queue().go_on, job_id)
+
+
+def _ask(what: Callable[[str], None], job_id: str) -> None:
+    """Asks the queue; what it refuses is said when the page is drawn."""
+    try:
+        what(job_id)
+    except UserError as refusal:
+        st.session_state[PROBLEM] = refusal.message

@@ -1,0 +1,139 @@
+"""From what is picked to a training in the queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from i18n import _, gettext_lazy, ngettext
+from inference import UserError
+from training.jobs.job import CHARACTERS, FinetuneSettings, Training, new_job
+from ui.pages.teach.checks import checks
+from ui.pages.teach.data import TaskData, pick_data, show_data
+from ui.pages.teach.options import TeachOptions
+from ui.pages.teach.training_controls import pick_how
+from ui.run.fine_tuning import cards, queue, visitor
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.show.format_list import format_comma_list
+from ui.state.params import set_params
+
+WRITES = gettext_lazy("The picked model writes one text from another. Pick one that reads one text, such as BERT.")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRequest:
+    """What is to be taught, to which model, and how."""
+
+    data: TaskData
+    start: str
+    revision: str | None
+    settings: FinetuneSettings
+
+    @property
+    def is_seq2seq(self) -> bool:
+        """Whether the model is known to write one text from another, which no task here is taught to."""
+        return any(card.id == self.start and card.kind == "encoder-decoder" for card in cards(self.start))
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the model has to be fetched first."""
+        return self.start != CHARACTERS and get_backend().status(self.start, self.revision) == "absent"
+
+
+def begin(options: TeachOptions) -> None:
+    """Data and the button that begins on top, then the texts, the model, and what is odd in the texts."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    data = pick_data(options, left)
+    if data is None:
+        return
+    below = st.container()
+    show_data(data)
+    start, settings = pick_how(data, options)
+    wanted = TrainingRequest(data, start, (options.start_revision or None) if start != CHARACTERS else None, settings)
+    with below:
+        _button(wanted, right)
+    if not wanted.is_seq2seq:
+        checks(data, None if start == CHARACTERS else start, wanted.revision, settings.length)
+
+
+def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
+    """The button, in its place, and what will be there and when."""
+    unfit = wanted.is_seq2seq or wanted.is_missing
+    pressed = place.button(
+        _("Teach"),
+        type="primary",
+        icon=":material/school:",
+        width="stretch",
+        disabled=unfit,
+        help=_("It goes into the queue of this machine; it can be stopped, and goes on later where it was."),
+    )
+    show_notice(
+        WRITES if wanted.is_seq2seq else describe_training(wanted), role="alert" if wanted.is_seq2seq else "status"
+    )
+    if not unfit:
+        _say_pushed_out(wanted)
+    if pressed:
+        job = job_of(wanted, visitor())
+        try:
+            with st.spinner(_("Putting it into the queue")):
+                queue().submit(job, wanted.data.labels if wanted.data.card is None else None)
+        except UserError as refusal:
+            show_notice(refusal.message)
+        else:
+            set_params(TeachOptions, job=job.id, show="results")
+            st.rerun()
+
+
+def describe_training(wanted: TrainingRequest) -> str:
+    """How long it takes and what will be there in the end."""
+    labels, minutes = wanted.data.labels, wanted.settings.minutes
+    n = len(labels.test)
+    others = _("{n:,} other texts", n=n) if labels.kind == "classify" else _("{n:,} other sentences", n=n)
+    return ngettext(
+        "At most {minutes:g} minute of training; then you see how well {others} are told, try one of your own, and keep"
+        " the model. What changed in its heads follows once two twins have learned shuffled labels, each for as long.",
+        "At most {minutes:g} minutes of training; then you see how well {others} are told, try one of your own, and"
+        " keep the model. What changed in its heads follows once two twins have learned shuffled labels, each for as"
+        " long.",
+        1 if minutes == 1 else 2,  # half a minute are minutes too
+        minutes=minutes,
+        others=others,
+    )
+
+
+def job_of(wanted: TrainingRequest, owner: str) -> Training:
+    """What is asked of the queue."""
+    data, titles = wanted.data, {card.id: card.title for card in cards(wanted.start)}
+    return new_job(
+        owner,
+        f"{data.title} · {titles.get(wanted.start, wanted.start.rpartition('/')[2])}",
+        data.labels.kind,
+        model=wanted.start,
+        revision=wanted.revision,
+        data="" if data.card is None else data.card.id,
+        source=data.source,
+        settings=wanted.settings,
+    )
+
+
+def _say_pushed_out(wanted: TrainingRequest) -> None:
+    """Says which taught models go to make room for another one: by their titles only those of this visitor."""
+    try:
+        gone = queue().pushed_out(wanted.start, wanted.revision)
+    except UserError:
+        return  # what is wrong with the model is said where its texts are counted
+    if not gone:
+        return
+    mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]
+    others = len(gone) - len(mine)
+    named = [*mine, *([_("{others} of other visitors", others=others)] if others else [])]
+    show_notice(
+        _(
+            "There is no room for another taught model: {named} will be removed to make some.",
+            named=format_comma_list(named),
+        ),
+        role="status",
+    )

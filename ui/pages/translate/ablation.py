@@ -1,0 +1,160 @@
+"""The Translate page's experiment: something is removed, and the translation before and after stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+import numpy as np
+import streamlit as st
+
+from attention.ablation import EditSet
+from attention.mask import FloatArray
+from i18n import _
+from inference import UserError
+from ui.pages.translate.edits import chosen_edits, describe_edits, draw_edit_list, pick_clicks, pick_masked_edges, put
+from ui.pages.translate.effects import chance, every_head
+from ui.pages.translate.heads import CrossHead
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.target_strip import forcing_request, logs_of, spaced_label
+from ui.pages.translate.translation import Translation, width_of
+from ui.pages.translate.writing import run_translation
+from ui.run.notices import show_error, show_notice
+from ui.run.page_model import ask_model
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.numbers import likelihood, percent
+from ui.show.provenance import page_provenance
+from ui.state.view_state import ViewState
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
+
+
+def draw_ablation(
+    choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions
+) -> None:
+    """The experiment: what is removed, the translation before and after, and how other removals compare."""
+    trace, base = translation.trace, choice.count
+    if not trace.has_qkv("cross"):
+        show_notice(
+            _("{model} computes attention in its own way, so nothing is removed from it here.", model=trace.model.name),
+            role="status",
+        )
+        return
+    if not translation.tokens:
+        show_notice(
+            _("The translation is empty, so there is nothing to watch. Type your own, or another text."), role="status"
+        )
+        return
+    pick_clicks(options)
+    edits = chosen_edits(options, head)
+    if options.clicking == "cut":
+        pick_masked_edges(choice, translation, head, at, edits)
+    try:
+        before_after(choice, translation, edits, options)
+        left, right = st.columns(2)
+        with left:
+            every_head(translation, head, edits, options, base)
+        with right:
+            chance(translation, edits)
+    except UserError as refusal:
+        show_error(refusal)
+        st.button(_("Put all back"), key="translate_clear", on_click=put, args=((),), help=_("Nothing is removed"))
+    draw_edit_list(edits, trace, base)
+
+
+def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
+    """Both translations side by side, what differs marked, and each token's probability. Raises Refusal."""
+    if not edits:
+        show_notice(_("Nothing is removed. Click a head on the map, or cut a look."), "status")
+        return
+    asked = replace(translation.asked, edits=edits)
+    after = run_translation(choice, asked, translation.who, translation.way, width_of(options))
+    if after is None:
+        return
+    before = logs_of(translation)
+    kept = ask_model(replace(forcing_request(translation), edits=(edits,)), _("Reading the translation")).logs[0]
+    logs = kept if after.tokens == translation.tokens else _logs(after, edits)
+    show_notice(
+        summary(
+            translation,
+            after,
+            float(before.sum()),
+            float(kept.sum()),
+            describe_edits(edits, translation.trace, choice.count),
+        ),
+        "status",
+    )
+    gone, new = differences(translation.pieces, after.pieces)
+    left, right = st.columns(2)
+    with left:
+        _side(translation, before, gone, "removed", "before")
+    with right:
+        _side(after, logs, new, "chosen", "after")
+    st.caption(
+        _(
+            "Struck out: only before; outlined: only after. Underneath: each token's probability, after what stands"
+            " before it on its own side. A look that is cut is cut at its step, whatever word is written there now."
+        )
+    )
+    rows = [("before", *row) for row in _rows(translation, before)] + [("after", *row) for row in _rows(after, logs)]
+    table = csv_table(("when", "step", "token", "probability"), rows)
+    download_button(_("Save both"), table, "headlight-before-after.csv", _("All digits"), provenance=page_provenance())
+
+
+def _logs(after: Translation, edits: EditSet) -> FloatArray:
+    """Natural logarithms of the new translation's probabilities, (step,), under the edits that made it."""
+    if not after.tokens:
+        return np.zeros(0, np.float32)
+    logs: FloatArray = ask_model(
+        replace(forcing_request(after), edits=(edits,)), _("Reading the new translation")
+    ).logs[0]
+    return logs
+
+
+def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
+    """What became of the translation, and how much less likely the first one is now."""
+    values = {"change": f"{what[0].upper()}{what[1:]}", "first": likelihood(first), "then": likelihood(then)}
+    if before.way == "own":
+        return _("{change}: the probability of your translation goes from {first} to {then}.", **values)
+    if after.tokens == before.tokens:
+        return _("{change}: the translation stays the same; its probability goes from {first} to {then}.", **values)
+    return _(
+        "{change}: the translation becomes “{text}”; the probability of the first one goes from {first} to {then}.",
+        text=after.text,
+        **values,
+    )
+
+
+def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
+    """Which tokens stand only before, and which only after.
+
+    >>> differences(["le", "chat", "dort"], ["le", "chien", "dort", "."])
+    ({1}, {1, 3})
+    """
+    blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+    old = {block.a + at for block in blocks for at in range(block.size)}
+    new = {block.b + at for block in blocks for at in range(block.size)}
+    return set(range(len(before))) - old, set(range(len(after))) - new
+
+
+def _rows(translation: Translation, logs: FloatArray) -> list[tuple[int, str, float]]:
+    pieces = (*translation.pieces, *(("end",) if translation.is_finished else ()))
+    return [(at + 1, piece, float(np.exp(log))) for at, (piece, log) in enumerate(zip(pieces, logs, strict=True))]
+
+
+def _side(translation: Translation, logs: FloatArray, marked: set[int], mark: Mark, when: str) -> None:
+    row = translation.trace.target
+    chips = []
+    for at, piece in enumerate(translation.pieces):
+        glued = row is not None and row.goes_on(at + 1)  # after the start token
+        label = spaced_label(percent(float(np.exp(logs[at]))), glued)
+        chips.append(TokenChip(piece, mark=mark if at in marked else "", glued=glued, label=label))
+    whole = likelihood(float(logs.sum()))
+    title = (
+        _("Before: probability {probability} as a whole", probability=whole)
+        if when == "before"
+        else _("After: probability {probability} as a whole", probability=whole)
+    )
+    token_strip.mount(chips, f"translate_{when}", title=title)

@@ -1,0 +1,45 @@
+"""The embedded translator's figures, folded where it answers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from i18n import _
+from inference.catalogue.published_scores import translation_scores as figures
+from ui.run.notices import show_notice
+from ui.run.page_model import PageModel
+
+
+def draw_published(who: PageModel) -> None:
+    """A sentence with the figures and one about the data, for the model that comes with the app; nothing for others."""
+    found = figures(who.model)
+    if found is None:
+        return
+    with st.expander(_("How good is {model}?", model=who.title)):
+        show_notice(
+            _(
+                "{model}, on {sentences:,} held-out sentences of the kind that it learned from: BLEU {bleu:.1f} and"
+                " chrF {chrf:.1f} greedily, {beams_bleu:.1f} and {beams_chrf:.1f} with beams; handing back the English"
+                " sentence gets {copied_bleu:.1f} and {copied_chrf:.1f}. With at most 7 words: BLEU {short_bleu:.1f};"
+                " with 12 or more: {long_bleu:.1f}.",
+                model=who.title,
+                sentences=found.greedy.sentences,
+                bleu=found.greedy.bleu,
+                chrf=found.greedy.chrf,
+                beams_bleu=found.beams.bleu,
+                beams_chrf=found.beams.chrf,
+                copied_bleu=found.copied.bleu,
+                copied_chrf=found.copied.chrf,
+                short_bleu=found.short.bleu,
+                long_bleu=found.long.bleu,
+            ),
+            "status",
+        )
+        st.caption(
+            _(
+                "Learned from sentence pairs of [tatoeba.org](https://tatoeba.org) by way of"
+                " [manythings.org/anki](https://www.manythings.org/anki/), [CC BY 2.0"
+                " FR](https://creativecommons.org/licenses/by/2.0/fr/). BLEU and chrF as sacrebleu counts them"
+                " ([arXiv:1804.08771](https://arxiv.org/abs/1804.08771))."
+            )
+        )

@@ -1,0 +1,59 @@
+"""Notes on a translation: how the reader's own is read, and a correct translation of an example."""
+
+from __future__ import annotations
+
+from i18n import _, gettext_lazy
+from inference.tasks.teacher_forcing import ForcedTarget
+from ui.pages.translate.translation import Translation
+from ui.run.page_model import ask_model
+from ui.run.services import get_backend
+from ui.state.examples import example_of
+
+FRENCH = gettext_lazy("English to French")  # as the models' cards name the language
+
+
+def writes_french(model: str) -> bool:
+    """Return whether a model is listed as a translator from English to French."""
+    return any(card.id == model and card.language == FRENCH for card in get_backend().models())
+
+
+def reference(source: str, written: str) -> str:
+    """Return a note with a correct translation of an example that the model wrote otherwise; "" for other texts.
+
+    >>> reference("A text of my own.", "Un texte.")
+    ''
+    """
+    french = (example_of(source, "") or {}).get("french", "")
+    if not french or _letters(french) == _letters(written):
+        return ""
+    return _(
+        "Small translators make mistakes, often in what a pronoun agrees with. A correct translation: “{french}”",
+        french=french,
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
+
+
+def describe_forcing(translation: Translation) -> str:
+    """What that is called, and how many of the reader's tokens the model puts first; "" where it wrote them itself.
+
+    Raises Refusal.
+    """
+    if translation.way != "own" or not translation.tokens:
+        return ""
+    asked = translation.asked
+    found = ask_model(
+        ForcedTarget(
+            model=asked.model, revision=asked.revision, text=asked.text, written=translation.tokens, cut=asked.cut
+        ),
+        _("Reading your translation"),
+    )
+    first = int((found.likeliest[0] == translation.tokens).sum())
+    return _(
+        "Your translation is read by teacher forcing, as in training: at each step the model has read the tokens that"
+        " you gave before it, not those that it would have written. It puts {first} of your {tokens} first.",
+        first=first,
+        tokens=len(translation.tokens),
+    )

@@ -1,0 +1,190 @@
+"""Which source word is each target word made from: cross-attention as a matrix, read at the step that predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.cross_attention import Alignment, CrossRowConvention, alignment
+from attention.trace import Trace
+from i18n import _, ngettext
+from ui.input.bound_widget import bound_widget
+from ui.pages.translate.heads import CrossHead, head_label
+from ui.pages.translate.options import TranslateOptions
+from ui.pages.translate.translation import Translation
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.provenance import page_provenance
+from ui.state.params import set_params
+from ui.state.view_state import ViewState
+from viz.figures.alignment import POINTS, alignment_map, picked_pair
+
+MATRIX = "translate_matrix"
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentOptions:
+    """How the cross-attention of a trace is looked at."""
+
+    words: bool
+    special: bool
+    read_at: CrossRowConvention
+
+    def alignment(self, trace: Trace, head: CrossHead) -> Alignment:
+        """The matrix of the head, or the mean over all cross heads."""
+        given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
+        if not head.mean:
+            return alignment(trace, head.layer, head.head, **given)
+        records = trace.records("cross")
+        every = [
+            alignment(trace, layer, at, **given) for layer, found in enumerate(records) for at in range(found.heads)
+        ]
+        return replace(every[0], weights=np.mean([one.weights for one in every], axis=0, dtype=np.float32))
+
+
+def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
+    """As the reader has chosen in the sidebar and under the matrix."""
+    return AlignmentOptions(
+        choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
+    )
+
+
+def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
+    """The controls, one true sentence, the matrix, its file and why it is read where it is."""
+    found = get_alignment_options(choice, options).alignment(translation.trace, head)
+    if not found.target or not found.source:
+        show_notice(
+            _("All tokens here are special tokens, and these are hidden; show them in the sidebar."), role="status"
+        )
+        return
+    show_notice(summary(translation, found, head, at), "status")
+    figure = alignment_map(
+        found.weights,
+        [translation.cell_label(cell) for cell in found.target],
+        [cell.label for cell in found.source],
+        theme(),
+        _("What {head} looks at", head=head.description),
+        chosen=row_of(found, at),
+        strongest=[found.strongest(row) for row in range(len(found.target))],
+    )
+
+    def keep(key: str) -> None:
+        place = picked_pair(st.session_state[key])
+        step = -1 if place is None or place[0] >= len(found.target) else step_at(found, place[0])
+        if step >= 0:
+            set_params(TranslateOptions, step=step)
+
+    draw_chart(figure, MATRIX, on_click=keep)
+    _draw_legend(translation, found, head)
+    _explain_reading()
+
+
+def row_of(found: Alignment, at: int) -> int | None:
+    """The row of the token that step ``at`` writes; None where it is not shown."""
+    token = at + (found.read_at is CrossRowConvention.OWN)
+    return next((row for row, cell in enumerate(found.target) if cell.pieces[0] <= token < cell.pieces[1]), None)
+
+
+def step_at(found: Alignment, row: int) -> int:
+    """The step that writes a row's token, of a word its first; -1 for the start token, which no step writes."""
+    return found.target[row].pieces[0] - (found.read_at is CrossRowConvention.OWN)
+
+
+def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
+    """One true sentence: where the chosen word looks, and how this head stands among the others."""
+    said, row = "", row_of(found, at)
+    best = None if row is None else found.strongest(row)
+    if row is not None and best is not None:
+        values = {
+            "written": translation.cell_label(found.target[row]),
+            "head": head.description,
+            "word": found.source[best].text,
+            "weight": found.weights[row, best],
+        }
+        said = (
+            _("Before writing “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+            if found.read_at is CrossRowConvention.WRITING
+            else _("Having read “{written}”, {head} looks at the word “{word}” most ({weight:.2f}). ", **values)
+        )
+    if not head.covering.any():
+        return said or _("Nothing is written yet, so no head can be told from another.")
+    if head.mean:
+        best_head = head_label(*head.best_head, head.base)
+        return said + _("Of all heads, {head} picks the source words one by one best.", head=best_head)
+    mine = head.covering[head.layer, head.head]
+    more = int((head.covering > mine).sum())
+    if not more:
+        return said + _(
+            "A source piece gets {weight:.2f} from its best step on average; no other head has more.", weight=mine
+        )
+    return said + ngettext(
+        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads has more.",
+        "A source piece gets {weight:.2f} from its best step on average; {more} of {heads} heads have more.",
+        more,
+        weight=mine,
+        more=more,
+        heads=head.covering.size,
+    )
+
+
+def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) -> None:
+    clickable = found.weights.size <= POINTS
+    words = any(cell.pieces[1] - cell.pieces[0] > 1 for cell in found.target)
+    when = (
+        _("before it is written") if found.read_at is CrossRowConvention.WRITING else _("one step after it was written")
+    )
+    st.caption(
+        _(
+            "Each row is one {unit} of the translation, from top to bottom as they come, with the weights that the"
+            " decoder gives the source {when}; a row sums to one with special tokens shown. Dot: the source word with"
+            " most; frame: the step that is chosen.",
+            unit=_("word") if words else _("token"),
+            when=when,
+        )
+        + (_(" Click a row to choose its step.") if clickable else _(" A word above, clicked, chooses its step."))
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bound_widget(
+            TranslateOptions,
+            "late",
+            st.toggle,
+            _("Read one step later"),
+            help=_(
+                "Reads each row where the word itself stands in the decoder. To compare: there it is already written,"
+                " and the decoder looks for the next one."
+            ),
+        )
+        rows = [
+            (row, translation.cell_label(target), column, source.text, float(found.weights[row, column]))
+            for row, target in enumerate(found.target)
+            for column, source in enumerate(found.source)
+        ]
+        of = "mean" if head.mean else f"cross-head-{head_label(head.layer, head.head, head.base)}"
+        download_button(
+            _("Save as CSV"),
+            csv_table(("row", "target", "column", "source", "weight"), rows),
+            f"headlight-alignment-{of}.csv",
+            _("This matrix, all digits"),
+            provenance=page_provenance(),
+        )
+
+
+def _explain_reading() -> None:
+    """Why the rows are read where they are read."""
+    with st.expander(_("Why is a row read before its word is written?")):
+        st.markdown(
+            _(
+                "- The decoder chooses a word at the place *before* it, where it has just read the word that came last."
+                " What it looks at there is what it has to go by for the next word.\n"
+                "- At the word's own place the word stands already, and the decoder is choosing the one after it. “Read"
+                " one step later” shows that.\n"
+                "- Some heads look back at the source of the word that was just read, and align better one step later"
+                " ([arXiv:2004.14837](https://arxiv.org/abs/2004.14837)). “Which head aligns best?” measures both for"
+                " every head."
+            )
+        )

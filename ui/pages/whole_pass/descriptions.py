@@ -1,0 +1,143 @@
+"""What is said of a pass and of one stage: how near numpy comes, the ids, and the lines of PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from i18n import _, translate
+from inference.tasks.whole_pass import ATTENTION, CROSS, Stage
+from ui.input.bound_widget import bound_widget
+from ui.pages.whole_pass.inspector import PassInspector
+from ui.pages.whole_pass.names import place, title
+from ui.pages.whole_pass.options import WholePassOptions
+from ui.run.notices import show_notice
+from ui.show.download import download_button
+from ui.show.format_list import format_comma_list, join_sentences
+from ui.state.view_state import ViewState, fits, to_query
+
+MOST = 60  # pieces whose ids are said
+
+
+def agreement(asked: PassInspector) -> str:
+    """How near numpy comes to the model, for a first reader.
+
+    Rounding alone: a float32 has seven digits.
+    """
+    passed = asked.result
+    worst = passed.largest
+    share = worst.size / worst.away if worst.away else 0
+    near = _("nowhere further off than one part in {share:,.0f}", share=share) if share else _("to the last digit")
+    left = len(passed.unsupported_stages)
+    return join_sentences(
+        _(
+            "Nothing is skipped: numpy computed each of the {stages} stages again, from the weights in the file alone, "
+            "and comes to the model's numbers, {near} of a stage's largest.",
+            stages=len(passed.stages),
+            near=near,
+        ),
+        _("It has no formula for {left} of them, named below.", left=left) if left else "",
+    )
+
+
+def differences(asked: PassInspector) -> str:
+    """The same, exactly."""
+    passed = asked.result
+    worst = passed.largest
+    said = _(
+        "{stages} stages from {ids} ids on, each computed anew in numpy from what numpy "
+        "computed before: the largest difference from the model is {away:.1e}, where its numbers reach "
+        "{size:.3g} ({place}, {stage}).",
+        stages=len(passed.stages),
+        ids=len(passed.ids),
+        away=worst.away,
+        size=worst.size,
+        place=place(worst, asked.base, asked.two),
+        stage=title(worst),
+    )
+    refused = (
+        _(
+            "Not computed anew: {place}, {stage}, as {reason}.",
+            place=place(stage, asked.base, asked.two),
+            stage=title(stage),
+            reason=translate(stage.refused),
+        )
+        for stage in passed.unsupported_stages
+    )
+    return join_sentences(said, *refused)
+
+
+def ids(asked: PassInspector) -> str:
+    """The pieces of the text, each with its number in the vocabulary."""
+    pieces = [*zip(asked.trace.source.pieces, asked.result.ids, strict=True)]
+    named = format_comma_list([f"{piece} {one}" for piece, one in pieces[:MOST]])
+    if len(pieces) > MOST:
+        return _("The pieces and their ids: {pieces} and {left} more.", pieces=named, left=len(pieces) - MOST)
+    return _("The pieces and their ids: {pieces}.", pieces=named)
+
+
+def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
+    """Where Step by step shows a stage of attention: its layer on its side of the model, and the chosen token."""
+    if stage.part not in (ATTENTION, CROSS):
+        return None
+    part = ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
+    head = 0 if choice.head is None else choice.head  # a layer without a head is no place that a link can name
+    return replace(choice, layer=stage.layer, head=head, part=part, focus=row)
+
+
+def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
+    """What the chosen stage computes, and the lines of PyTorch that do it."""
+    if stage.refused:
+        away = translate(stage.refused)
+    elif not stage.away:
+        away = _("numpy and the model have the same, digit for digit, up to {size:.3g}", size=stage.size)
+    else:
+        away = _(
+            "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
+        )
+    where = {"place": place(stage, asked.base, asked.two), "stage": title(stage)}
+    said = join_sentences(
+        _("{place}, {stage}: {away}.", away=away, **where),
+        _("Weights: {weights}.", weights=", ".join(stage.weights)) if stage.weights else "",
+    )
+    show_notice(said[0].upper() + said[1:], role="status")
+    there = step_by_step(choice, asked, stage, options.row)
+    if there is not None and fits(there):
+        st.page_link(
+            "../../pages/step_by_step.py",
+            label=_("Its weights, step by step"),
+            icon=":material/stairs:",
+            query_params=to_query(there),
+            help=_("How each weight of this layer's heads comes about"),
+        )
+    _lines(asked, stage, options)
+
+
+def up_to(program: str, stage: Stage) -> str:
+    """The lines of a whole pass as far as a stage: run as they are, they end with its numbers."""
+    lines = program.splitlines(keepends=True)
+    last = next(at for at, line in enumerate(lines) if line.startswith(f"v{stage.number} = "))
+    return "".join([*lines[: last + 1], f"print(v{stage.number})\n"])
+
+
+def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
+    """A stage's few lines; on request with all that they need, to be copied into a notebook."""
+    bound_widget(
+        WholePassOptions,
+        "whole",
+        st.toggle,
+        _("With all that comes before, to run as it is"),
+        help=_("The lines of PyTorch from the ids to this stage; in a notebook they print its numbers"),
+    )
+    reads = ", ".join(f"v{one}" for one in stage.reads)
+    few = "\n".join(([f"# from {reads}"] if reads else []) + list(stage.lines))
+    code = up_to(asked.result.program, stage) if options.whole else few
+    st.code(code, language="python", wrap_lines=True, height=420 if options.whole else "content")
+    download_button(
+        _("Save the whole pass as PyTorch"),
+        asked.result.program,
+        "whole_pass.py",
+        _("Every line from the ids to the end; run in a notebook it gives the numbers on screen"),
+        kind="text/x-python",
+    )

@@ -1,0 +1,112 @@
+"""The pass of the page's text, asked with the head that the reader chose or the first that the model has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from attention.trace import Trace
+from i18n import _
+from inference import UserError
+from inference.tasks.changed_pass import ChangeRequest, ChangeResult
+from inference.tasks.whole_pass import OneNumber, Opened, PassOverview, PassRequest, Stage, StageNumbers, WholePass
+from ui.pages.whole_pass.names import display_name
+from ui.pages.whole_pass.options import HEADS, QUESTIONED, TAUGHT, WholePassOptions
+from ui.run import fine_tuning
+from ui.run.notices import show_notice
+from ui.run.page_model import may_have, note_lacking
+from ui.run.services import get_backend
+from ui.state.view_state import ViewState
+
+
+@dataclass(frozen=True, eq=False)
+class PassInspector:
+    """A pass, and what was asked for it."""
+
+    trace: Trace
+    request: PassRequest[Any]
+    result: PassOverview
+    head: str  # as the options call it
+    heads: tuple[str, ...]  # that it may end with instead
+    base: int  # from which layers are counted
+
+    @property
+    def two(self) -> bool:
+        """Whether the model has two sides."""
+        return self.trace.model.kind == "encoder-decoder"
+
+    def tokens(self, side: str) -> tuple[str, ...]:
+        """The tokens that a side of the model reads."""
+        row = self.trace.target if side == "decoder" and self.trace.target is not None else self.trace.source
+        return tuple(row.pieces)
+
+    def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
+        """A stage's result, and the names of pieces of the vocabulary in it."""
+        found = get_backend().inspect(self._build_question(StageNumbers, stages=(stage.number,)))
+        return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
+
+    def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
+        """One number of a stage's result."""
+        found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
+        return found
+
+    def run_changed(self, at: int, **change: Any) -> ChangeResult:
+        """How the pass ends for row ``at`` once something in it is other; ``change`` as in Changed."""
+        found: ChangeResult = get_backend().inspect(self._build_question(ChangeRequest, at=at, **change))
+        return replace(found, ends=tuple(replace(end, name=self._display_name(end.name)) for end in found.ends))
+
+    def _display_name(self, name: str) -> str:
+        """What a number is for: a verdict is told, a piece of the vocabulary or a taught class stays as it is."""
+        return display_name(name) if self.head == "next" else name
+
+    def _build_question(self, kind: Any, **more: Any) -> Any:
+        request = self.request
+        same = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "target", "cut", "head")}
+        return kind(**same, **more)
+
+
+def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> PassInspector | None:
+    """The pass, without a head where the model lacks the chosen one; None where it is refused. Both are said."""
+    heads = HEADS[trace.model.kind]
+    wanted = options.ends if options.ends in heads else ""
+    request = WholePass(
+        model=trace.model.name if choice.opened else choice.model,
+        revision=trace.model.revision if choice.opened else choice.revision or None,
+        text=trace.text,
+        pair=trace.pair,
+        target=() if trace.target is None else trace.target.ids,
+        cut=choice.cut,
+    )
+    for head in dict.fromkeys((wanted, "none")) if wanted else _may_end(choice, heads):
+        asked = replace(request, head=QUESTIONED[head])
+        try:
+            with st.spinner(_("Following the pass"), show_time=True):
+                passed = get_backend().inspect(asked)
+        except UserError as refusal:
+            if refusal.way_out == "head":
+                note_lacking(asked.head, choice)
+            if wanted or head == "none":
+                show_notice(refusal.message)
+        else:
+            return PassInspector(trace, asked, passed, head, _may_end(choice, heads, head), choice.count)
+    return None
+
+
+def _may_end(choice: ViewState, heads: Iterable[str], has: str = "") -> tuple[str, ...]:
+    """Of these heads, those that the model is not known to lack; once it is known to have ``has``, what it was taught
+    to tell only where a list of models says so.
+    """
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    told = cards[choice.model].heads if choice.model in cards else ()
+
+    def may(head: str) -> bool:
+        if head in (has, "none"):
+            return True
+        if has and head in TAUGHT and QUESTIONED[head] not in told:
+            return False
+        return may_have(QUESTIONED[head], choice, cards)
+
+    return tuple(filter(may, heads))

@@ -1,0 +1,207 @@
+"""What the runs say, in sentences that follow from their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy, ngettext, translate
+from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, TASKS, TRAINED, BaselineRun, RecordedRuns
+from ui.show.format_list import format_and_list, format_comma_list, format_semicolon_list, join_sentences
+
+NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": gettext_lazy("convolutions"), "transformer": "Transformer"}
+TITLES: dict[str, str] = {
+    "copying": gettext_lazy("Copying"),
+    "recall": gettext_lazy("Recall"),
+    "order": gettext_lazy("Word order"),
+    "parity": gettext_lazy("Odd or even"),
+}
+WITHOUT: dict[str, str] = {
+    "": gettext_lazy("all parts"),
+    "heads": gettext_lazy("one head, not four"),
+    "positions": gettext_lazy("no positions"),
+    "residuals": gettext_lazy("no residuals"),
+    "scaling": gettext_lazy("no 1/√d_k"),
+    "norm": gettext_lazy("no norm"),
+}
+SAME = 0.02  # shares that differ by less are called the same
+WITHIN, BEYOND = (
+    gettext_lazy("distances up to {trained}, as trained", trained=TRAINED),
+    gettext_lazy("distances beyond {trained}", trained=TRAINED),
+)
+
+
+def name_of(model: str) -> str:
+    """A network, as its reader calls it."""
+    return translate(NAMES[model])
+
+
+def title_of(task: str) -> str:
+    """A task, as its reader calls it."""
+    return translate(TITLES[task])
+
+
+def shares(runs: Sequence[BaselineRun]) -> FloatArray:
+    """What is answered rightly, (seed, distance)."""
+    return np.array([[share for _, share in run.accuracy] for run in runs])
+
+
+def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
+    """The mean share of each seed, (seed,): at the distances that were trained on, and beyond them."""
+    trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
+    values = shares(runs)
+    return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
+
+
+def accuracy(recorded: RecordedRuns, task: str) -> str:
+    """How well each network does within the distances trained on, and beyond them."""
+    means = {model: [float(part.mean()) for part in mean_shares(recorded.runs_of(task, model))] for model in MODELS}
+    within, beyond = (
+        format_comma_list([f"{name_of(model)} {parts[at]:.2f}" for model, parts in means.items()]) for at in range(2)
+    )
+    chance = recorded.runs_of(task, MODELS[0])[0].chance
+    return _(
+        "Answered rightly at distances up to {trained}, which were trained on: {within}; beyond them: {beyond}. "
+        "Guessing gets {chance:.2f}.",
+        trained=TRAINED,
+        within=within,
+        beyond=beyond,
+        chance=chance,
+    )
+
+
+def describe_reach(recorded: RecordedRuns, task: str) -> str:
+    """What the convolutional network does with what lies beyond its reach."""
+    runs = recorded.runs_of(task, "convolution")
+    far = np.array([distance >= REACH for distance, _ in runs[0].accuracy])
+    share = float(shares(runs)[:, far].mean())
+    chance = runs[0].chance
+    verdict = (
+        _("no better than guessing")
+        if share < chance + SAME
+        else _("{share:.2f} more than guessing", share=share - chance)
+    )
+    return _(
+        "A convolution of this depth sees {reach} tokens; from distance {reach} on it answers {share:.2f}, {verdict}.",
+        reach=REACH,
+        share=share,
+        verdict=verdict,
+    )
+
+
+def describe_winners(recorded: RecordedRuns) -> str:
+    """On which tasks the recurrent network does better than the Transformer, and where the Transformer does."""
+    found: dict[str, list[str]] = {"lstm": [], "transformer": [], "": []}
+    for task in TASKS:
+        pairs = zip(
+            mean_shares(recorded.runs_of(task, "lstm")), mean_shares(recorded.runs_of(task, "transformer")), strict=True
+        )
+        name = title_of(task).lower()
+        wheres = (
+            _("{task} up to {distance}", task=name, distance=TRAINED),
+            _("{task} beyond {distance}", task=name, distance=TRAINED),
+        )
+        for (one, other), where in zip(pairs, wheres, strict=True):
+            lstm, transformer = float(one.mean()), float(other.mean())
+            best = "" if abs(lstm - transformer) < SAME else "lstm" if lstm > transformer else "transformer"
+            numbers = (transformer, lstm) if best == "transformer" else (lstm, transformer)
+            sure = best and min(one if best == "lstm" else other) > max(other if best == "lstm" else one)
+            found[best].append(_describe_contrast(where, *numbers, sure=bool(sure)))
+    said = [
+        _("The {name} does better at {places}.", name=name_of(model), places=format_and_list(places))
+        for model, places in found.items() if model and places
+    ]  # fmt: skip
+    return join_sentences(*said) if said else _("On none of them does either do better than the other.")
+
+
+def _describe_contrast(where: str, better: float, other: float, sure: bool) -> str:
+    """Both numbers, and whether every seed says the same."""
+    if sure:
+        return _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
+    return _("{place} ({better:.2f} against {other:.2f}, not with every seed)", place=where, better=better, other=other)
+
+
+def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
+    """Where the last answer's gradient is, for each network."""
+    said = []
+    for model in MODELS:
+        mean = rows(recorded.runs_of(task, model), when).mean(axis=0)
+        place, most = int(mean.argmax()), float(mean.max())
+        share = float(mean[-1]) / most
+        where = {"name": name_of(model), "place": _describe_distance(place)}
+        said.append(
+            _("{name}: the largest {place}, at the text's first token {share:.2g} of that", share=share, **where)
+            if share
+            else _("{name}: the largest {place}, at the text's first token none", **where)
+        )
+    networks = format_semicolon_list(said)
+    if when == "before":
+        return _("Before the first step, how much the last answer hangs on each token: {networks}.", networks=networks)
+    return _("After training, how much the last answer hangs on each token: {networks}.", networks=networks)
+
+
+def rows(runs: Sequence[BaselineRun], when: str) -> FloatArray:
+    """The gradient's norm, (seed, places back)."""
+    return np.array([run.before if when == "before" else run.after for run in runs])
+
+
+def describe_growth(recorded: RecordedRuns) -> str:
+    """How much longer the longest texts take than the shortest."""
+    said, lengths = [], [0, 0]
+    for model in MODELS:
+        (shortest, first), *_between, (longest, last) = recorded.times[model]
+        lengths = [shortest, longest]
+        said.append(_("{name} {factor:.0f} times", name=name_of(model), factor=last / first))
+    least, most = lengths
+    return _(
+        "{most} tokens, {factor} times as many as {least}, take so much longer: {networks}.",
+        most=most,
+        factor=most // least,
+        least=least,
+        networks=format_comma_list(said),
+    )
+
+
+def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -> str:
+    """Which part the Transformer misses most on a task, and which it does without."""
+    runs = {off: recorded.runs_of(task, "transformer", off, layers) for off in ("", *PARTS)}
+    others = {off: [float(part.mean()) for part in mean_shares(some)] for off, some in runs.items()}
+    whole = others.pop("")
+    said = []
+    begins = (
+        _("At distances up to {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[0]),
+        _("Beyond {distance} the whole Transformer answers {share:.2f}", distance=TRAINED, share=whole[1]),
+    )
+    for at, begin in enumerate(begins):
+        shown = {
+            off: share_without(off, share[at], mean_shares(runs[off])[at] - mean_shares(runs[""])[at])
+            for off, share in others.items()
+        }
+        worse = sorted((off for off in PARTS if others[off][at] <= whole[at] - SAME), key=lambda off: others[off][at])
+        better = [shown[off] for off in PARTS if others[off][at] >= whole[at] + SAME]
+        clauses = [begin]
+        if worse:
+            clauses.append(_("worse with {parts}", parts=format_and_list([shown[off] for off in worse])))
+        if better:
+            clauses.append(_("better with {parts}", parts=format_and_list(better)))
+        if worse or better:
+            said.append(_("{clauses}.", clauses=format_semicolon_list(clauses)))
+        else:
+            said.append(_("{clause}, and no part that is switched off changes that.", clause=begin))
+    return join_sentences(*said)
+
+
+def share_without(off: str, share: float, differences: FloatArray) -> str:
+    """Return the share without a part; state if the differences to the whole, shape (seed,), vary in sign."""
+    part = translate(WITHOUT[off])
+    if (differences > 0).all() or (differences < 0).all():
+        return _("{part} {share:.2f}", part=part, share=share)
+    return _("{part} {share:.2f} (not with every seed)", part=part, share=share)
+
+
+def _describe_distance(place: int) -> str:
+    if place == 0:
+        return _("at the last token itself")
+    return ngettext("{n} token back", "{n} tokens back", place, n=place)

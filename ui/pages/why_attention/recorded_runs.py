@@ -1,0 +1,236 @@
+"""Trained side by side: what an LSTM, convolutions and a Transformer with as many numbers learn, from recorded runs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import streamlit as st
+
+from i18n import _, gettext_lazy, translate
+from training.jobs import baseline_runs
+from training.jobs.baseline_runs import (
+    DEEP,
+    DEEP_STEPS,
+    DEEP_TASK,
+    LAYERS,
+    LOOKED_BACK,
+    MODELS,
+    PARTS,
+    SEEDS,
+    STEPS,
+    TASKS,
+    TRAINED,
+    RecordedRuns,
+)
+from ui.input.bound_widget import bound_widget
+from ui.pages.why_attention import descriptions as said
+from ui.pages.why_attention.descriptions import BEYOND, TITLES, WITHIN, WITHOUT
+from ui.pages.why_attention.options import WHEN, WhyAttentionOptions
+from ui.paths import ASSETS
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.csv_table import csv_table
+from ui.show.download import download_button
+from ui.show.format_list import format_and_list, format_comma_list, join_sentences
+from viz.figures.ablated_parts import ablated_parts
+from viz.figures.seeds import Curve, seeds
+from viz.figures.theme import Figure
+
+ASKED = {
+    "copying": gettext_lazy(
+        "Eight different letters out of sixteen, a gap, a mark, and the letters once more, each to be told "
+        "before it is read. The distance is from a letter to where it is asked for."
+    ),
+    "recall": gettext_lazy(
+        "Five keys with a value each, a pair one token, and blanks between: `b3 · a7 d1 · b?` is to be answered "
+        "with 3. The distance is from the pair to its question."
+    ),
+    "order": gettext_lazy(
+        "Two marked letters among others; at the end it is asked which of them came first. They lie at most six "
+        "tokens apart; the distance is from the later one to the question."
+    ),
+    "parity": gettext_lazy(
+        "Zeros and ones; at each place it is asked whether the ones up to here are odd in number. The distance "
+        "is the length of the text, whose last answer counts."
+    ),
+}
+MOMENTS = dict(zip(WHEN, (gettext_lazy("Before training"), gettext_lazy("After training")), strict=True))
+UNIT = gettext_lazy("share answered rightly")
+
+
+@cache
+def load_recorded() -> RecordedRuns:
+    """The runs that come along (assets/rivals/README.md)."""
+    return baseline_runs.read(ASSETS / "rivals" / baseline_runs.FILE)
+
+
+def draw_recorded(options: WhyAttentionOptions) -> None:
+    """The task, what is told of it, and its figures."""
+    found = load_recorded()
+    st.subheader(_("Trained side by side"))
+    st.caption(
+        _(
+            "{networks}, trained on the same texts for {steps:,} steps of 64 texts, each with the seeds "
+            "{seeds}. The runs are recorded; docs/TRAINING.md has the command that makes them anew.",
+            networks=_sizes(found),
+            steps=STEPS,
+            seeds=format_comma_list(list(map(str, SEEDS))),
+        )
+    )
+    with st.container(horizontal=True):
+        bound_widget(
+            WhyAttentionOptions,
+            "task",
+            st.segmented_control,
+            _("Task"),
+            list(TASKS),
+            format_func=TITLES.get,
+            required=True,
+            help=_("What the three networks are trained on"),
+        )
+        bound_widget(
+            WhyAttentionOptions,
+            "when",
+            st.segmented_control,
+            _("Gradient"),
+            list(WHEN),
+            format_func=MOMENTS.get,
+            required=True,
+            help=_("With random numbers, or with those that were learned"),
+        )
+    st.caption(translate(ASKED[options.task]))
+    show_notice(join_sentences(said.accuracy(found, options.task), said.describe_reach(found, options.task)), "status")
+    _by_distance(found, options)
+    show_notice(said.describe_gradients(found, options.task, options.when), "status")
+    show_notice(said.describe_winners(found), "status")
+    _parts(found, options.task)
+    _time(found)
+    _table(found)
+
+
+def _sizes(found: RecordedRuns) -> str:
+    """The three networks by their names and how many numbers they learn, as the tasks' vocabularies have it."""
+    found_sizes = []
+    for model, what in zip(
+        MODELS,
+        (
+            _("An LSTM of one layer"),
+            _("three layers of convolutions"),
+            _("a Transformer of two layers with four heads"),
+        ),
+        strict=True,
+    ):
+        sizes = sorted(found.runs_of(task, model)[0].numbers for task in TASKS)
+        found_sizes.append(_("{network} ({least:,}–{most:,} numbers)", network=what, least=sizes[0], most=sizes[-1]))
+    return format_and_list(found_sizes)
+
+
+def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
+    """Answers, and the last answer's gradient, by distance."""
+    left, right = st.columns(2)
+    runs = {model: found.runs_of(options.task, model) for model in MODELS}
+    curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], said.shares(some)) for m, some in runs.items()]
+    figure = seeds(curves, theme(), _("How far back can it be?"), _("Distance (tokens)"), translate(UNIT),
+                   trained=TRAINED, chance=runs[MODELS[0]][0].chance)  # fmt: skip
+    draw_chart(figure.update_yaxes(range=[0, 1.02]), "why_accuracy", place=left)
+    values = {model: said.rows(some, options.when) for model, some in runs.items()}
+    curves = [Curve(said.name_of(m), list(range(each.shape[1])), each) for m, each in values.items()]
+    title = _("What does the last answer hang on? {moment}", moment=translate(MOMENTS[options.when]))
+    figure = seeds(curves, theme(), title, _("Tokens back from the last"), _("norm of the gradient"), logarithmic="y")
+    draw_chart(figure, "why_gradient", place=right)
+    st.caption(
+        _(
+            "Thin lines are seeds, thick ones their means. Answers: 256 texts that no training had, at each distance. "
+            "Gradient: of the answer's score, above the mean of all scores, with respect to each token's vector; its "
+            "norm, the mean over 64 texts at distance {looked_back}; what is exactly 0 is not drawn.",
+            looked_back=LOOKED_BACK,
+        )
+    )
+
+
+def _parts(found: RecordedRuns, task: str) -> None:
+    """The Transformer with one part switched off: of the chosen task, and a deep one's."""
+    asked = ((task, LAYERS, "why_parts"), (DEEP_TASK, DEEP, "why_deep_parts"))
+    near_and_far = (translate(WITHIN), translate(BEYOND))
+    for column, (one, layers, key) in zip(st.columns(2), asked, strict=True):
+        kinds: dict[str, dict[str, list[float]]] = {kind: {} for kind in near_and_far}
+        for off in ("", *PARTS):
+            runs = found.runs_of(one, "transformer", off, layers)
+            for kind, values in zip(near_and_far, said.mean_shares(runs), strict=True):
+                kinds[kind][translate(WITHOUT[off])] = values.tolist()
+        chance = found.runs_of(one, "transformer")[0].chance
+        title = _("Without a part, {layers} layers: {task}", layers=layers, task=said.title_of(one).lower())
+        draw_chart(ablated_parts(kinds, theme(), title, translate(UNIT), chance), key, place=column)
+    for one, layers, _key in asked:
+        show_notice(
+            _(
+                "{task}, {layers} layers. {ablated}",
+                task=said.title_of(one),
+                layers=layers,
+                ablated=said.describe_ablation(found, one, layers),
+            ),
+            "status",
+        )
+    st.caption(
+        _(
+            "Each part of the Transformer was switched off alone, and the rest trained from the beginning. Open marks "
+            "are seeds, filled ones their means. The deep one was recorded on one task, in {deep_steps} steps: what a "
+            "stack of two layers does without, a deeper one may need.",
+            deep_steps=DEEP_STEPS,
+        )
+    )
+
+
+def _time(found: RecordedRuns) -> None:
+    """How long a step takes by the texts' length."""
+    draw_chart(times(found), "why_times")
+    show_notice(said.describe_growth(found), "status")
+    st.caption(
+        _(
+            "Sixteen texts read forward and backward, the shortest of five times on one processor thread, when the "
+            "runs were recorded. Train one below, and this machine is measured."
+        )
+    )
+
+
+def times(found: RecordedRuns, title: str = "") -> Figure:
+    """Milliseconds over tokens, one line a network."""
+    curves = [
+        Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
+        for model, points in found.times.items()
+    ]
+    title = title or _("How long does a step take?")
+    return seeds(curves, theme(), title, _("Tokens of a text"), _("milliseconds"), logarithmic="xy")
+
+
+def _table(found: RecordedRuns) -> None:
+    """Every run's answers as a file."""
+    lines = [
+        (
+            run.task,
+            run.model,
+            run.layers if run.model == "transformer" else "",
+            run.off,
+            run.seed,
+            run.steps,
+            run.numbers,
+            distance,
+            share,
+        )
+        for run in found.runs
+        for distance, share in run.accuracy
+    ]
+    names = (
+        "task",
+        "network",
+        "layers",
+        "switched off",
+        "seed",
+        "steps",
+        "numbers",
+        "distance",
+        "answered rightly",
+    )
+    about = _("Every recorded run: the share of right answers at each distance")
+    download_button(_("Save the runs as CSV"), csv_table(names, lines), "headlight-rivals.csv", about)

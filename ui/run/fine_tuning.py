@@ -1,0 +1,79 @@
+"""Trainings and the models that they taught, as one visitor sees them: their own, and those that a link names."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from dataclasses import replace
+from functools import cache, lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from i18n import _
+from inference import UserError
+from inference.catalogue.listing import ModelCard, local_card
+from inference.files import fine_tuned
+from inference.settings import Settings
+from training.jobs.job import JobStatus
+from training.jobs.queue import TrainingQueue
+from ui.run.services import get_backend
+from ui.server.visitor import NAME, VALUE
+
+NOBODY = "visitor"  # in this session, who sends no cookie: a browser that keeps none, a test
+_MAKING = threading.Lock()
+
+
+def queue() -> TrainingQueue:
+    """The queue that all sessions of this process share."""
+    with _MAKING:  # two queues would not know of each other's threads
+        return _queue(get_backend().settings)
+
+
+@cache
+def _queue(settings: Settings) -> TrainingQueue:
+    return TrainingQueue(fine_tuned.place_of(settings), settings.taught_bytes, settings)
+
+
+def visitor() -> str:
+    """Who looks at this page, as jobs name them."""
+    cookie = str(st.context.cookies.get(NAME, ""))
+    if not VALUE.fullmatch(cookie):
+        cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
+    return hash_cookie(cookie)
+
+
+def hash_cookie(cookie: str) -> str:
+    """What is written down of a cookie, which does not tell it."""
+    return hashlib.sha256(cookie.encode()).hexdigest()[:32]
+
+
+def cards(*picked: str) -> list[ModelCard]:
+    """Models to choose from: the app's, those that this visitor taught, and taught ones that are picked by a link."""
+    mine = {look.job.name: look for look in queue().jobs_of(visitor()) if look.has_model}
+    for name in picked:
+        if fine_tuned.is_taught(name) and name not in mine:
+            try:
+                mine[name] = queue().look(name.removeprefix(fine_tuned.PREFIX))
+            except UserError:
+                continue  # it is gone, which is said where it is opened
+    return [*get_backend().models(), *(card for look in mine.values() if (card := _card_of(look)) is not None)]
+
+
+def _card_of(look: JobStatus) -> ModelCard | None:
+    try:
+        changed = (look.model / fine_tuned.SCORES).stat().st_mtime_ns
+        plain = _card(look.model, changed)
+    except (UserError, OSError):
+        return None  # nothing is saved in it yet
+    begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
+    said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
+    if fine_tuned.is_taught(look.job.model):
+        said = _("Taught here on {begun}, from another model that was taught here.", begun=begun)
+    return replace(plain, id=look.job.name, title=look.job.title, summary=said)
+
+
+@lru_cache(maxsize=256)
+def _card(folder: Path, _changed: int) -> ModelCard:
+    return local_card(folder)

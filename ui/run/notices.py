@@ -1,0 +1,69 @@
+"""Errors on the page: one sentence where the input is, and the way out as a button. The text stays."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from i18n import _, translate
+from inference import EMBEDDED, UserError
+from inference.task_heads import CLASSES
+from ui.run.counters import REFUSALS
+from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_view_state, unshown_notes
+
+
+def show_notice(sentence: str, role: str = "alert") -> None:
+    """A sentence that may quote what the reader typed: shown as text, whatever it holds."""
+    kind = "refusal" if role == "alert" else "note"
+    st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(translate(sentence))}</p>')
+
+
+def show_notes() -> None:
+    """What of the address could not be read, each sentence once on a page."""
+    for sentence in unshown_notes():
+        show_notice(sentence, role="status")
+
+
+def show_error(refusal: UserError) -> None:
+    """Show the sentence and a button or a link for the way out, if there is one.
+
+    A model without a head is not an error. "text" has no button, since the text box is on the page.
+    """
+    REFUSALS.labels(refusal.way_out or "none").inc()
+    show_notice(refusal.message, role="status" if refusal.way_out == "head" else "alert")
+    limit = refusal.details.get("limit")
+    if refusal.way_out == "cut" and isinstance(limit, int):
+        st.button(
+            _("Cut to {limit} tokens", limit=limit),
+            on_click=set_view_state,
+            kwargs={"cut": limit},
+            help=_("Read the beginning only"),
+        )
+    elif refusal.way_out == "revision":
+        revision = str(refusal.details["revision"])
+        st.button(
+            _("Use revision {revision}", revision=revision),
+            on_click=set_view_state,
+            kwargs={**FRESH, "revision": revision},
+        )
+    elif refusal.way_out == "pair":
+        st.button(_("Leave the second text out"), on_click=set_view_state, kwargs={**FRESH, "pair": ""})
+    elif refusal.way_out == "reads" and "model" in refusal.details:
+        st.button(
+            _("Read it with {model}", model=refusal.details["title"]),
+            on_click=set_view_state,
+            kwargs={**NEW_MODEL, "model": refusal.details["model"], "revision": "", **refusal.details.get("texts", {})},
+            help=translate(refusal.details["summary"]),
+        )
+    elif refusal.way_out in ("retry", "busy"):
+        st.button(_("Try again"), help=_("Ask once more"))
+    elif refusal.way_out == "download":  # a page that can download a model draws the offer instead
+        st.page_link("../../pages/explore.py", label=_("Download the model"), help=_("Explore offers the download"))
+    elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
+        st.page_link("../../pages/teach.py", label=_("Teach"), help=_("Fine-tune a model, which adds this head"))
+    if refusal.way_out in ("embedded", "retry") and get_view_state().model != EMBEDDED:
+        changes = {**NEW_MODEL, "model": EMBEDDED, "revision": ""}
+        st.button(
+            _("Use the embedded model"), on_click=set_view_state, kwargs=changes, help=_("It works without a network")
+        )

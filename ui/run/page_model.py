@@ -1,0 +1,234 @@
+"""Which model answers where a head is needed: the chosen one, or another on this machine, and then that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import streamlit as st
+
+from i18n import _, gettext_lazy, translate
+from inference import UserError
+from inference.catalogue.listing import ModelCard
+from inference.pictures.vision_families import PICTURES
+from inference.task_heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
+from inference.tasks.model_request import PredictRequest
+from ui.input.bound_widget import bound_widget
+from ui.input.models import kind_of, known_kind
+from ui.run import fine_tuning
+from ui.run.downloading import offer_or_show, show_command
+from ui.run.network import hub_in_reach
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.show.format_list import format_and_list
+from ui.show.provenance import set_answering_model
+from ui.state.params import AnsweringOptions, get_params
+from ui.state.session import NEW_MODEL, set_view_state
+from ui.state.view_state import ViewState
+
+LACKING = "models_without_heads"  # what this session has been told
+PAGES: dict[str, tuple[str, str]] = {  # which page needs which head
+    MASKED: ("masked_words.py", gettext_lazy("Masked words")),
+    NEXT_SENTENCE: ("next_sentence.py", gettext_lazy("Next sentence")),
+    WRITES: ("translate.py", gettext_lazy("Translate")),
+    CAUSAL: ("generate.py", gettext_lazy("Generate")),
+}
+CAUSE = ("cause.py", gettext_lazy("Cause"))
+EVERY = (
+    ("explore.py", gettext_lazy("Explore")),
+    ("roles.py", gettext_lazy("Roles")),
+    CAUSE,
+)  # of those that need no head
+ONE_TEXT = (CAUSE, ("agreement.py", gettext_lazy("Agreement")))  # not for a model that writes one text from another
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class PageModel:
+    """The model that is asked, and its name for people."""
+
+    model: str
+    revision: str | None
+    title: str
+    head: str
+    instead: bool  # another one than the chosen model, which lacks the head
+
+
+def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
+    """The model that answers; where the chosen one lacks the head, a sentence says so and a control offers others.
+
+    ``kind`` is the page's options, which hold the reader's pick among them.
+    """
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
+    others = [card for card in cards.values() if card.downloaded and head in card.heads and card.id != choice.model]
+    if may_have(head, choice, cards) or not others:
+        set_answering_model(chosen.model, chosen.revision)
+        return chosen
+    wanted = get_params(kind).answering_model
+    there = {card.id: card for card in others}
+    if wanted and wanted not in there:
+        show_notice(
+            _("The link names a model for this page that is not on this machine; another one answers."), "status"
+        )
+    card = there.get(wanted, others[0])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        show_notice(_describe_substitute(choice, chosen, card, cards), role="status")
+        if len(others) > 1:
+            bound_widget(
+                kind,
+                "answering_model",
+                st.selectbox,
+                _("Answered by"),
+                list(there),
+                shown=card.id,
+                format_func=lambda name: there[name].title,
+                help=_("Models on this machine that have this head. Others are picked in the sidebar."),
+            )
+        st.button(
+            _("Use it on every page"),
+            key="use_answerer",
+            on_click=set_view_state,
+            kwargs={**NEW_MODEL, "model": card.id, "revision": "", "target": choice.target},
+            help=_("Makes the model that answers here the chosen one, in the sidebar."),
+        )
+    set_answering_model(card.id, None)
+    return PageModel(card.id, None, card.title, head, True)
+
+
+def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
+    """The answer, saying meanwhile what is being done. Raises Refusal."""
+    loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
+    if not loaded:
+        doing = _("Loading the model, then {doing}", doing=doing[0].lower() + doing[1:])
+    with st.spinner(doing, show_time=True):
+        found: Answer = get_backend().predict(question)
+    st.session_state["asked_models"].add((question.model, question.revision, question.needs))
+    return found
+
+
+def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None:
+    """What a refusal means on the page: a download, another model, or its sentence."""
+    if refusal.way_out == "head":
+        _remember_lack(who, choice)
+    offer_or_show(refusal, choice)
+    if refusal.way_out == "head":
+        if refusal.details.get("extra"):
+            show_command()
+        for name in _on_the_hub(refusal.details["models"])[:2] if hub_in_reach() else ():
+            changes = {**NEW_MODEL, "model": name, "revision": ""}
+            st.button(
+                _("Use {model}", model=name),
+                on_click=set_view_state,
+                kwargs=changes,
+                help=_("It is downloaded first, when you say so"),
+            )
+        if not who.instead:
+            _pages(choice)
+
+
+def fitting_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Pages, (file, title), for what a model can do, as far as it is known before it is loaded: those made for its
+    heads, then a few of those that need none.
+
+    ``lacking`` are heads that it turned out not to have.
+
+    >>> [title for _, title in fitting_pages(None, "encoder-decoder")]
+    ['Translate', 'Explore', 'Roles']
+    """
+    known = card.heads if card is not None and (card.heads or not card.local) else ()
+    heads = known or tuple(head for head, its in KINDS.items() if its == (kind,) != ("encoder",))
+    others = [page for page in EVERY if kind != "encoder-decoder" or page not in ONE_TEXT]
+    return [*(PAGES[head] for head in heads if head in PAGES and head not in lacking), *others]
+
+
+def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, cards: Mapping[str, ModelCard]) -> str:
+    """Why another model answers here than the chosen one."""
+    if any(one.id == choice.model and one.reads == PICTURES for one in get_backend().seeing()):
+        return _(
+            "{chosen} reads pictures, which the page Pictures shows; on this page {answering} answers.",
+            chosen=chosen.title,
+            answering=card.title,
+        )
+    return _(
+        "{chosen} has {lacking}; on this page {answering} answers. {chosen} fits every page but {misfits}.",
+        chosen=chosen.title,
+        lacking=WHAT[chosen.head],
+        answering=card.title,
+        misfits=_describe_unfit(choice, cards),
+    )
+
+
+def unfit_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The pages that a model does not fit; every other page it does.
+
+    >>> [title for _, title in unfit_pages(None, "encoder-decoder")]
+    ['Masked words', 'Next sentence', 'Generate', 'Cause', 'Agreement']
+    """
+    fits = fitting_pages(card, kind, lacking)
+    one_text = ONE_TEXT if kind == "encoder-decoder" else ()
+    return [*(page for page in PAGES.values() if page not in fits), *one_text]
+
+
+def _describe_unfit(choice: ViewState, cards: Mapping[str, ModelCard]) -> str:
+    """The pages that the chosen model does not fit, in words."""
+    return format_and_list([translate(title) for _file, title in unfit_pages(*_known_card(choice, cards))])
+
+
+def _known_card(choice: ViewState, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:
+    """What is known of the chosen model: its card, its kind, and heads that it turned out to lack."""
+    known = st.session_state.get(LACKING, set())
+    lacking = {head for model, revision, head in known if (model, revision) == (choice.model, choice.revision)}
+    return cards.get(choice.model), kind_of(choice), lacking
+
+
+def _pages(choice: ViewState) -> None:
+    """The pages that the chosen model fits, as links."""
+    cards = {card.id: card for card in fine_tuning.cards(choice.model)}
+    show_notice(
+        _(
+            "The chosen model fits every page but {misfits}. Some of those that it fits:",
+            misfits=_describe_unfit(choice, cards),
+        ),
+        role="status",
+    )
+    with st.container(horizontal=True):
+        for file, title in fitting_pages(*_known_card(choice, cards)):
+            st.page_link(f"../../pages/{file}", label=translate(title), help=_("The same text, read by the same model"))
+
+
+def _remember_lack(who: PageModel, choice: ViewState) -> None:
+    """Remember that the chosen model lacks the head; draw the page again when another one can answer."""
+    others = [card for card in get_backend().models() if card.downloaded and who.head in card.heads]
+    if not who.instead and note_lacking(who.head, choice) and others:
+        st.rerun()
+
+
+def note_lacking(head: str, choice: ViewState) -> bool:
+    """Remember that the chosen model lacks the head; whether that is new."""
+    lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
+    key = (choice.model, choice.revision, head)
+    new = key not in lacking
+    lacking.add(key)
+    return new
+
+
+def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
+    """Whether the chosen model has the head, or is not known to lack it: a model of the hub is asked first."""
+    if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
+        return False
+    card = cards.get(choice.model)
+    if card is None or (card.local and not card.heads):
+        return known_kind(choice.model, card) in (*KINDS[head], None)
+    return head in card.heads
+
+
+def _title(cards: dict[str, ModelCard], name: str) -> str:
+    return cards[name].title if name in cards else name
+
+
+def _on_the_hub(names: Sequence[str]) -> list[str]:
+    """Names that a button may show: of hub models in the list, which are ours to write."""
+    there = {card.id for card in get_backend().models() if not card.local and not card.embedded}
+    return [name for name in names if name in there]

@@ -1,0 +1,126 @@
+"""From a choice to a trace, with what the reader sees meanwhile."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import streamlit as st
+
+from attention.trace import SIGNED, Trace
+from i18n import _
+from inference import TraceRequest, UserError
+from inference.cancellation import Cancelled
+from inference.text.chinese_words import is_chinese
+from ui.input.models import kind_of, remember_kind
+from ui.input.unknown_words import require_readable, show_unknown_words
+from ui.run.downloading import offer_or_show
+from ui.run.notices import show_error, show_notes, show_notice
+from ui.run.pass_progress import offer_again, show_pass_progress, was_stopped
+from ui.run.services import CHINESE, get_backend, get_trace_store
+from ui.state.view_state import ViewState
+
+SHOWN = "something_is_shown"
+READ = "read_already"  # id of the trace of a text that was read before its page is drawn
+
+
+def request_of(choice: ViewState) -> TraceRequest:
+    """What the backend is asked for."""
+    return TraceRequest(
+        model=choice.model,
+        revision=choice.revision or None,
+        text=choice.text,
+        pair=choice.pair if choice.pair and kind_of(choice) != "encoder-decoder" else None,
+        target=choice.target or None,
+        cut=choice.cut,
+    )
+
+
+def id_of(choice: ViewState) -> str:
+    """The id of the trace that a choice shows."""
+    plain = choice.opened or request_of(choice).key
+    return f"{CHINESE}{plain}" if by_chinese_words(choice) else plain
+
+
+def by_chinese_words(choice: ViewState) -> bool:
+    """Whether pieces are shown together by the words of a Chinese text."""
+    return choice.words and choice.jieba and is_chinese(choice.text + choice.pair + choice.target)
+
+
+def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
+    """The trace; None when it was refused, which is then said on the page.
+
+    ``signed``: whether the page shows a file of numbers with signs, too; others need attention weights.
+    """
+    trace = _read(choice)
+    if trace is not None and not signed and any(map(trace.is_signed, trace.parts)):
+        show_notice(SIGNED)
+        return None
+    return get_trace_store().by_chinese_words(trace) if trace is not None and by_chinese_words(choice) else trace
+
+
+def _read(choice: ViewState) -> Trace | None:
+    show_notes()
+    if choice.opened:
+        return _opened_trace(choice.opened)
+    asked = request_of(choice)
+    if was_stopped(asked.key):
+        offer_again(asked.key)
+        return None
+    doing = _describe_work(choice)
+    waiting = st.empty()
+    if not st.session_state.get(SHOWN):
+        # Later on, what is on screen stays until the new picture is ready.
+        waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
+    try:
+        spinner = nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True)
+        with spinner, show_pass_progress(asked.key, doing):
+            trace = require_readable(get_backend().trace(asked))
+    except UserError as refusal:
+        waiting.empty()
+        if isinstance(refusal, Cancelled) and not refusal.timed_out:
+            offer_again(asked.key)
+        else:
+            offer_or_show(refusal, choice)
+        return None
+    waiting.empty()
+    remember_kind(choice.model, trace.model.kind)
+    st.session_state[SHOWN] = True
+    show_unknown_words(choice, trace)
+    if choice.cut is not None:
+        show_notice(
+            _("Only the first {tokens} tokens are read; the rest of the text is not shown.", tokens=len(trace.source)),
+            role="status",
+        )
+    return trace
+
+
+def _describe_work(choice: ViewState) -> str:
+    """What takes the time; without the model's name, which a link may have made up."""
+    loaded = get_backend().status(choice.model, choice.revision or None) == "loaded"
+    return _("Reading the text") if loaded else _("Loading the model, then reading the text")
+
+
+def _opened_trace(trace_id: str) -> Trace | None:
+    try:
+        trace = get_trace_store().find(trace_id)
+    except UserError as refusal:
+        show_notice(refusal.message)
+        return None
+    if trace is None:
+        show_notice(
+            _("The file that this link shows is no longer in memory; open it again in the sidebar."), role="status"
+        )
+    elif trace.picture is not None:
+        show_notice(_("This file is of a picture, which the page Pictures shows; here texts are read."), role="status")
+        return None
+    return None if trace is None else _readable_file(trace)
+
+
+def _readable_file(trace: Trace) -> Trace | None:
+    """Return the trace of a file; None if its text is unreadable, which is said, with a model for the same text."""
+    try:
+        return require_readable(trace)
+    except UserError as refusal:
+        texts = {"text": trace.text, "pair": trace.pair or ""}
+        show_error(UserError(refusal.message, way_out=refusal.way_out, details={**refusal.details, "texts": texts}))
+        return None

@@ -1,0 +1,96 @@
+"""What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
+
+A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
+allowed values, OF_TEXT those that point at places in the text: what stays of each for another text or model; and KEYS
+those that the address calls by another name than the code.
+
+>>> from dataclasses import make_dataclass
+>>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
+>>> parse_params(Waves, {"show": "curves", "dimension": "7"})
+(Waves(show='curves', dimension=7), [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeVar
+
+from i18n import error_message
+from ui.run.notices import show_notes
+from ui.state.session import notes, of_older_text, own_query, write_own
+from ui.state.view_state import read_value, write_value
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class AnsweringOptions:
+    """The options of a page on which another model than the chosen one may answer have this one too."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {"answering_model": "speaker"}  # as links have called it from the beginning
+
+    answering_model: str = ""  # where the chosen model cannot answer; "" for the first that can
+
+
+def get_params(kind: type[Options]) -> Options:
+    """This page's options as the address has them; what could not be read is said, once on a page."""
+    _forget_places(kind)
+    found, problems = parse_params(kind, own_query())
+    notes().extend(problem for problem in problems if problem not in notes())
+    show_notes()
+    return found
+
+
+def set_params(kind: type[Options], **changes: Any) -> None:
+    """Change some of this page's options; the address follows."""
+    _forget_places(kind, "answering_model" in changes)
+    write_own(format_params(replace(parse_params(kind, own_query())[0], **changes)))  # type: ignore[type-var]
+
+
+def drop_place(_raw: str) -> str:
+    """What stays of a place in a text that is no longer read."""
+    return ""
+
+
+def _forget_places(kind: type[Any], another: bool = False) -> None:
+    """Leaves out what pointed into a text that was read before, or by ``another`` model."""
+    if of_older_text() or another:
+        query, stays = own_query(), getattr(kind, "OF_TEXT", {})
+        kept = {name: stays[name](raw) if name in stays else raw for name, raw in query.items()}
+        rest = {name: raw for name, raw in kept.items() if raw or name not in stays}
+        if rest != query:
+            write_own(rest)
+
+
+def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:
+    """Options from an address, and a sentence for each part that could not be read."""
+    values: dict[str, Any] = {}
+    problems: list[str] = []
+    for field in fields(kind):  # type: ignore[arg-type]
+        key = _key(kind, field.name)
+        if key not in query:
+            continue
+        try:
+            choices = getattr(kind, "CHOICES", {}).get(field.name)
+            values[field.name] = read_value(key, _kind(field.type), query[key], choices)
+        except ValueError as error:
+            problems.append(error_message(error))
+    return kind(**values), problems
+
+
+def format_params(options: Any) -> dict[str, str]:
+    """Options for an address; what is as by default stays out of it."""
+    changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
+    return {_key(type(options), name): write_value(value) for name, value in changed.items() if value is not None}
+
+
+def _key(kind: type[Any], name: str) -> str:
+    """What the address calls a field."""
+    key: str = getattr(kind, "KEYS", {}).get(name, name)
+    return key
+
+
+def _kind(stated: Any) -> str:
+    """A field's type by name, whether annotations are kept as text or not."""
+    return str(getattr(stated, "__name__", stated))

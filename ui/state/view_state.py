@@ -1,0 +1,164 @@
+"""Everything a reader has chosen, as one value that lives in the page's address.
+
+Positions in the text (focus, target) are counted in the model's tokens, so that they survive a change between pieces
+and words.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from i18n import error_message, gettext_lazy
+from inference import EMBEDDED
+from ui.state.examples import EXAMPLES
+from viz.components.explore.contract import CHOICES as MICROSCOPE
+
+LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
+LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
+PINNED = 8  # most heads beside the selected one
+PINS = re.compile(r"[0-9]{1,4}-[0-9]{1,4}(,[0-9]{1,4}-[0-9]{1,4}){0,7}")
+PACKED = "packed"  # long texts travel compressed
+
+VIEWS = ("head", "model", "neuron")
+PARTS = ("", "encoder", "decoder", "cross")
+CHOICES = {**MICROSCOPE, "part": PARTS, "bertviz": VIEWS}
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """A whole view. None means "what fits": the page then chooses from the numbers."""
+
+    model: str = EMBEDDED
+    revision: str = ""
+    text: str = EXAMPLES[0]["text"]
+    pair: str = ""
+    target: str = ""  # what a translation model's decoder reads; "" = what it says itself
+    opened: str = ""  # id of an opened trace file, which then replaces model and text
+    cut: int | None = None
+    part: str = ""
+    layer: int | None = None
+    head: int | None = None
+    focus: int | None = None
+    to: int | None = None
+    tab: str = "matrix"
+    facing: str = "out"  # whether the focus is asked what it looks at, or the target who looks at it
+    order: str = "layer"
+    scale: str = "sqrt"
+    upto: str = "fit"  # the end of the scale: the largest weight, or 1
+    filter: str = "all"
+    by: str = "excess"  # what makes a link strong
+    pins: str = ""  # "3-1,4-0"
+    words: bool = False
+    jieba: bool = False  # with words: a Chinese word is what a dictionary calls so, not a character
+    special: bool = True
+    renormalise: bool = False
+    bertviz: str = "head"  # which of BertViz's views its page shows
+    count: int = 0  # layers and heads are shown from 0 or from 1
+
+    def pinned_heads(self) -> list[list[int]]:
+        """Heads kept beside the selected one, [[layer, head], …]."""
+        pairs = (pin.split("-") for pin in self.pins.split(",") if pin)
+        return [[int(layer), int(head)] for layer, head in pairs]
+
+
+TYPES = {field.name: str(field.type) for field in fields(ViewState)}
+
+
+def to_query(choice: ViewState) -> dict[str, str]:
+    """The address of a view; what is as by default stays out of it. Too long a text is left out: see ``fits``."""
+    values = {f.name: getattr(choice, f.name) for f in fields(ViewState) if getattr(choice, f.name) != f.default}
+    query = {name: write_value(value) for name, value in values.items()}
+    long = {name: query.pop(name) for name in ("text", "pair", "target") if len(query.get(name, "")) > 1500}
+    if long:
+        packed = zlib.compress("\0".join(f"{name}={value}" for name, value in long.items()).encode(), 9)
+        query[PACKED] = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    if len(query.get(PACKED, "")) > LONGEST_LINK:
+        del query[PACKED]
+    return query
+
+
+def fits(choice: ViewState) -> bool:
+    """Whether the whole view fits into a link."""
+    return parse(to_query(choice))[0] == choice
+
+
+def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
+    """The view in an address, and a sentence for each part of it that could not be read."""
+    values: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, raw in {**query, **_unpack(query.get(PACKED, ""), notes)}.items():
+        if name not in TYPES:
+            continue
+        try:
+            values[name] = _read(name, raw)
+        except ValueError as error:
+            notes.append(error_message(error))
+    return replace(ViewState(), **values), notes
+
+
+def write_value(value: Any) -> str:
+    """One value as an address writes it; ``read_value`` is its inverse."""
+    return ("1" if value else "0") if isinstance(value, bool) else str(value)
+
+
+def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None = None) -> Any:
+    """One value of an address, of the type that is named; raises ValueError in one sentence."""
+    if kind == "bool":
+        if raw not in ("0", "1"):
+            raise ValueError(
+                gettext_lazy(
+                    "The link's “{name}” should be 0 or 1, but is {raw!r}; the usual setting is used.",
+                    name=name,
+                    raw=raw[:40],
+                )
+            )
+        return raw == "1"
+    if kind.startswith("int"):
+        if not (raw.isascii() and raw.isdigit() and len(raw) < 8):
+            raise ValueError(
+                gettext_lazy(
+                    "The link's “{name}” should be a whole number, but is {raw!r}; it is left out.",
+                    name=name,
+                    raw=raw[:40],
+                )
+            )
+        return int(raw)
+    if choices is not None and raw not in choices:
+        raise ValueError(
+            gettext_lazy("The link's “{name}” is unknown: {raw!r}; the usual one is used.", name=name, raw=raw[:40])
+        )
+    return raw
+
+
+def _read(name: str, raw: str) -> Any:
+    value = read_value(name, TYPES[name], raw, CHOICES.get(name))
+    if name == "count":
+        return min(value, 1)
+    return _pins(value) if name == "pins" else value
+
+
+def _pins(raw: str) -> str:
+    if raw and not PINS.fullmatch(raw):
+        raise ValueError(
+            gettext_lazy("The link's “pins” should read like 3-1,4-0, but is {raw!r}; it is left out.", raw=raw[:40])
+        )
+    return raw
+
+
+def _unpack(packed: str, notes: list[str]) -> dict[str, str]:
+    if not packed:
+        return {}
+    try:
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        text = zlib.decompressobj().decompress(data, LONGEST_TEXT).decode()
+        pairs = dict(part.split("=", 1) for part in text.split("\0"))
+    except (binascii.Error, zlib.error, ValueError):
+        notes.append(gettext_lazy("The link's text is damaged; the usual sentence is shown. Ask for the link again."))
+        return {}
+    return {name: value for name, value in pairs.items() if name in ("text", "pair", "target")}

@@ -1,0 +1,197 @@
+"""The steps of one weight as sheets: vectors as colour strips, tokens down, channels or keys across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.layer_parameters import LayerParameters, Norm, ProjectionParameters
+from attention.mask import FloatArray
+from attention.walkthrough import LayerSteps, ProjectionSteps, WeightSteps
+from i18n import _, gettext_lazy, translate
+from viz.components.matrices.matrices import MatrixSpec
+
+USUAL = 0.99  # of the numbers of the stream that the colours tell apart
+SCORE = gettext_lazy("score")
+SCORES = {  # by what was added: a bias, a mask
+    (False, False): SCORE,
+    (True, False): gettext_lazy("score, with bias"),
+    (False, True): gettext_lazy("score, with mask"),
+    (True, True): gettext_lazy("score, with bias and mask"),
+}
+STAGES = {
+    "projected": "x·W + b",
+    "normed": gettext_lazy("after its norm"),
+    "rotated": gettext_lazy("turned by its position"),
+}
+
+
+def norm_name(norm: Norm) -> str:
+    """What a norm is called.
+
+    >>> norm_name(Norm("rms", 1e-6))
+    'RMSNorm'
+    """
+    return "LayerNorm" if norm.kind == "layer" else "RMSNorm"
+
+
+def layer_input(
+    stream: FloatArray, normed: FloatArray | None, norm: Norm | None, names: Sequence[str]
+) -> list[MatrixSpec]:
+    """The vectors that come in, (token, channel), and what the norm before makes of them."""
+    sheets = [_clipped_matrix("x", stream, tuple(names))]
+    if normed is not None and norm is not None:
+        sheets.append(
+            MatrixSpec(f"{norm_name(norm)}(x)", normed, tuple(names), note=_("What goes on to the matrices."))
+        )
+    return sheets
+
+
+def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
+    """The encoder's output, (key, channel), from which cross-attention takes keys and values."""
+    return _clipped_matrix(_("m, the encoder's output"), memory, tuple(names))
+
+
+def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
+    """One query or key through its stages, (stage, channel)."""
+    titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
+    found = [(title, getattr(made, field)) for field, title in titles.items()]
+    rows = [(translate(title), stage[head, token]) for title, stage in found if stage is not None]
+    channels = len(rows[0][1])
+    note = (
+        _("1 × {channels} channels, from one matrix.", channels=channels)
+        if len(rows) == 1
+        else _("1 × {channels} channels, from top to bottom.", channels=channels)
+    )
+    return MatrixSpec(name, np.stack([values for _, values in rows]), tuple(title for title, _ in rows), note=note)
+
+
+def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: int | None) -> MatrixSpec:
+    """The vectors of all keys shown, (key, channel)."""
+    note = _("A row a token, {channels} channels.", channels=vectors.shape[1])
+    return MatrixSpec(name, vectors, tuple(names), note=note, marked_rows=() if marked is None else (marked,))
+
+
+def scores(
+    weighing: WeightSteps, shown: FloatArray, who: str, names: Sequence[str], marked: int | None
+) -> list[MatrixSpec]:
+    """From dot products to scores, a strip (1, key) for each step that this layer has; ``who`` looks."""
+    bias = weighing.bias if weighing.bias is not None and weighing.bias.any() else None
+    steps = {
+        "q · k": weighing.dots,
+        f"× {weighing.scale:.4g}": weighing.scaled,
+        gettext_lazy("after the soft cap"): weighing.capped,
+        gettext_lazy("bias"): bias,
+        SCORES[bias is not None, not weighing.allowed.all()]: weighing.scores,
+    }
+    if bias is None and weighing.allowed.all():
+        del steps[SCORE]
+    return [
+        MatrixSpec(translate(name), values[:, shown], (who,), tuple(names), marked_columns=_marks(marked))
+        for name, values in steps.items()
+        if values is not None
+    ]
+
+
+def matrix(name: str, weights: FloatArray) -> MatrixSpec:
+    """One of the head's own matrices, (channel of the head, channel of the stream)."""
+    rows = tuple(str(at) for at in range(len(weights)))
+    note = _(
+        "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
+        heads_own=len(weights),
+        stream=weights.shape[1],
+    )
+    return MatrixSpec(name, weights, rows, note=note)
+
+
+def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | None) -> MatrixSpec:
+    """The weights of one row, (key,)."""
+    note = _("These {n} sum to {total:.2f}.", n=len(values), total=values.sum())
+    row, columns = values[None], tuple(names)
+    return MatrixSpec(_("weight"), row, (who,), columns, note=note, palette="sequential", marked_columns=_marks(marked))
+
+
+def weighted_values(
+    weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
+) -> list[MatrixSpec]:
+    """Weighted values (key, channel), those not shown as one row, and their sum."""
+    parts = weights[:, None] * values
+    rows, titles = parts[shown], list(names)
+    if len(shown) < len(parts):
+        rest = parts.sum(axis=0) - rows.sum(axis=0)
+        rows, titles = np.concatenate([rows, rest[None]]), [*titles, _("{n} others", n=len(parts) - len(shown))]
+    marks = () if marked is None else (marked,)
+    return [
+        MatrixSpec(_("weight × v"), rows, tuple(titles), note=_("Each value times its weight."), marked_rows=marks),
+        MatrixSpec(_("z, their sum"), parts.sum(axis=0, keepdims=True), ("z",), note=_("What this head hands on.")),
+    ]
+
+
+def concatenated_heads(way: LayerSteps, head: int, base: int) -> list[MatrixSpec]:
+    """All heads' sums (head, channel), as they are laid side by side, and what W_O makes of them."""
+    heads, channels = way.context.shape[0], way.context.shape[2]
+    names = tuple(_("head {head}", head=at + base) for at in range(heads))
+    note = _(
+        "{heads} heads of {channels} channels; side by side they are one vector of {width}.",
+        heads=heads,
+        channels=channels,
+        width=heads * channels,
+    )
+    return [
+        MatrixSpec(_("z of every head"), way.context[:, 0], names, note=note, marked_rows=(head,)),
+        MatrixSpec(
+            _("After W_O"),
+            way.output[:1],
+            ("a",),
+            note=_("{channels} channels again, as many as x.", channels=way.output.shape[1]),
+        ),
+    ]
+
+
+def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -> MatrixSpec:
+    """The residual sum and the norms around it, a row each, (stage, channel)."""
+    added = way.output if way.settled is None else way.settled
+    found = {
+        "a" if wiring.after is None else f"{norm_name(wiring.after)}(a)": added,
+        "x": stream[way.rows],
+        _("their sum"): way.summed,
+        "" if wiring.closing is None else _("{norm}(sum)", norm=norm_name(wiring.closing)): way.closed,
+    }
+    rows = {name: values[0] for name, values in found.items() if values is not None}
+    return _clipped_matrix(_("The way out"), np.stack(list(rows.values())), tuple(rows))
+
+
+def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
+    """The result computed here and the model's own, (channel,) each, and their difference."""
+    both = np.stack([ours, theirs])
+    return [
+        _clipped_matrix(_("Result"), both, (_("computed here"), _("the model's own"))),
+        MatrixSpec(_("Difference"), (ours - theirs)[None], (_("rounding"),), note=_("On a scale of its own.")),
+    ]
+
+
+def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
+    """What one dot product sums, (channel,) each."""
+    return MatrixSpec(
+        _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
+    )
+
+
+def _clipped_matrix(name: str, values: FloatArray, rows: tuple[str, ...]) -> MatrixSpec:
+    """Vectors of the stream, in which a few channels are far larger than all others."""
+    limit = float(np.quantile(np.abs(values), USUAL))
+    channel = int(np.abs(values).max(axis=0).argmax())
+    largest = float(values[np.abs(values[:, channel]).argmax(), channel])
+    number = f"{largest:.2f}".replace("-", "−")
+    note = _(
+        "The largest number is {number}, in channel {channel}; the colours end at ±{limit:.2f}.",
+        number=number,
+        channel=channel,
+        limit=limit,
+    )
+    return MatrixSpec(name, values, rows, note=note, limit=limit if limit > 0 else None)
+
+
+def _marks(marked: int | None) -> tuple[int, ...]:
+    return () if marked is None else (marked,)

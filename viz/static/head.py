@@ -1,0 +1,131 @@
+"""One head's map with its tokens, a legend and a caption, as the app prints it (explore/matrix_picture.js)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from attention.display_tokens import DisplayToken
+from attention.mask import FloatArray
+from attention.pooling import far_pool, max_pool
+from attention.view import View
+from i18n import translate
+from viz.colors import Colors, diverging_ramp, sequential_ramp
+from viz.export import MOST_CELLS, TooLong
+from viz.static.shapes import (
+    Anchor,
+    Box,
+    Cells,
+    Shape,
+    StaticPicture,
+    Text,
+    elide_text,
+    printable_text,
+    width,
+    wrap_text,
+)
+
+MAP, CELL = 780, 40  # pixels: of the map's longer side, and of a cell at most
+LABEL, SMALL = 12, 11  # pixels of letters: beside the map, and under it
+LONGEST = 116  # pixels of a token's name
+ROOM = 13  # pixels between two names
+INK, MUTED, HAIR, ACCENT = "#1e2028", "#5f6168", "#d4d5d9", "#d62828"
+
+
+def picture(view: View, layer: int, head: int, focus: int | None = None) -> StaticPicture:
+    """The map of a head, counted from 0; the row of ``focus``, a cell of the view, is framed.
+
+    Where cells would be smaller than a pixel, each is the largest of some. Raises viz.export.TooLong.
+    """
+    rows, columns = len(view.queries), len(view.keys)
+    if rows * columns > MOST_CELLS:
+        raise TooLong(f"A picture holds at most {MOST_CELLS:,} weights; this map has {rows * columns:,}.")
+    weights = view.weights(layer, head)
+    top = float(np.abs(weights).max(initial=0)) or 1.0
+    scale = min(CELL, MAP / max(rows, columns))
+    left, above = 28 + _widest_label(view.queries), 28 + max(32, _widest_label(view.keys))
+    wide, tall = columns * scale, rows * scale
+    across = math.ceil(max(left + wide + 12, left + 340))
+    shapes: list[Shape] = [
+        Cells(
+            left,
+            above,
+            wide,
+            tall,
+            color_weights((far_pool if view.is_signed else max_pool)(weights, MAP), top, view.is_signed),
+        ),
+        Box(left - 0.5, above - 0.5, wide + 1, tall + 1, HAIR),
+    ]
+    if focus is not None:
+        shapes.append(Box(left, above + focus * scale, wide, max(2, scale), ACCENT, 1.5))
+    for at, y in _labeled_tokens(rows, scale, focus):
+        shapes.append(_label(view.queries[at], left - 8, above + y, at == focus, turned=False))
+    for at, x in _labeled_tokens(columns, scale, None):
+        shapes.append(_label(view.keys[at], left + x, above - 8, False, turned=True))
+    shapes.append(Text("column: what it looks at", left, 9, SMALL, MUTED))
+    shapes.append(Text("row: the token that looks", 9, above + tall, SMALL, MUTED, turned=True))
+    shapes += _legend(left, above + tall + 12, top, view.is_signed)
+    told = caption(view, layer, head)
+    lines = [line for one in told for line in wrap_text(one, across - 16, SMALL)]
+    below = above + tall + 58
+    shapes += [Text(line, 8, below + 15 * at, SMALL, MUTED) for at, line in enumerate(lines)]
+    return StaticPicture(across, math.ceil(below + 15 * len(lines)), tuple(shapes), " · ".join(told))
+
+
+def caption(view: View, layer: int, head: int) -> tuple[str, str]:
+    """What the picture is of, as the app's own say it under them."""
+    trace, model = view.trace, view.trace.model
+    which = (model.revision or "")[:12] or (f"sha256:{model.weights[:12]}" if model.weights else "")
+    text = " ".join((trace.text if trace.pair is None else f"{trace.text} | {trace.pair}").split())
+    cut = text if len(text) <= 240 else f"{text[:239]}…"
+    truncated = f" · {translate(trace.truncated)}" if trace.truncated else ""
+    return (
+        f"layer {layer} · head {head} · square-root colour scale · layers, heads and positions counted from 0",
+        printable_text(f"{model.name}{f' @ {which}' if which else ''} · “{cut}”{truncated}"),
+    )
+
+
+def color_weights(weights: FloatArray, top: float, signed: bool = False) -> Colors:
+    """The colours of weights on a square-root scale that ends at ``top``; of numbers with signs, at both its sides.
+
+    >>> color_weights(np.array([[0.0, 0.5]], np.float32), 0.5).tolist()
+    [[[249, 250, 249], [22, 11, 21]]]
+    >>> color_weights(np.array([[-0.5, 0.5]], np.float32), 0.5, signed=True).tolist()
+    [[[0, 57, 103], [88, 42, 0]]]
+    """
+    shares = np.nan_to_num(weights) / top
+    if signed:
+        levels = 127.5 * (1 + np.sign(shares) * np.sqrt(np.clip(np.abs(shares), 0, 1)))
+    else:
+        levels = 255 * np.sqrt(np.clip(shares, 0, 1))
+    colours: Colors = (diverging_ramp() if signed else sequential_ramp())[np.rint(levels).astype(np.uint8)]
+    return colours
+
+
+def _widest_label(cells: Sequence[DisplayToken]) -> float:
+    return min(LONGEST, max((width(printable_text(cell.label), LABEL) for cell in cells), default=0))
+
+
+def _labeled_tokens(count: int, scale: float, focus: int | None) -> list[tuple[int, float]]:
+    """Which tokens are named, and where the middle of each is: as many as have room, and the focus."""
+    step = max(1, math.ceil(ROOM / scale - 1e-9))
+    plain = [at for at in range(0, count, step) if focus is None or at == focus or abs(at - focus) * scale >= ROOM - 1]
+    return [(at, (at + 0.5) * scale) for at in sorted({*plain, *([] if focus is None else [focus])})]
+
+
+def _label(cell: DisplayToken, x: float, y: float, bold: bool, turned: bool) -> Text:
+    name = elide_text(printable_text(cell.label), LONGEST, LABEL)
+    return Text(name, x, y, LABEL, MUTED if cell.special else INK, "start" if turned else "end", bold, turned)
+
+
+def _legend(x: float, y: float, top: float, signed: bool) -> list[Shape]:
+    anchors: tuple[Anchor, ...] = ("start", "middle", "end")
+    values = (-top, 0.0, top) if signed else (0.0, top / 4, top)
+    ends = [
+        Text(f"{value:.2g}".replace("-", "−"), x + 160 * share, y + 20, SMALL, MUTED, anchor)
+        for value, share, anchor in zip(values, (0, 0.5, 1), anchors, strict=True)
+    ]
+    bar = Cells(x, y, 160, 10, (diverging_ramp() if signed else sequential_ramp())[None]), Box(x, y, 160, 10, HAIR)
+    return [*bar, *ends, Text("square-root colour scale", x + 170, y + 5, SMALL, MUTED)]
