@@ -27,9 +27,8 @@ from ui.routes import classes, exports, pictures, selection_tokens, traces  # no
 from ui.run.classes import sweep_rooms  # noqa: E402
 from ui.run.idle_collection import SCRIPTS  # noqa: E402
 from ui.run.services import get_backend  # noqa: E402
-from ui.server import health, metrics  # noqa: E402
-from ui.server.headers import SecurityHeaders  # noqa: E402
-from ui.server.host_guard import Guard  # noqa: E402
+from ui.server import metrics  # noqa: E402
+from ui.server.guard import Guard, SecurityHeaders  # noqa: E402
 from ui.server.metrics import RequestMetrics  # noqa: E402
 from ui.server.uploads import UploadLimit  # noqa: E402
 from ui.server.visitor import VisitorCookie  # noqa: E402
@@ -52,7 +51,11 @@ ours = [route for room in ROOMS for route in room.routes()]
 app = st.App(
     ROOT / "ui" / "server" / "shell.py",
     lifespan=lifespan,
-    routes=[*ours, *health.routes(), *metrics.routes({"files": traces.FILES.waits, "taught": teach.SENDING.waits})],
+    routes=[
+        *ours,
+        *metrics.health_routes(),
+        *metrics.metrics_routes({"files": traces.FILES.waits, "taught": teach.SENDING.waits}),
+    ],
     middleware=[
         Middleware(RequestMetrics),
         Middleware(SecurityHeaders),

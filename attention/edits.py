@@ -1,15 +1,17 @@
-"""Changes inside the attention, as values: what would the model say if this head, or this one look, were gone?
-
-An edit names a layer and a head of one part of the model ("encoder", "decoder" or "cross"; "" is the only part of a
-model that has one, the encoder of one that has three). Layers, heads and tokens count from 0.
-"""
+"""Changes inside a model as values: ablation, masked edges, activation patching, and the effect on an answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from attention.comparison import Aligned
+from attention.mask import FloatArray
+from attention.trace import Trace
+from attention.view import View
 from i18n import gettext_lazy
 
 
@@ -127,3 +129,165 @@ def _unpack_edit(word: str) -> Edit:
     if found[1] == "c":
         return MaskEdge(places[0], places[1], places[2], places[3], part)
     return _LETTERS[found[1]](places[0], places[1], part)
+
+
+Pairs = tuple[tuple[int, int], ...]  # tokens, (here, there)
+
+
+@dataclass(frozen=True, order=True)
+class PatchHead:
+    """The head's output, its weighted sum of values, as it enters W_O."""
+
+    layer: int
+    head: int
+    pairs: Pairs
+    part: str = ""
+    seed: int | None = None
+
+
+@dataclass(frozen=True, order=True)
+class PatchResidual:
+    """The vector that enters the layer: the residual stream before it."""
+
+    layer: int
+    pairs: Pairs
+    part: str = ""
+    seed: int | None = None
+
+
+Patch = PatchHead | PatchResidual
+
+
+def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...]:
+    """For each pair of aligned cells of two views the tokens that stand beside each other.
+
+    Cells of unequal numbers of tokens are paired from their last ones, where a decoder has read the whole word.
+    """
+    return tuple(
+        _from_the_end(
+            (left.queries[one[0]].pieces[0], left.queries[one[1] - 1].pieces[1]),
+            (right.queries[other[0]].pieces[0], right.queries[other[1] - 1].pieces[1]),
+        )
+        for one, other in aligned.pairs
+    )
+
+
+def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
+    """Tokens of two runs, beside each other from the last ones.
+
+    >>> _from_the_end((2, 4), (2, 5))
+    ((2, 3), (3, 4))
+    """
+    many = min(one[1] - one[0], other[1] - other[0])
+    return tuple(zip(range(one[1] - many, one[1]), range(other[1] - many, other[1]), strict=True))
+
+
+def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
+    """A set for each layer and word, and then one for each word that takes it in every layer, (layer + 1) × word."""
+    each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
+    return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
+
+
+def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
+    """A set for each head, (layer, head), that takes its output at every word."""
+    pairs = tuple(pair for word in words for pair in word)
+    return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
+
+
+def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
+    """Each set ``draws`` times with changes of the same size in random directions, no two of them the same.
+
+    >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
+    [0, 1, 2, 3]
+    """
+    for at, mine in enumerate(set for set in sets for _ in range(draws)):
+        yield tuple(replace(take, seed=seed + at * len(mine) + number) for number, take in enumerate(mine))
+
+
+def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:
+    """How far each set (set, what) brings the answer from the first text's (what,) to the second's, (set,).
+
+    0 is the first text's answer, 1 the second's; below 0 it goes the other way. Of vectors it is the part of the way
+    along the line between the two. Raises ValueError where both texts have the same answer.
+
+    >>> patching_effect(np.array([[0.0, 0.0], [1.0, 5.0], [2.0, 0.0]]), np.zeros(2), np.array([2.0, 0.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    way = (other - before).astype(np.float64)
+    length = float(way @ way)
+    if not length:
+        raise ValueError(gettext_lazy("Both texts have the same answer, so there is no way between them."))
+    shares: FloatArray = ((values - before) @ way / length).astype(np.float32)
+    return shares
+
+
+EditSet = tuple[Edit, ...]
+
+
+def similarity(vectors: FloatArray) -> FloatArray:
+    """Cosine of each vector (set, channel) with the first one, (set,): 1 is the same direction.
+
+    >>> similarity(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0]])).tolist()
+    [1.0, 1.0, 0.0]
+    """
+    sizes = np.linalg.norm(vectors, axis=1)
+    cosines: FloatArray = vectors @ vectors[0] / (sizes * sizes[0])
+    return cosines
+
+
+def log_odds(logs: FloatArray) -> FloatArray:
+    """How much likelier the first of two answers is, in nats, from log-probabilities (set, 2): 0 is even.
+
+    >>> log_odds(np.log(np.array([[0.5, 0.25]]))).round(3).tolist()
+    [0.693]
+    """
+    odds: FloatArray = logs[:, 0] - logs[:, 1]
+    return odds
+
+
+def random_sets(
+    chosen: EditSet, places: Sequence[tuple[int, int]], tokens: Sequence[int], many: int, seed: int = 0
+) -> tuple[EditSet, ...]:
+    """Up to ``many`` other sets like the chosen one, each different, the same for the same seed.
+
+    In each, heads (layer, head) change places among all ``places``, and hidden words among ``tokens``; a look that is
+    cut stays between its two words. Fewer come back where there are no more.
+
+    >>> from attention.edits import Ablate
+    >>> random_sets((Ablate(0, 1),), [(0, 0), (0, 1), (1, 0)], [], 9) in (
+    ...     ((Ablate(0, 0),), (Ablate(1, 0),)), ((Ablate(1, 0),), (Ablate(0, 0),)))
+    True
+    """
+    generator = np.random.default_rng(seed)
+    seen: dict[frozenset[Edit], EditSet] = {frozenset(chosen): chosen}
+    for _ in range(20 * many):
+        if len(seen) > many:
+            break
+        heads = dict(zip(places, (places[at] for at in generator.permutation(len(places))), strict=True))
+        words = dict(zip(tokens, (tokens[at] for at in generator.permutation(len(tokens))), strict=True))
+        moved = tuple(sorted(_remap_edits(chosen, heads, words), key=repr))
+        seen.setdefault(frozenset(moved), moved)
+    return tuple(seen.values())[1:]
+
+
+def _remap_edits(
+    chosen: EditSet, heads: dict[tuple[int, int], tuple[int, int]], words: dict[int, int]
+) -> Iterator[Edit]:
+    for edit in chosen:
+        if isinstance(edit, MaskKey | ZeroValue):
+            yield replace(edit, key=words.get(edit.key, edit.key))
+        else:
+            layer, head = heads[edit.layer, edit.head]
+            yield replace(edit, layer=layer, head=head)
+
+
+def heads_moved(before: Trace, after: Trace) -> FloatArray:
+    """How much of each head's attention goes elsewhere, (layer, head): 0 none of it, 1 all of it.
+
+    The mean over queries of the total variation distance between a row of one trace and that of the other.
+    """
+    found = [
+        [0.5 * np.abs(one.weights(head) - other.weights(head)).sum(axis=1).mean() for head in range(one.heads)]
+        for one, other in zip(before.records(), after.records(), strict=True)
+    ]
+    return np.array(found, dtype=np.float32)

@@ -1,25 +1,19 @@
-"""How much of a link is the query's own: its weight beyond what the text's other words give the same key.
-
-In some heads every word looks at one word. There "it" looks at "animal" as strongly as in a head where only "it" does,
-and only the second says something about "it". So beside each weight stands what the key gets *usually*: the mean over
-the text's other words, in the same head. Other words are no special tokens, neither the query nor the key itself, and
-they may look at the key (in a decoder: they come after it).
-
-    excess = weight − mean over the other words, from −1 to 1
-
-A head whose rows are all the same has an excess of 0 everywhere; weight shifted between other keys changes nothing.
-Where no other word may look at the key, nothing is known: NaN.
-"""
+"""Weight above the column mean, the positional prior of each head, and the links that exceed both."""
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from attention.mask import BoolArray, FloatArray
-from attention.view import View
+from attention.tokens import TokenRow
+from attention.trace import Trace
+from attention.view import DisplayToken, View
 
 Rows = npt.NDArray[np.intp]
 
@@ -97,3 +91,219 @@ def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
     np.divide(mine.sum(axis=0) - mine, others, out=usual, where=others > 0)
     result: FloatArray = weights - usual
     return result
+
+
+REACH = 8  # places to each side that are told apart; what is further counts as one place on each side
+FIRST, SPECIAL = 2 * REACH + 3, 2 * REACH + 4  # after the places by distance: the first token, other special tokens
+PLACES = SPECIAL + 1
+HABITUAL = 0.4  # share that a head gives one distance on average from which it looks at places and not at words
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class PositionalPrior:
+    """Mean weight of one key at each place, (layer, head, place) float32; NaN for a place that never came."""
+
+    means: FloatArray
+
+    def row(self, view: View, query: int) -> FloatArray:
+        """What each head usually gives the places of all keys, seen from one query, (layer, head, key)."""
+        _, keys = view.trace.token_rows(view.part)
+        looking = np.arange(*view.queries[query].pieces)
+        found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
+        return _of_cells(found, view.keys)
+
+    def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
+        """The same for one head and one key."""
+        return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
+
+    def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> FloatArray:
+        """The same for some links, (link,)."""
+        looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
+        looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
+        rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
+        # One entry for each piece that looks at each piece: the link it is of, and where in it.
+        link = np.repeat(np.arange(len(rows)), rows * cols)
+        within = np.arange(len(link)) - np.repeat(np.cumsum(rows * cols) - rows * cols, rows * cols)
+        query, key = looking[link, 0] + within // cols[link], looked[link, 0] + within % cols[link]
+        place = _place(view.trace.token_rows(view.part)[1], query, key, view.crosses)
+        usual = np.nan_to_num(self.means[layers[link], heads[link], place])
+        result: FloatArray = (np.bincount(link, usual, minlength=len(rows)) / rows).astype(np.float32)
+        return result
+
+    @property
+    def positional(self) -> BoolArray:
+        """Which heads look at a word for where it stands, whatever it is, (layer, head)."""
+        near = self.means[:, :, 1 : 2 * REACH + 2]  # the ends stand for many places
+        result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
+        return result
+
+
+def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
+    """The place of each key as seen from some queries, (row, key), counted up to PLACES.
+
+    >>> row = TokenRow(("[CLS]", "a", "b", "[SEP]"), (9, 1, 2, 8), (None, 0, 1, None), (0,) * 4, (None,) * 4)
+    >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
+    [[10, 0, 1, 11]]
+    """
+    return _place(keys, rows[:, None], np.arange(len(keys))[None, :], crosses)
+
+
+def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indices:
+    ahead, special = key - query, np.array(keys.special, dtype=bool)
+    found = np.clip(ahead, -REACH - 1, REACH + 1) + REACH + 1
+    found = np.where(special[key], SPECIAL, found)
+    if special[0] or not crosses:
+        found = np.where(key == 0, FIRST, found)
+    result: Indices = found if crosses else np.where(ahead == 0, REACH + 1, found)
+    return result
+
+
+def positional_prior(traces: Iterable[Trace], part: str | None = None) -> PositionalPrior:
+    """The habits of one model's heads over the traces of a corpus, which must not be empty."""
+    sums, counts = np.zeros(()), np.zeros(())
+    for trace in traces:
+        trace.shares(part)  # of numbers with signs no mean says where a head looks
+        queries, keys = trace.token_rows(part)
+        rows = np.array([at for at, word in enumerate(queries.words) if word is not None], dtype=np.intp)
+        place = places(keys, rows, (part or trace.part) == "cross")
+        view = View(trace, part)
+        layers = []
+        for layer in range(view.layers):
+            seen = view.visible(layer, rows)
+            counted = np.ones(place.shape, dtype=bool) if seen is None else seen
+            counts = counts + np.bincount(place[counted], minlength=PLACES)[None, None] * _layer_indicator(
+                layer, view.layers
+            )
+            record = trace.records(part)[layer]
+            layers.append([_place_sums(record.weights(head)[rows], place) for head in range(view.heads)])
+        sums = sums + np.array(layers)
+    means = np.full(sums.shape, np.nan, np.float32)
+    np.divide(sums, counts, out=means, where=np.broadcast_to(counts > 0, sums.shape))
+    return PositionalPrior(means)
+
+
+def _layer_indicator(layer: int, layers: int) -> FloatArray:
+    """1 at a layer, (layer, 1, 1)."""
+    chosen: FloatArray = (np.arange(layers) == layer).astype(np.float32)[:, None, None]
+    return chosen
+
+
+def _place_sums(weights: FloatArray, place: Indices) -> npt.NDArray[np.float64]:
+    """What one head gives each place together, (place,)."""
+    sums: npt.NDArray[np.float64] = np.bincount(place.ravel(), weights.ravel(), minlength=PLACES).astype(np.float64)
+    return sums
+
+
+def _of_cells(found: FloatArray, cells: tuple[DisplayToken, ...]) -> FloatArray:
+    """Sums over each cell's pieces, (layer, head, piece) to (layer, head, cell)."""
+    bounds = np.array([cell.pieces for cell in cells])
+    totals = np.concatenate([np.zeros((*found.shape[:2], 1)), found.cumsum(axis=2, dtype=np.float64)], axis=2)
+    result: FloatArray = (totals[:, :, bounds[:, 1]] - totals[:, :, bounds[:, 0]]).astype(np.float32)
+    return result
+
+
+KEPT = 3  # links of each head
+
+
+@dataclass(frozen=True)
+class DefaultLink:
+    """One link: cells of the view."""
+
+    layer: int
+    head: int
+    query: int
+    key: int
+
+
+@dataclass(frozen=True, eq=False)
+class TopLinks:
+    """The few best links of each head, each array (layer, head, link); a query of -1 where there are fewer."""
+
+    queries: Indices
+    keys: Indices
+    weights: FloatArray
+    excess: FloatArray
+
+    def best(self, view: View, habits: PositionalPrior | None, heads: BoolArray | None = None) -> DefaultLink | None:
+        """The link furthest beyond both doubts; positional heads only where there are no others.
+
+        ``heads``, (layer, head), says which heads are asked; None: every head. None where no word links to another.
+        """
+        beyond = np.where(self.queries >= 0, self.excess, -np.inf)
+        if habits is not None:
+            there = np.nonzero(self.queries >= 0)
+            placed = habits.links(view, there[0], there[1], self.queries[there], self.keys[there])
+            beyond[there] = np.minimum(beyond[there], self.weights[there] - placed)
+            free = np.where(habits.positional[..., None], -np.inf, beyond)
+            beyond = free if np.isfinite(free if heads is None else free[heads]).any() else beyond
+        if heads is not None:
+            beyond = np.where(heads[..., None], beyond, -np.inf)
+        if not np.isfinite(beyond).any():
+            return None
+        layer, head, at = np.unravel_index(int(beyond.argmax()), beyond.shape)
+        return DefaultLink(int(layer), int(head), int(self.queries[layer, head, at]), int(self.keys[layer, head, at]))
+
+
+def pairs(view: View, rows: Indices) -> BoolArray:
+    """Which keys a row may link to so that it says something about words, (row, key): words, no parts of the same."""
+    asked, looked = _is_word([view.queries[row] for row in rows]), _is_word(view.keys)
+    linked: BoolArray = asked[:, None] & looked[None, :]
+    if not view.crosses:
+        written = _word_numbers(view)
+        linked &= written[rows][:, None] != written[None, :]
+    return linked
+
+
+def top_links(
+    weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
+) -> tuple[Indices, Indices, FloatArray, FloatArray]:
+    """Each head's best links, (..., link): row numbers, keys, weights and excess; a row of -1 where there are fewer.
+
+    ``weights`` are (..., row, key). ``linked`` says which of them are links of words that count (attention/excess.py);
+    ``others``, (key,), how many words a key has beside the row's own, and ``sums``, (..., key), what all give it.
+    """
+    keys = np.where(linked, weights, -1).argmax(axis=-1)
+    mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]
+    many, given = others[keys], np.take_along_axis(sums, keys, axis=-1)
+    usual = np.divide(given - mine, many, out=np.zeros_like(mine), where=many > 0)
+    excess = np.where(linked[np.arange(keys.shape[-1]), keys] & (many > 0), mine - usual, -np.inf)
+    order = np.argsort(-excess, axis=-1)[..., :KEPT]
+    there = np.isfinite(np.take_along_axis(excess, order, axis=-1))
+
+    def take_top(values: npt.NDArray[Any], missing: int) -> npt.NDArray[Any]:
+        found = np.full((*keys.shape[:-1], KEPT), missing, values.dtype)
+        found[..., : order.shape[-1]] = np.where(there, np.take_along_axis(values, order, axis=-1), missing)
+        return found
+
+    rows = np.broadcast_to(np.arange(keys.shape[-1]), keys.shape)
+    return take_top(rows, -1), take_top(keys, -1), take_top(mine, 0), take_top(excess.astype(np.float32), 0)
+
+
+def _is_word(cells: Sequence[DisplayToken]) -> BoolArray:
+    """Which cells have a letter or a digit, (cell,)."""
+    return np.array([not cell.special and any(map(str.isalnum, cell.text)) for cell in cells], dtype=bool)
+
+
+def _word_numbers(view: View) -> Indices:
+    """The number of the written word that each cell is a part of, (cell,): "didn", "'" and "t" are one.
+
+    Between signs that are written without spaces, as in Chinese, the tokenizer's words count.
+    """
+    row, _ = view.trace.token_rows(view.part)
+    texts = (view.trace.text, view.trace.pair or "")
+    numbers = [0]
+    for at in range(1, len(row)):
+        left, right = row.spans[at - 1], row.spans[at]
+        joined = row.goes_on(at)
+        if not joined and left and right and row.segments[at - 1] == row.segments[at] and left[1] == right[0]:
+            text = texts[row.segments[at]] if row.segments[at] < len(texts) else ""
+            joined = 0 < right[0] < len(text) and _uses_spaces(text[right[0] - 1]) and _uses_spaces(text[right[0]])
+        numbers.append(numbers[-1] + (not joined))
+    return np.array([numbers[cell.pieces[0]] for cell in view.queries], dtype=np.intp)
+
+
+def _uses_spaces(letter: str) -> bool:
+    """Whether a sign is of a script that puts spaces between words."""
+    return unicodedata.category(letter) != "Lo"

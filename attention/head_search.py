@@ -1,4 +1,4 @@
-"""One question put to every head: how much does it give each candidate, and does that change with one word?"""
+"""Search over all heads: candidates of a question, and the head to open a text with."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from attention.mask import FloatArray
-from attention.text_alignment import by_words
+from attention.comparison import by_words
+from attention.excess import PositionalPrior
+from attention.mask import BoolArray, FloatArray
+from attention.measures import HeadSummary
 from attention.view import View
 
 Flags = npt.NDArray[np.bool_]
@@ -81,7 +83,7 @@ def follows(before: FloatArray, after: FloatArray) -> Flags:
 def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[str]) -> tuple[int, ...] | None:
     """Where the words that are asked about stand in another text; None where one of them has no counterpart there.
 
-    They are the partners of attention/text_alignment.py. Names that changed places cannot all be partners, since those
+    They are the partners of attention/comparison.py. Names that changed places cannot all be partners, since those
     stand in the same order; in a text of as many words each then has the word at its own place.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
@@ -93,3 +95,41 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
     if all(word in partners for word in asked):
         return tuple(partners[word] for word in asked)
     return tuple(asked) if len(before) == len(after) else None
+
+
+def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatArray | None) -> FloatArray:
+    """What is left of weights (…) beyond what others give, and beyond what the place gets whatever stands there."""
+    known = np.nan_to_num(usual)
+    return weights - (known if placed is None else np.maximum(known, placed))
+
+
+def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
+    """Links (layer, head, key) of one query, with special tokens and its own word at zero."""
+    away = np.array([cell.special for cell in view.keys])
+    if not view.crosses:
+        away |= np.arange(len(view.keys)) == query
+    return np.where(away, 0, links)
+
+
+def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared with
+    view: View,
+    survey: HeadSummary,
+    habits: PositionalPrior | None,
+    focus: int,
+    target: int | None = None,
+    heads: BoolArray | None = None,
+) -> tuple[int, int]:
+    """(layer, head) of the link from the focus, to the target if there is one, that goes furthest beyond both.
+
+    ``heads``, (layer, head), says which heads are asked; None: every head.
+    """
+    rows = view.rows(focus)  # (layer, head, key)
+    rows = np.abs(rows) if view.is_signed else rows
+    placed = None if habits is None else habits.row(view, focus)
+    own = weight_above_expected(rows, survey.crowd.usual_row(view, focus, rows), placed)
+    links = own[..., target] if target is not None else between_words(own, view, focus).max(axis=-1)
+    links = links if heads is None else np.where(heads, links, -np.inf)
+    without = [layer for layer in range(view.layers) if layer not in view.attending]
+    links[without] = -np.inf
+    layer, head = np.unravel_index(int(links.argmax()), links.shape)
+    return int(layer), int(head)

@@ -1,10 +1,4 @@
-"""What a vision transformer's head is for, as far as its map on the grid tells: where patches look, in shares.
-
-Roles are places as seen from a patch: itself, the patch one to the left, right, up or down (heads that look at one
-shift do what a convolution does, arXiv:1911.03584), its eight neighbours, its row, its column, the tokens without a
-patch (CLS and registers, arXiv:2309.16588). Broad is entropy over that of even attention; how local heads are is what
-arXiv:2108.08810 measures by distance. Names and thresholds are ours, those of attention/roles.py.
-"""
+"""Roles of heads on pictures: neighbours, outlines, links between regions."""
 
 from __future__ import annotations
 
@@ -14,16 +8,122 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from attention.grid import Grid
-from attention.mask import BoolArray
+from attention.excess import visible_word_pairs
+from attention.mask import BoolArray, FloatArray
 from attention.measures import entropy
+from attention.pictures import Grid
+from attention.record import EVERYTHING
 from attention.roles import EVEN, LEAST, MOST_ROWS
 from attention.trace import Trace
+from attention.view import View
+
+EDGE_HEADS_EVEN = 1e-6  # of the mean weight: patches that differ by less are all alike, but for rounding
+
+
+def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
+    """How far each head's look at patches makes shapes, (layer, head, key) -> (layer, head), from -1 to 1.
+
+    The share that patches get, times Moran's I of its root: how alike neighbours are among patches that differ. Noise
+    and single bright patches are near 0, an object that stands out from its ground is near the share itself.
+
+    >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
+    >>> halves, chequered = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1, 0, 1]
+    >>> [round(float(one), 2) for one in edge_score(np.array([[halves, chequered]], np.float32) / 4, grid)[0]]
+    [0.6, -1.0]
+    """
+    patches = rows[..., grid.start : grid.start + len(grid)].astype(np.float64)
+    share = patches.sum(axis=-1)
+    field = np.sqrt(patches).reshape(*patches.shape[:-1], grid.rows, grid.columns)
+    field -= field.mean(axis=(-2, -1), keepdims=True)
+    across, down = field[..., 1:] * field[..., :-1], field[..., 1:, :] * field[..., :-1, :]
+    neighbours = across.shape[-2] * across.shape[-1] + down.shape[-2] * down.shape[-1]
+    alike = (across.sum(axis=(-2, -1)) + down.sum(axis=(-2, -1))) / max(neighbours, 1)
+    spread = (field**2).mean(axis=(-2, -1))
+    differ = spread > EDGE_HEADS_EVEN * patches.mean(axis=-1)
+    found: FloatArray = (share * np.divide(alike, spread, out=np.zeros_like(alike), where=differ)).astype(np.float32)
+    return found
+
+
+Region = tuple[int, int, int, int]  # the first row and column and the last row and column, from 0
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class RegionLinks:
+    """Of every head, each (layer, head) float32; ``usual`` is NaN where there are no other patches."""
+
+    weights: FloatArray
+    usual: FloatArray
+
+    @property
+    def beyond(self) -> FloatArray:
+        """The weight beyond what other patches give, from -1 to 1."""
+        found: FloatArray = self.weights - self.usual
+        return found
+
+
+def pack(region: Region) -> str:
+    """A region as one short word for an address; ``unpack`` is its inverse.
+
+    >>> pack((0, 1, 2, 3)), unpack("0-1-2-3", Grid(3, 4, 1, (0, 0, 1, 1)))
+    ('0-1-2-3', (0, 1, 2, 3))
+    """
+    return "-".join(map(str, region))
+
+
+def unpack(packed: str, grid: Grid) -> Region | None:
+    """The region that an address names; None for what is none of this grid.
+
+    >>> unpack("2-0-1-1", Grid(3, 4, 1, (0, 0, 1, 1))), unpack("nowhere", Grid(3, 4, 1, (0, 0, 1, 1)))
+    (None, None)
+    """
+    words = packed.split("-")
+    if len(words) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 6 for word in words):
+        return None
+    return parse_region(list(map(int, words)), grid)
+
+
+def parse_region(ends: object, grid: Grid) -> Region | None:
+    """Four numbers as a region of a grid; None where they are none."""
+    if not isinstance(ends, list | tuple) or len(ends) != 4 or not all(type(end) is int for end in ends):
+        return None
+    top, left, bottom, right = ends
+    return (top, left, bottom, right) if 0 <= top <= bottom < grid.rows and 0 <= left <= right < grid.columns else None
+
+
+def tokens_of(region: Region, grid: Grid) -> Indices:
+    """A region's tokens.
+
+    >>> tokens_of((0, 1, 1, 2), Grid(2, 3, 1, (0, 0, 1, 1))).tolist()
+    [2, 3, 5, 6]
+    """
+    top, left, bottom, right = region
+    rows, columns = np.arange(top, bottom + 1), np.arange(left, right + 1)
+    return (grid.start + rows[:, None] * grid.columns + columns[None]).ravel().astype(np.intp)
+
+
+def region_links(view: View, looking: Indices, looked: Indices) -> RegionLinks:
+    """How much some patches give others in every head; ``view`` has a cell for each token."""
+    records = view.trace.shares(view.part)
+    found: list[list[tuple[float, float]]] = []
+    for layer, record in enumerate(record.quick() for record in records):
+        counted = visible_word_pairs(view, layer, np.arange(len(view.queries)), looked)
+        counted[looking] = False
+        many = counted.sum(axis=0)
+        row = []
+        for head in range(record.heads):
+            weights = record.weights(head, EVERYTHING, looked)
+            sums = np.where(counted, weights, 0).sum(axis=0)
+            usual = np.divide(sums, many, out=np.full(len(looked), np.nan, np.float32), where=many > 0)
+            row.append((float(weights[looking].mean(axis=0).sum()), float(usual.sum())))
+        found.append(row)
+    both = np.array(found, np.float32)
+    return RegionLinks(both[..., 0], both[..., 1])
+
 
 SHIFTS = {"left": (0, -1), "right": (0, 1), "up": (-1, 0), "down": (1, 0)}
 PATCH_ROLES = ("itself", *SHIFTS, "neighbours", "row", "column", "alone", "broad")
 
-Indices = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float64]
 
 

@@ -1,10 +1,4 @@
-"""What each head is for, as far as its maps alone tell: where its attention goes, in shares that add over texts.
-
-The roles are those of arXiv:1906.04341, section 3. Sinks are where attention goes whatever stands there: separators
-(section 3.2 there) and, shown for language models, the first token (arXiv:2309.17453). A sink's share counts twice: as
-attention, and as attention times the length of the value vector (arXiv:2004.10102), which is what reaches the output.
-Departure: without the output matrix, which a trace does not hold.
-"""
+"""Roles of heads: previous token, induction, attention sinks and others, from the maps alone."""
 
 from __future__ import annotations
 
@@ -214,3 +208,116 @@ def _sink_shares(weights: FloatArray, norms: FloatArray, target: BoolArray) -> t
     inside, outside = norms[target.any(axis=0)].mean(), norms[~target.any(axis=0)]
     mean = float(outside.mean()) if len(outside) else 0.0
     return float(moved[target].sum()), float(inside / mean * sees.sum()) if mean > 0 else 0.0
+
+
+SETTLED = 2  # the first query that is counted for the other scores: the token before it is never the first of all
+
+
+def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArray:
+    """The prefix-matching score, (..., query, key) -> (...), from 0 to 1.
+
+    For each token of the second and later copies, what it gives to the tokens that followed its earlier occurrences;
+    the mean over these tokens. ``start`` tokens stand in front, ``length`` is that of one copy. Raises ValueError for
+    maps in which nothing is repeated. The score of arXiv:2209.11895, summed over earlier copies.
+
+    >>> maps = np.zeros((6, 6), np.float32)  # a b c a b c
+    >>> maps[[3, 4, 5], [1, 2, 3]] = [1.0, 0.5, 0.0]  # the second a looks at the first b, and so on
+    >>> float(prefix_matching_score(maps, 0, 3))
+    0.5
+    """
+    queries, keys = _pairs(maps.shape[-1], start, length)
+    total: FloatArray = maps[..., queries, keys].sum(axis=-1) / np.float32(len(np.unique(queries)))
+    return total
+
+
+def previous(maps: FloatArray) -> FloatArray:
+    """What tokens give to the token before, the mean over the third and later ones, (..., query, key) -> (...).
+
+    >>> float(previous(np.eye(4, k=-1, dtype=np.float32)))
+    1.0
+    """
+    given: FloatArray = np.diagonal(maps, -1, -2, -1)[..., SETTLED - 1 :].mean(axis=-1)
+    return given
+
+
+def first(maps: FloatArray) -> FloatArray:
+    """What tokens give to the first of all, the mean over the third and later ones, (..., query, key) -> (...).
+
+    >>> float(first(np.array([[1, 0, 0], [0, 1, 0], [0.25, 0, 0.75]], np.float32)))
+    0.25
+    """
+    given: FloatArray = maps[..., SETTLED:, 0].mean(axis=-1)
+    return given
+
+
+def uniform_matching_score(tokens: int, start: int, length: int) -> float:
+    """The prefix-matching score of attention that is spread evenly over all that a token may see.
+
+    >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
+    0.2917
+    """
+    queries, _ = _pairs(tokens, start, length)
+    return float((1.0 / (queries + 1)).sum() / len(np.unique(queries)))
+
+
+def _pairs(tokens: int, start: int, length: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Each query of a later copy with each token that followed an earlier occurrence of it."""
+    back = length - 1  # from a token to what followed it one copy before
+    pairs = [(query, key) for query in range(start + length, tokens) for key in range(query - back, start, -length)]
+    if back < 1 or not pairs:
+        raise ValueError(f"{tokens} tokens, {start} in front, repeat no sequence of {length}: give two copies or more.")
+    queries, keys = np.array(pairs, dtype=np.intp).T
+    return queries, keys
+
+
+def without_first(looks: FloatArray) -> FloatArray:
+    """Weights (..., key) with the first token's taken out and the rest scaled to one again; 0 where nothing is left.
+
+    >>> without_first(np.array([0.5, 0.25, 0.25], np.float32)).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    kept = looks.copy()
+    kept[..., 0] = 0
+    left = kept.sum(axis=-1, keepdims=True)
+    result: FloatArray = np.divide(kept, left, out=np.zeros_like(kept), where=left != 0)  # NaN stays NaN
+    return result
+
+
+def without_missing(looks: FloatArray) -> FloatArray:
+    """Return weights (layer, head, key) with NaN for the layers that give nothing, since they have no attention.
+
+    >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
+    [[[nan, nan]], [[0.5, 0.5]]]
+    """
+    known: FloatArray = np.where(looks.any(axis=(-2, -1), keepdims=True), looks, np.float32(np.nan))
+    return known
+
+
+def largest_weight_back(looks: FloatArray) -> FloatArray:
+    """The largest weight (...) further back: on no first token, nor on the newest and the one before it; else 0.
+
+    Many heads look at the neighbour whatever it is; what is further back had to be found.
+
+    >>> largest_weight_back(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
+    [0.25, 0.125]
+    """
+    further: FloatArray = looks[..., 1:-2].max(axis=-1, initial=0)
+    result: FloatArray = np.where(np.isnan(looks[..., -1]), looks[..., -1], further)
+    return result
+
+
+def mean_distance_back(looks: FloatArray) -> FloatArray:
+    """How far back the newest token looks, (...): the mean distance in tokens, the first token's weight counted as 0.
+
+    The first token is far from every other, and much weight on it says little (arXiv:2309.17453).
+
+    >>> (
+    ...     mean_distance_back(np.array([0.5, 0.5, 0.0], np.float32)).tolist(),
+    ...     mean_distance_back(np.array([1.0], np.float32)).tolist(),
+    ... )
+    (0.5, 0.0)
+    """
+    distance = np.arange(looks.shape[-1])[::-1].astype(np.float32)
+    distance[0] = 0
+    result: FloatArray = (looks * distance).sum(axis=-1)
+    return result

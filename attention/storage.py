@@ -13,9 +13,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from attention.grid import Grid
 from attention.mask import BoolArray, FloatArray, Mask
-from attention.picture import Picture
+from attention.pictures import Grid, Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, first_attending
 from attention.tokens import TokenRow
 from attention.trace import PARTS, ModelId, Trace

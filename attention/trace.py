@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention.mask import FloatArray
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.record import AnyRecord, MapRecord, NoAttention, Record, Unavailable, first_attending
 from attention.tokens import TokenRow
 from i18n import LazyMessage, gettext_lazy

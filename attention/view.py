@@ -1,24 +1,165 @@
-"""A trace as it is looked at: by pieces or by words, with or without special tokens.
-
-How pieces become words: attention.display_tokens.
-"""
+"""A trace as it is shown: tokens or words, with or without special tokens, pooled if large."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from attention.display_tokens import DisplayToken, cell_of, merge, pieces_of, runs, span_of, starts_of, sum_pieces
-from attention.grid import Grid
 from attention.mask import BoolArray, FloatArray, Index, Mask, positions
-from attention.pooling import edges, far_pool, furthest_from_zero, max_pool, pool_cols, sample_rows
+from attention.pictures import Grid
 from attention.record import AnyRecord, Record, first_attending
-from attention.tokens import TokenRow, word_runs
+from attention.tokens import TokenRow, is_out_of_vocabulary, label, word_runs
 from attention.trace import Trace
+
+
+@dataclass(frozen=True)
+class DisplayToken:
+    """One row or column of the picture: a token, or a word made of several."""
+
+    text: str
+    special: bool
+    segment: int
+    word: int | None
+    pieces: tuple[int, int]  # (start, stop) in the trace's tokens
+    goes_on: bool = False  # whether it is a piece that goes on with the word of the one before it
+    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"; of a character's part "<0xE7>"
+
+    @property
+    def label(self) -> str:
+        """Its name where it stands alone: beside a matrix, in a file."""
+        return label(self.text, self.goes_on, self.unknown)
+
+
+def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> DisplayToken:
+    """The cell of the tokens ``group`` (start, stop) of a row; ``texts`` are those that its segments lie in."""
+    start, stop = group
+    text = "".join(row.pieces[start:stop])
+    first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
+    if stop - start > 1 and first is not None and last is not None and segment < len(texts):
+        text = texts[segment][first[0] : last[1]].strip() or text
+    # A word may be several pieces of which one is unknown; with all its bytes it is whole.
+    unknown = (
+        row.unknown[start] if stop - start == 1 else next(filter(is_out_of_vocabulary, row.unknown[start:stop]), "")
+    )
+    return DisplayToken(text, row.words[start] is None, segment, row.words[start], group, row.goes_on(start), unknown)
+
+
+def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
+    """The stretches of pieces that the cells cover, hidden ones left out, in blocks of at most ``longest``."""
+    starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
+    stops = [
+        cell.pieces[1]
+        for i, cell in enumerate(cells)
+        if i + 1 == len(cells) or cells[i + 1].pieces[0] != cell.pieces[1]
+    ]
+    for start, stop in zip(starts, stops, strict=True):
+        yield from (slice(at, min(at + longest, stop)) for at in range(start, stop, longest))
+
+
+def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
+    """All pieces of the cells, one after the other."""
+    return np.concatenate([np.arange(*cell.pieces) for cell in cells])
+
+
+def starts_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
+    """Where each cell's pieces begin among all of them."""
+    sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
+    return np.cumsum([0, *sizes[:-1]])
+
+
+def span_of(cells: tuple[DisplayToken, ...]) -> slice:
+    """From the first cell's first piece to the last one's last."""
+    return slice(cells[0].pieces[0], cells[-1].pieces[1])
+
+
+def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[DisplayToken, ...] | None) -> FloatArray:
+    """Mean over the pieces of each query cell, sum over those of each key cell; hidden pieces between them drop out."""
+    if keys is not None:
+        weights = sum_pieces(weights, keys, axis=1)
+    sizes = np.array([cell.pieces[1] - cell.pieces[0] for cell in queries], dtype=np.float32)
+    result: FloatArray = sum_pieces(weights, queries, axis=0) / sizes[:, None]
+    return result
+
+
+def sum_pieces(values: FloatArray, cells: tuple[DisplayToken, ...], axis: int) -> FloatArray:
+    """Sums over each cell's pieces along an axis that runs from the first cell's start to the last one's stop."""
+    bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
+    # Starts and stops together, so that a run ends where its cell ends even when a hidden token follows.
+    sums: FloatArray = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
+    result: FloatArray = np.take(sums, np.arange(0, 2 * len(cells), 2), axis=axis)
+    return result
+
+
+def edges(length: int, size: int) -> npt.NDArray[np.intp]:
+    """Where the cells begin when an axis is cut into at most ``size`` cells as even as possible.
+
+    >>> edges(7, 3).tolist(), edges(2, 3).tolist()
+    ([0, 2, 4], [0, 1])
+    """
+    cells = min(length, size)
+    return (np.arange(cells) * length) // max(1, cells)
+
+
+def max_pool(values: FloatArray, size: int) -> FloatArray:
+    """The largest value of each cell, (row, col) -> at most (size, size).
+
+    >>> max_pool(np.array([[1, 2, 0], [0, 0, 5]], np.float32), 2).tolist()
+    [[1.0, 2.0], [0.0, 5.0]]
+    """
+    return pool_cols(pool_rows(values, size), size)
+
+
+def far_pool(values: FloatArray, size: int) -> FloatArray:
+    """The value furthest from zero of each cell, (row, col) -> at most (size, size); of two alike the one above it.
+
+    >>> far_pool(np.array([[0.5, -2, 0], [0, 0, -0.5]], np.float32), 2).tolist()
+    [[0.5, -2.0], [0.0, -0.5]]
+    """
+    return furthest_from_zero(max_pool(values, size), -max_pool(-values, size))
+
+
+def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
+    """Of each two values the one further from zero, as most and as least of their cells."""
+    result: FloatArray = np.where(most >= -least, most, least)
+    return result
+
+
+def pool_rows(values: FloatArray, size: int) -> FloatArray:
+    """The largest value of each of at most ``size`` row cells, (row, col) -> (cell, col)."""
+    if values.shape[0] <= size:
+        return values
+    starts = edges(values.shape[0], size)
+    last = np.append(starts[1:], values.shape[0]) - 1
+    # Whole rows compared at once: eight times faster than reduceat, which goes through them number by number.
+    result: FloatArray = values[starts]
+    for step in range(1, int((last - starts).max()) + 1):
+        np.maximum(result, values[np.minimum(starts + step, last)], out=result)
+    return result
+
+
+def pool_cols(values: FloatArray, size: int) -> FloatArray:
+    """The largest value of each of at most ``size`` column cells, (row, col) -> (row, cell)."""
+    if values.shape[1] <= size:
+        return values
+    result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
+    return result
+
+
+def sample_rows(length: int, size: int, each: int) -> npt.NDArray[np.intp]:
+    """Evenly spread rows, ``each`` in every one of ``size`` cells (all rows where a cell has fewer).
+
+    >>> sample_rows(12, 2, 3).tolist()
+    [0, 2, 4, 6, 8, 10]
+    """
+    starts = np.append(edges(length, size), length)
+    picks = [np.unique(np.linspace(a, b, each, endpoint=False, dtype=np.intp)) for a, b in pairwise(starts)]
+    return np.concatenate(picks) if picks else np.empty(0, dtype=np.intp)
+
 
 SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
 SAMPLES_PER_CELL = 4
@@ -259,3 +400,38 @@ class View:
             (self.trace.target_text or "",) if row is self.trace.target else (self.trace.text, self.trace.pair or "")
         )
         return tuple(cell_of(row, group, texts) for group in groups)
+
+
+GROUPS = ("a", "b", "first", "others")  # words of each text, the first special token, the other special tokens
+
+
+def group(row: TokenRow, name: str) -> list[int]:
+    """Positions of a group's tokens.
+
+    >>> row = TokenRow(("[CLS]", "x", "[SEP]", "y", "[SEP]"), (1, 5, 2, 6, 2), (None, 0, None, 1, None),
+    ...                (0, 0, 0, 1, 1), (None, (0, 1), None, (0, 1), None))
+    >>> [group(row, name) for name in GROUPS]
+    [[1], [3], [0], [2, 4]]
+    """
+    special = [at for at, word in enumerate(row.words) if word is None]
+    if name in ("a", "b"):
+        segment = GROUPS.index(name)
+        return [at for at in range(len(row)) if row.words[at] is not None and row.segments[at] == segment]
+    if name not in GROUPS:
+        raise ValueError(f'A group is one of {", ".join(GROUPS)}; "{name}" came.')
+    return special[:1] if name == "first" else special[1:]
+
+
+def flow(trace: Trace, queries: Sequence[int], keys: Sequence[int]) -> FloatArray:
+    """The share of the queries' attention that goes to the keys, mean over the queries, (layer, head) float32, 0 to 1.
+
+    Raises ValueError for an empty group of queries; no keys get nothing.
+    """
+    if not queries:
+        raise ValueError("A flow needs tokens that look; none came.")
+    rows, index = np.array(queries), np.array(keys, dtype=np.intp)
+    shares = [
+        [record.weights(head, rows)[:, index].sum(axis=1).mean() for head in range(record.heads)]
+        for record in trace.records()
+    ]
+    return np.array(shares, dtype=np.float32)

@@ -31,12 +31,12 @@ def measure() -> Iterator[ReportRow]:
 def _row(model: str, what: str, here: Any, there: Any) -> ReportRow:
     from dataclasses import replace
 
-    from attention.activation_patching import head_patches, paired_tokens, random_patches, residual_patches
-    from attention.text_alignment import align
+    from attention.comparison import align
+    from attention.edits import head_patches, paired_tokens, random_patches, residual_patches
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from inference.runners import edit_effects
-    from probing.intervals import draws
+    from probing.statistics import draws
 
     backend = LocalBackend()
     left, right = (View(trace, words=True) for trace in backend.traces(

@@ -16,10 +16,9 @@ import numpy as np
 from attention.mask import BoolArray
 from bench.report import ReportRow, upper_limit_row
 from probing.corpus import AnnotatedCorpus
-from probing.head_naming import name_heads
-from probing.hit_counts import HALVES, HitCounts, RelationCounts
-from probing.paired_test import LEVEL, Integers
-from probing.relation_rows import of_relation, rule
+from probing.results import name_heads, of_relation, rule
+from probing.score import HALVES, HitCounts, RelationCounts
+from probing.statistics import LEVEL, Integers
 
 TIMES = 1000  # sets
 SENTENCES, LINKS = 60, 6  # as many as come with the app
@@ -144,7 +143,7 @@ def resampled_links(random: Random, own: LinkSample) -> LinkSample:
 def _embedded_scenarios() -> Iterator[HitScenario]:
     """What the embedded model finds in the sentences that come with the app."""
     from inference.backend import LocalBackend
-    from probing.ready_sets import load_ready_set
+    from probing.formats import load_ready_set
     from probing.score import ScoringRun, score
 
     corpus = load_ready_set("grammar")

@@ -16,8 +16,8 @@ from functools import partial
 import numpy as np
 
 from bench.report import ReportRow, upper_limit_row
-from probing.controlled_change import Bools, ControlledChange, Integers, Numbers, compare_with_control
-from probing.paired_test import LEVEL
+from probing.statistics import LEVEL
+from probing.text_pairs import Bools, ControlledChange, Integers, Numbers, compare_with_control
 
 TIMES = 1000  # sets
 HEADS = 72  # the embedded model's
@@ -149,7 +149,7 @@ WORLDS = (
 
 def _embedded_scenario() -> DivergenceScenario:
     """What the embedded model's heads do where only the wording changes."""
-    from attention.head_comparison import AlignedViews, changes, same_heads
+    from attention.comparison import AlignedViews, changes, same_heads
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from probing.text_pairs import TextPair, groups

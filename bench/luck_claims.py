@@ -13,13 +13,11 @@ import numpy as np
 
 from attention.mask import FloatArray
 from bench.report import ReportRow, upper_limit_row
-from probing.baselines import FIRST, NEAREST, SUBJECT
 from probing.corpus import AnnotatedCorpus
 from probing.fine_tuning_changes import lead_threshold, mean_lead
-from probing.hit_counts import HALVES, HitCounts, RelationCounts
-from probing.intervals import bands, by_luck
-from probing.paired_test import LEVEL
-from probing.relation_rows import held_out_best, of_relation
+from probing.results import held_out_best, of_relation
+from probing.score import HALVES, HitCounts, RelationCounts
+from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, bands, by_luck
 
 TIMES = 1000  # null sets
 SENTENCES = 40  # with a pronoun, as many as come with the app
@@ -99,9 +97,9 @@ def _pool() -> FloatArray:
     """Return how far random changes of each head carry the sentence vector, (layer, head, draw)."""
     from dataclasses import replace
 
-    from attention.activation_patching import head_patches, paired_tokens, random_patches
-    from attention.activation_patching import patching_effect as shares
-    from attention.text_alignment import align
+    from attention.comparison import align
+    from attention.edits import head_patches, paired_tokens, random_patches
+    from attention.edits import patching_effect as shares
     from attention.view import View
     from inference import LocalBackend, TraceRequest
     from inference.request import EMBEDDED

@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.models import EMBEDDED, build
 from bench.report import ReportRow, upper_limit_row
-from probing import formats, relation_rows
+from probing import formats, results
 from probing.corpus import AnnotatedCorpus
 from probing.score import ScoringRun, ScoringState, score
 
@@ -50,12 +50,12 @@ def measure(*paths: str) -> Iterator[ReportRow]:
     trees, names = formats.load(Path(paths[0]), "conllu"), formats.load(Path(paths[1]), "gap")
     found = _score_corpus(backend, trees)
     yield from _reproduce_scores(found, trees, EXPECTED)
-    nmod = max(relation_rows.rows(found.tally, trees), key=lambda row: (row.relation == "nmod", row.accuracy))
+    nmod = max(results.rows(found.tally, trees), key=lambda row: (row.relation == "nmod", row.accuracy))
     figure = f"{nmod.accuracy:.1f} against {nmod.baseline:.1f}"
     yield ReportRow("nmod is found less often than by its baseline", "below", figure, nmod.accuracy < nmod.baseline)
     found = _score_corpus(backend, names)
     yield from _reproduce_scores(found, names, EXPECTED_GAP)
-    mean = fmean(row.accuracy for row in relation_rows.rows(found.tally, names))
+    mean = fmean(row.accuracy for row in results.rows(found.tally, names))
     yield ReportRow("GAP, mean over heads", f"{GAP_MEAN} was measured", f"{mean:.1f}", None, "told, no bar")
     yield _cost(backend, trees, Path(paths[0]))
 
@@ -70,7 +70,7 @@ def _reproduce_scores(
 ) -> Iterator[ReportRow]:
     """A row for each relation: the best head, its accuracy and its baseline."""
     for relation, (layer, head, accuracy, baseline) in expected.items():
-        mine = [row for row in relation_rows.rows(state.tally, corpus) if row.relation == relation]
+        mine = [row for row in results.rows(state.tally, corpus) if row.relation == relation]
         best = max(mine, key=lambda row: row.accuracy)
         near = max(abs(best.accuracy - accuracy), abs(best.baseline - baseline)) <= TOLERANCE
         yield ReportRow(

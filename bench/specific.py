@@ -3,7 +3,7 @@
 `python -m bench specific [PATH_GAP]`: the sets that come with the app, and GAP's validation split where it is named. A
 head is chosen on one half of the sentences and told on the other, and the other way round; among a pronoun's candidates
 or all words of a sentence the largest excess wins (attention/excess.py) where the largest weight did. Beside the best
-head stands the mean over all heads, and a paired test, sentence by sentence (probing/paired_test.py), of what was told.
+head stands the mean over all heads, and a paired test, sentence by sentence (probing/statistics.py), of what was told.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from attention.view import View
 from bench.report import ReportRow
 from probing import formats
 from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
-from probing.paired_test import by_sentence, sign_flips
+from probing.statistics import by_sentence, sign_flips
 
 MODELS = ("all-MiniLM-L6-v2", "headlight-bert")
 PROBES = Path(__file__).resolve().parent.parent / "assets" / "probes"

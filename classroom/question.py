@@ -54,7 +54,7 @@ class Question:
     def to_json(self) -> str:
         """As the store keeps it.
 
-        >>> read(Question("word", "Which word?").written())
+        >>> read(Question("word", "Which word?").to_json())
         Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0)
         """
         return json.dumps(asdict(self), ensure_ascii=False)

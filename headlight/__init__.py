@@ -8,7 +8,7 @@
 import logging
 
 from headlight.calls import explore, view
-from headlight.shown import Shown
+from headlight.notebook import Shown
 
 logging.getLogger("inference").addHandler(logging.NullHandler())  # a notebook sees a refusal, not its details
 

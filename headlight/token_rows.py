@@ -13,9 +13,8 @@ from typing import Any
 from attention.external_maps import InvalidAttention
 from attention.tokens import TokenRow
 from i18n import _
-from inference.text.byte_pieces import ReadablePiece, readable_pieces
-from inference.text.pieces import JOINER, WORD_END, bytes_of, role
-from inference.text.word_segmentation import Span, words_of_spans
+from inference.text.pieces import JOINER, WORD_END, ReadablePiece, bytes_of, readable_pieces, role
+from inference.text.words import Span, words_of_spans
 
 SPECIAL = re.compile(
     r"\[(?:CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(?:pad|bos|eos|cls|sep|eod|eop)>|<(?:start|end)_of_turn>|<\|[^|]*\|>"

@@ -14,15 +14,14 @@ import numpy as np
 import traitlets
 
 from attention.external_maps import InvalidAttention
-from attention.head_summary import HeadSummary
+from attention.measures import HeadSummary
 from attention.record import Unavailable
 from attention.trace import without_attention
 from attention.view import View
 from headlight.token_rows import whole_number
 from i18n import _, active_language, error_message, translate, use_language
-from viz.components.explore import answers
-from viz.components.explore.content import payload, script, style
-from viz.components.explore.contract import choices
+from viz.components.explore import content
+from viz.components.explore.content import BadRequest, choices, payload, script, style
 
 MOST_PINNED = 8
 
@@ -70,11 +69,11 @@ class Widget(anywidget.AnyWidget):
         try:
             if name in ends:
                 number = whole_number(value)
-                found = answers.number({name: str(value if number is None else number)}, name, ends[name])
+                found = content.number({name: str(value if number is None else number)}, name, ends[name])
                 if name == "layer" and found not in view.attending:
                     raise InvalidAttention(translate(without_attention(found, view.attending)))
                 return found
-        except answers.BadRequest as error:
+        except content.BadRequest as error:
             raise InvalidAttention(translate(error_message(error))) from error
         names = choices(view)
         if value not in names.get(name, ()):
@@ -89,15 +88,15 @@ class Widget(anywidget.AnyWidget):
         asked = {name: str(value) for name, value in content["asked"].items()}
         try:
             frame = self._frame(content["what"], asked)
-        except (answers.BadRequest, Unavailable) as error:
+        except (BadRequest, Unavailable) as error:
             self.send({"id": content["id"], "refused": translate(error_message(error))})
         else:
             self.send({"id": content["id"]}, [frame])
 
-    def _frame(self, what: str, asked: answers.QueryFields) -> bytes:
+    def _frame(self, what: str, asked: content.QueryFields) -> bytes:
         if what == "grid":
-            return answers.grid(self._survey, None)
-        return answers.OF_A_VIEW[what](self._view, asked)
+            return content.grid(self._survey, None)
+        return content.OF_A_VIEW[what](self._view, asked)
 
 
 @cache

@@ -15,21 +15,19 @@ from i18n import gettext_lazy
 from inference import cancellation
 from inference.building import BUILDING
 from inference.byte_cache import ByteLru
-from inference.catalogue.listing import ModelCard, catalogue, list_vision_models
-from inference.catalogue.missing_head import refusal
+from inference.catalogue.listing import ModelCard, catalogue, list_vision_models, refusal
 from inference.errors import UserError
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.pictures.vision_families import PICTURES, reads
-from inference.request import TraceRequest
-from inference.request_keys import size_of
-from inference.scheduler import Scheduler
+from inference.pictures.image_processing import PICTURES, reads
+from inference.request import TraceRequest, size_of
+from inference.scheduling import Scheduler
 from inference.settings import Settings
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 from inference.tasks.model_request import Answer, InspectRequest, ModelRequest, PredictRequest
-from inference.text import no_tokenizer
-from inference.text.validation import check_text
+from inference.text import tokenizer
+from inference.text.encoding import check_text
 from inference.threads import calm_blas
 
 if TYPE_CHECKING:
@@ -168,7 +166,7 @@ class LocalBackend:
         """The answer, made now and not kept; raises Refusal."""
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
-            raise no_tokenizer.refusal(loaded.id.name)
+            raise tokenizer.refuse_without_tokenizer(loaded.id.name)
         module = importlib.import_module(f"inference.runners.{question.ANSWERED_BY}")
         made: Answer = self.forwards.run(lambda: module.answer(loaded, question))
         return made
@@ -197,7 +195,7 @@ class LocalBackend:
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
         """The revision to ask for: of a taught model, which may have gone on learning, the state that is saved now."""
-        return fine_tuned.state_stamp(model, self.settings) if fine_tuned.is_taught(model) else revision
+        return sources.state_stamp(model, self.settings) if sources.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:
         """The same question of a model as it is now."""
@@ -219,7 +217,7 @@ class LocalBackend:
         return download.start()
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """What a model reads: text, pictures or both (inference.pictures.vision_families). Loads nothing; raises
+        """What a model reads: text, pictures or both (inference.pictures.image_processing). Loads nothing; raises
         Refusal."""
         from inference.files import checkpoint, sources
 
@@ -254,14 +252,14 @@ class LocalBackend:
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
         """Traces of requests for one model and revision, in their order, computed now and not kept; raises Refusal."""
         from inference.record import batching
-        from inference.write import samples
+        from inference.write import target_text
 
         longest = self.settings.text_characters
         checked = [_validate_request(request, longest) for request in requests]
         loaded = self.loaded(requests[0].model, requests[0].revision)
         traces: dict[str, Trace] = {}
         with_keys = zip(checked, requests, strict=True)
-        prepared = [samples.prepare(loaded, request, asked.key, self.forwards) for request, asked in with_keys]
+        prepared = [target_text.prepare(loaded, request, asked.key, self.forwards) for request, asked in with_keys]
         for batch in batching.batches(prepared):
             made = self.forwards.run(partial(batching.run, loaded, batch))
             traces.update((trace.id, trace) for trace in made)

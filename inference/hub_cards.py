@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from i18n import gettext_lazy
-from inference.pictures.vision_families import BOTH, PICTURES, TEXT
+from inference.pictures.image_processing import BOTH, PICTURES, TEXT
 from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, TAG, WRITES
 
 
@@ -23,7 +23,7 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
-    reads: str = TEXT  # or pictures, or both (inference.pictures.vision_families)
+    reads: str = TEXT  # or pictures, or both (inference.pictures.image_processing)
     spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
 
     @property

@@ -12,25 +12,21 @@ import numpy as np
 import torch
 
 from attention.external_maps import with_content_id
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.trace import ModelId, Trace
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.load.fingerprint import fingerprint
 from inference.load.length_limits import patch_limit, token_limit
-from inference.load.shared_weights import copy_for_recording
+from inference.load.shared_weights import copy_for_recording, fingerprint
 from inference.loaded_model import LoadedModel
-from inference.pictures.image_processing import ImageProcessor
-from inference.pictures.image_processors import processor_kind
-from inference.pictures.vision_families import PICTURES, TEXT, reads
+from inference.pictures.image_processing import PICTURES, TEXT, ImageProcessor, processor_kind, reads
 from inference.record import batching, capture, reported_maps
 from inference.record.edit_hooks import HEADS
 from inference.request import TraceRequest
 from inference.settings import Settings
-from inference.text.no_tokenizer import NoText
-from inference.text.tokenizer import SafeTokenizer
-from inference.text.validation import check_text
-from inference.write import samples
+from inference.text.encoding import check_text
+from inference.text.tokenizer import NoText, SafeTokenizer
+from inference.write import target_text
 
 # A model is prepared once; what was made for it goes when it goes.
 prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
@@ -69,7 +65,7 @@ def trace(  # noqa: PLR0913  # the parts of one request
         target=None if target is None else check_text(target, gettext_lazy("target text"), longest=longest),
         cut=loaded.limit if truncate else None,
     )
-    sample = samples.prepare(loaded, request, request.key, nullcontext())
+    sample = target_text.prepare(loaded, request, request.key, nullcontext())
     return with_content_id(batching.run(loaded, [sample])[0])
 
 
@@ -101,7 +97,7 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
         eye=ImageProcessor(inner, name, made.config, patch_limit(made, settings.trace_memory_bytes)),
     )
     request = TraceRequest(model=name, picture=_picture(picture))
-    return with_content_id(batching.run(loaded, [samples.prepare(loaded, request, request.key, nullcontext())])[0])
+    return with_content_id(batching.run(loaded, [target_text.prepare(loaded, request, request.key, nullcontext())])[0])
 
 
 def _unwrap_compiled(model: Any) -> Any:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention.trace import ModelId
-from inference.pictures.image_processing import ImageProcessor
-from inference.pictures.vision_families import TEXT
+from inference.pictures.image_processing import TEXT, ImageProcessor
 from inference.text.tokenizer import SafeTokenizer
 
 
@@ -23,5 +22,5 @@ class LoadedModel:
     records: bool
     writes: bool  # can generate a target text
     gguf: str = ""  # the file's name, where the weights were read from a GGUF file
-    reads: str = TEXT  # or pictures, or both (inference.pictures.vision_families)
+    reads: str = TEXT  # or pictures, or both (inference.pictures.image_processing)
     eye: ImageProcessor | None = None  # what makes a picture ready, where it reads any

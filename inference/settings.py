@@ -73,7 +73,7 @@ class Settings:
     taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
     only_here: bool = False  # nobody is answered but this machine's own browser
     strangers: bool = False  # others than this machine's user are expected
-    only_listed: bool = False  # of the hub, only the models of the list (inference.files.allowed_models) are opened
+    only_listed: bool = False  # of the hub, only the models of the list (inference.files.hub) are opened
     visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
     upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
     answer_seconds: float = 600.0  # that a visitor's trace or answer may take, its time in line and loading included

@@ -11,7 +11,7 @@ BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
 CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each of its words
 SEES = "picture label"  # a class for a picture
 WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
-RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.load.random_init)
+RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.load.shared_weights)
 TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
 
 WHAT = {

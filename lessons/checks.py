@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from lessons import arithmetic_checks, attention_checks, model_checks
+from lessons import answer_key, attention_checks, model_checks
 from lessons.answer_key import READING, CheckContext, CheckedAnswer
 from lessons.schema import CheckCall
 
@@ -61,9 +61,9 @@ CHECKS: dict[str, Check] = {
             model_checks.guess_rank,
             model_checks.guess_chance,
             model_checks.across,
-            arithmetic_checks.dot,
-            arithmetic_checks.softmax,
-            arithmetic_checks.mix,
+            answer_key.dot,
+            answer_key.softmax,
+            answer_key.mix,
         ),
     }.items()
     for function in functions

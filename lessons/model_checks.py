@@ -6,12 +6,12 @@ from math import exp
 
 import numpy as np
 
-from attention.cross_attention import Alignment, alignment
+from attention.alignment import Alignment, alignment
 from attention.mask import FloatArray
+from attention.positions import swap_words, words
 from attention.record import Unavailable
 from attention.tokens import TokenRow
 from attention.view import View
-from attention.word_order import swap_words, words
 from i18n import gettext_lazy, ngettext_lazy
 from inference.tasks.masked_words import Filled, MaskedWords
 from inference.tasks.order_test import OrderRequest

@@ -24,8 +24,10 @@ class LocalizedText:
         """It in this language, else as it was written for all, else in English, else in the first there is.
 
         >>> both = LocalizedText((("en", "a head"), ("zh", "一个头")))
-        >>> both.told("zh"), LocalizedText((("zh", "一个头"),)).told("en"), LocalizedText().told("en")
-        ('一个头', '一个头', '')
+        >>> both.in_language("zh"), LocalizedText((("zh", "一个头"),)).in_language("en")
+        ('一个头', '一个头')
+        >>> LocalizedText().in_language("en")
+        ''
         """
         texts = dict(self.by)
         found = (texts.get(code) for code in (language, "", ENGLISH))

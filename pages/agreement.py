@@ -8,9 +8,9 @@ from i18n import _
 from inference import UserError
 from inference.tasks.word_influence import MOST_TOKENS, WordGradients, WordPath
 from ui.attribution.methods import EFFECT, MOST_MISSED
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of
 from ui.pages.agreement.explanations import answers, collapse, count_itself, figure, focus_of, pick_focus, words_of
 from ui.pages.agreement.labels import draw_label
 from ui.pages.agreement.options import EXPLAINED, AgreementOptions

@@ -5,9 +5,9 @@ import streamlit as st
 from attention.trace import Trace, attention_everywhere
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.bertviz_views.routes import KINDS, PREFIX
-from ui.routes.request_language import in_language
+from ui.routes.limits import in_language
 from ui.run.notices import show_notice
 from ui.run.services import get_trace_store, trace_seal
 from ui.run.traces import read_trace
@@ -16,8 +16,7 @@ from ui.state.examples import example_of
 from ui.state.selection import resolve_view, select
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
-from viz.bertviz.budget import too_long
-from viz.bertviz.views import height
+from viz.bertviz.views import height, too_long
 from viz.figures.theme import DARK
 
 NAMES = {

@@ -7,7 +7,7 @@ from i18n import _
 from inference import UserError
 from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.block.cost import costs
 from ui.pages.block.drawing import activations, drawing, open_sections, parameters, sentence
 from ui.pages.block.kinds import kinds

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attention.toy_layer import ToyExample, compute_example
+from attention.toy_example import ToyExample, compute_example
 from i18n import _, translate
 from ui.pages.by_hand import attention_matrices
 from ui.pages.by_hand.controls import files, get_example, pick, pick_head, set_example_params, sizes, tables
@@ -19,7 +19,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import theme
 from ui.show.reading_help import reading_help
 from viz.components.matrices import matrices
-from viz.figures.palette import sides
+from viz.figures.theme import sides
 
 
 def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHandOptions, key: str) -> None:

@@ -8,10 +8,9 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import UserError
-from ui.ablation.edit_list import typing_notes
-from ui.ablation.edits import edits_of
+from ui.ablation import edits_of, typing_notes
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.input.unknown_words import require_readable
 from ui.pages.cause.controls import clear, draw_edit_list, pick_clicks, pick_words
 from ui.pages.cause.curve import curve
@@ -26,9 +25,8 @@ from ui.run.services import get_backend
 from ui.run.traces import read_trace
 from ui.show.reading_help import reading_help
 from ui.state.examples import example_of
-from ui.state.last_view import begin_with
 from ui.state.params import get_params
-from ui.state.selection import select
+from ui.state.selection import begin_with, select
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 

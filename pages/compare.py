@@ -5,10 +5,9 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _
 from inference import UserError
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.models import kind_of
-from ui.input.parts import pick_part
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of, pick_part
 from ui.pages.compare.comparison import compare
 from ui.pages.compare.controls import pick_difference, settle_difference
 from ui.pages.compare.descriptions import describe_comparison

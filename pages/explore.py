@@ -5,10 +5,10 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.explore.fragment import fragment_state
 from ui.pages.explore.measures import draw_measures, is_unfolded
-from ui.routes.request_language import in_language
+from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.services import trace_seal
 from ui.run.traces import id_of, read_trace

@@ -9,7 +9,7 @@ from attention.view import View
 from i18n import _
 from inference import TraceRequest, UserError
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.input.unknown_words import require_readable
 from ui.pages.find.descriptions import answers_csv
 from ui.pages.find.head_answers import ask_again, ask_heads
@@ -21,9 +21,8 @@ from ui.pages.find.words import has_enough_words, words_of
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import read_trace, request_of
-from ui.show.download import download_button
-from ui.show.provenance import page_provenance
 from ui.show.reading_help import reading_help
+from ui.show.tables import download_button, page_provenance
 from ui.state.params import set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState

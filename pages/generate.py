@@ -5,8 +5,8 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from inference.task_heads import CAUSAL
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
+from ui.input.controls import bound_widget
 from ui.pages.generate.history import remember, tree
 from ui.pages.generate.induction import draw_induction
 from ui.pages.generate.lens import lens

@@ -6,8 +6,8 @@ from i18n import _
 from inference import UserError
 from inference.task_heads import MASKED
 from inference.tasks.surprisal import SurprisalRequest
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
+from ui.input.controls import bound_widget
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.blank_attention import draw_blank_attention
 from ui.pages.masked_words.corruption import draw_corruption

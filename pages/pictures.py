@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from i18n import _
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.pictures.ablation import draw_ablation
 from ui.pages.pictures.drawing import draw_picture, offer_files, selection_of
 from ui.pages.pictures.models import NO_MODEL, at_hand, pick_vision, say_installing, say_needs_model
@@ -18,9 +18,9 @@ from ui.pages.pictures.roles import roles
 from ui.pages.pictures.second_picture import draw_second_picture
 from ui.pages.pictures.shown_picture import ShownPicture, get_shown_picture
 from ui.pages.pictures.upload import draw_upload, picture_of
-from ui.show.format_list import join_sentences
 from ui.show.microscope import draw_microscope
 from ui.show.reading_help import reading_help
+from ui.show.text import join_sentences
 from ui.state.opened_picture import opened_picture
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state

@@ -7,7 +7,7 @@ from i18n import _
 from inference import UserError
 from inference.tasks.positions import PositionsRequest
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order import order_test
 from ui.pages.positions.position_scheme import draw_position_scheme, pick_view

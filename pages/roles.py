@@ -4,10 +4,9 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.errors import UserError
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.models import kind_of
-from ui.input.parts import pick_part
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of, pick_part
 from ui.pages.roles.evidence import draw_map, head_roles, table
 from ui.pages.roles.gathering import HeadEvidence, from_sentences, from_trace
 from ui.pages.roles.head_examples import draw_examples

@@ -6,8 +6,7 @@ from attention.record import Record
 from attention.trace import Trace
 from i18n import _, gettext_lazy, translate
 from ui.input.composing import compose
-from ui.input.models import kind_of
-from ui.input.parts import pick_part
+from ui.input.sidebar import kind_of, pick_part
 from ui.pages.step_by_step import steps
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.multi_head import multi_head
@@ -23,7 +22,7 @@ from ui.show.reading_help import reading_help
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
-from viz.figures.palette import sides
+from viz.figures.theme import sides
 
 SHOW = "steps_show"
 NAMES = {

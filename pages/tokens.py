@@ -5,7 +5,7 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from ui.input.composing import compose
-from ui.input.models import kind_of, remember_kind
+from ui.input.sidebar import kind_of, remember_kind
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.tokens.tokenizers import RARE, draw, load_steps, pick_second_tokenizer
 from ui.run.downloading import offer_or_show

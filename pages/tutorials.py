@@ -3,8 +3,8 @@
 import streamlit as st
 
 from i18n import _
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
+from ui.input.controls import bound_widget
 from ui.pages.tutorials.drawing import draw
 from ui.pages.tutorials.options import THEMES, TutorialsOptions
 from ui.pages.tutorials.themes import STATIONS

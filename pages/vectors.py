@@ -5,9 +5,9 @@ import streamlit as st
 from attention.trace import Trace
 from i18n import _
 from inference import UserError
-from ui.input.bound_widget import bound_widget
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of
 from ui.pages.vectors.contexts import contexts
 from ui.pages.vectors.options import SHOWS, VectorsOptions
 from ui.pages.vectors.sentences import sentences

@@ -7,7 +7,7 @@ from i18n import _
 from inference import UserError
 from inference.tasks.whole_pass import EMBEDDINGS, PROBABILITIES, Stage
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.whole_pass import ending, numbers
 from ui.pages.whole_pass.change import change, preset
 from ui.pages.whole_pass.descriptions import agreement, differences, ids, this_stage

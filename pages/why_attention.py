@@ -8,7 +8,7 @@ from i18n import _
 from inference import UserError
 from inference.tasks.anatomy import Anatomy
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.pages.why_attention.numbers import controls, figures, summary, table
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import draw_recorded

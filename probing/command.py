@@ -11,16 +11,14 @@ from pathlib import Path
 
 from inference.backend import LocalBackend
 from inference.errors import UserError
-from inference.files import embedded, extras, folders
+from inference.files import embedded, extras, sources
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from probing import formats
 from probing.corpus import AnnotatedCorpus
-from probing.relation_rows import rows, to_csv, to_json
-from probing.run_state import StateFile
-from probing.score import ScoringRun, ScoringState, score
-from probing.summary import summary
-from probing.utf8 import guess_message
+from probing.results import rows, summary, to_csv, to_json
+from probing.score import ScoringRun, ScoringState, StateFile, score
+from probing.text_files import guess_message
 
 OTHERWISE = "Change the file, or choose a model that reads these texts: --model."
 PAUSE = 20.0  # seconds between two savings of a state
@@ -68,7 +66,7 @@ def _refuse_unwritable(file: Path) -> None:
 def open_backend(model: str) -> tuple[LocalBackend, str]:
     """A backend, and the model's name for it. Whoever gives a folder on the command line may read it."""
     settings = Settings.from_env()
-    if folders.is_path(model):
+    if sources.is_path(model):
         folder = Path(os.path.abspath(Path(model).expanduser()))
         settings, model = replace(settings, model_folders=(folder.parent,)), str(folder)
     return LocalBackend(settings), model
@@ -77,7 +75,7 @@ def open_backend(model: str) -> tuple[LocalBackend, str]:
 def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
     """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
     ours = model in (EMBEDDED, *embedded.OWN) or extras.find_extra(model) is not None  # the hub has none of that name
-    if ours or folders.is_path(model) or backend.status(model, revision) != "absent":
+    if ours or sources.is_path(model) or backend.status(model, revision) != "absent":
         return
     offer = backend.look(model, revision)
     if not download:

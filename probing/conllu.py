@@ -10,11 +10,9 @@ import re
 from attention.annotations import AnnotatedText, Link, Span
 from i18n import gettext_lazy
 from inference.errors import UserError
-from probing.corpus import ParsedCorpus
-from probing.utf8 import decoded_or_guessed, first_damage, guessed_encoding
+from probing.corpus import CorpusFormat, ParsedCorpus
+from probing.text_files import decoded_or_guessed, first_damage, guessed_encoding
 
-DIRECTIONS = (gettext_lazy("dependent to head"), gettext_lazy("head to dependent"))
-EMPTY = gettext_lazy("no word in it depends on another")
 COLUMNS = 10
 KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are relations of their own
 _OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
@@ -159,3 +157,10 @@ def _refuse_cycle(words: list[Word]) -> None:
             path[at] = None
             at = words[at - 1][2]
         reached |= path.keys()
+
+
+CONLLU = CorpusFormat(
+    parse,
+    (gettext_lazy("dependent to head"), gettext_lazy("head to dependent")),
+    gettext_lazy("no word in it depends on another"),
+)

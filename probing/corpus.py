@@ -1,11 +1,15 @@
-"""Annotated texts as one value, whatever file they came from."""
+"""Annotated texts as values: from one's own tables, and from GAP."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from attention.annotations import AnnotatedText
+from attention.annotations import AnnotatedText, Link, Span
 from i18n import gettext_lazy
+from inference.errors import UserError
+from probing.delimited import rows
 
 ALL = gettext_lazy("all")  # every relation but those of UNCOUNTED, together
 UNCOUNTED = frozenset({"punct", "root"})
@@ -35,3 +39,168 @@ class ParsedCorpus:
 
     items: tuple[AnnotatedText, ...]
     left_out: int = 0
+
+
+@dataclass(frozen=True)
+class CorpusFormat:
+    """A format of annotated files: its parser, the names of a link's directions, and why a file may have no link."""
+
+    parse: Callable[[str], ParsedCorpus]
+    directions: tuple[str, ...]
+    empty: str
+
+
+TABLE_RELATION = "link"
+TABLE_COLUMNS = ("text", "source", "target", "distractor")
+
+
+def parse_table(text: str) -> ParsedCorpus:
+    """Every row as an item; raises Refusal with the line that does not fit."""
+    return ParsedCorpus(tuple(_item(row, line) for line, row in rows(text, TABLE_COLUMNS)))
+
+
+def _item(row: dict[str, str], line: int) -> AnnotatedText:
+    text = row["text"].replace("\r\n", "\n").replace("\r", "\n")
+    units = tuple(_find(text, row[name].strip(), name, line) for name in ("source", "target", "distractor"))
+    if len(set(units)) < len(units):
+        raise UserError(
+            gettext_lazy(
+                "Line {line} names the same word twice; source, target and distractor must be three words.", line=line
+            )
+        )
+    return AnnotatedText(text, units, (Link(row.get("relation", "").strip() or TABLE_RELATION, 0, 1, (2,)),), line)
+
+
+def _find(text: str, phrase: str, column: str, line: int) -> Span:
+    """Where a phrase stands in a text, as a whole word where it does; "it#2" is the second "it"."""
+    if not phrase:
+        raise UserError(gettext_lazy("Line {line} has no {column}.", line=line, column=column))
+    found = _places(text, phrase)
+    if not found:
+        numbered = re.fullmatch(r"(.+)#([1-9][0-9]{0,5})", phrase, re.DOTALL)
+        found = _places(text, numbered[1])[int(numbered[2]) - 1 :][:1] if numbered else []
+    elif len(found) > 1:
+        raise UserError(
+            gettext_lazy(
+                'Line {line}: the {column} "{phrase}" stands {found} times in its text. Say which is meant, as'
+                ' in "{phrase}#2".',
+                line=line,
+                column=column,
+                phrase=phrase[:40],
+                found=len(found),
+            )
+        )
+    if not found:
+        raise UserError(
+            gettext_lazy(
+                'Line {line}: the {column} "{phrase}" does not stand in its text.',
+                line=line,
+                column=column,
+                phrase=phrase[:40],
+            )
+        )
+    return found[0]
+
+
+def _places(text: str, phrase: str) -> list[Span]:
+    """Every place of a phrase: as a whole word, or anywhere where words are not separated."""
+    whole = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)]
+    return whole or [match.span() for match in re.finditer(re.escape(phrase), text)]
+
+
+GAP_RELATION = "coref"
+GAP_COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref")
+
+
+def parse_gap(text: str) -> ParsedCorpus:
+    """Every row that asks as an item; raises Refusal with the line that is not GAP's TSV."""
+    lines = text.split("\n")
+    header = lines[0].split("\t")
+    lacking = [column for column in GAP_COLUMNS if column not in header]
+    if lacking:
+        raise UserError(
+            gettext_lazy(
+                'Line 1 lacks the column "{lacking}"; GAP has {columns}, separated by tabs.',
+                lacking=lacking[0],
+                columns=", ".join(GAP_COLUMNS),
+            )
+        )
+    items, left_out = [], 0
+    for number, line in enumerate(lines[1:], start=2):
+        if not line.strip():
+            continue
+        fields = line.split("\t")
+        if len(fields) != len(header):
+            raise UserError(
+                gettext_lazy(
+                    "Line {number} has {fields} columns separated by tabs; line 1 has {header}.",
+                    number=number,
+                    fields=len(fields),
+                    header=len(header),
+                )
+            )
+        row = dict(zip(header, fields, strict=True))
+        right = [_flag(row, name, number) for name in ("A", "B")]
+        if right[0] == right[1]:
+            left_out += 1
+            continue
+        units = tuple(_unit(row, name, number) for name in ("Pronoun", "A", "B"))
+        _refuse_overlap(units, number)
+        target, other = (1, 2) if right[0] else (2, 1)
+        items.append(AnnotatedText(row["Text"], units, (Link(GAP_RELATION, 0, target, (other,)),), number))
+    return ParsedCorpus(tuple(items), left_out)
+
+
+def _flag(row: dict[str, str], name: str, line: int) -> bool:
+    value = row[f"{name}-coref"].strip().upper()
+    if value not in ("TRUE", "FALSE"):
+        raise UserError(
+            gettext_lazy(
+                'Line {line} has "{value}" under {name}-coref; TRUE or FALSE was expected.',
+                line=line,
+                value=value[:20],
+                name=name,
+            )
+        )
+    return value == "TRUE"
+
+
+def _unit(row: dict[str, str], name: str, line: int) -> Span:
+    written, at = row[name], row[f"{name}-offset"].strip()
+    start = int(at) if at.isascii() and at.isdigit() and len(at) < 10 else -1
+    if start < 0 or not written.strip() or row["Text"][start : start + len(written)] != written:
+        raise UserError(
+            gettext_lazy(
+                'Line {line} says that "{written}" begins at character {character} of its text; it does not.',
+                line=line,
+                written=written[:40],
+                character=at[:20],
+            )
+        )
+    return start, start + len(written)
+
+
+def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
+    """Raise Refusal if two of the pronoun, A and B share characters."""
+    names = ("Pronoun", "A", "B")
+    for one in range(3):
+        for other in range(one):
+            if units[one][0] < units[other][1] and units[other][0] < units[one][1]:
+                raise UserError(
+                    gettext_lazy(
+                        "Line {line}: {first} and {second} are the same place in its text, or overlap.",
+                        line=line,
+                        first=names[other],
+                        second=names[one],
+                    )
+                )
+
+
+TABLE = CorpusFormat(
+    parse_table,
+    (gettext_lazy("source to target"), gettext_lazy("target to source")),
+    gettext_lazy("it has no row below its header"),
+)
+GAP = CorpusFormat(
+    parse_gap, (gettext_lazy("pronoun to candidate"),), gettext_lazy("in no row exactly one of A and B is TRUE")
+)

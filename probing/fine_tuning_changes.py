@@ -17,8 +17,8 @@ import numpy as np
 
 from attention.mask import FloatArray
 from i18n import serialization
-from probing.controlled_change import ControlledChange, compare_with_control
-from probing.paired_test import LEVEL
+from probing.statistics import LEVEL
+from probing.text_pairs import ControlledChange, compare_with_control
 
 TWINS = ("twin", "other twin")
 WHO = ("task", *TWINS)
@@ -140,15 +140,15 @@ def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
     return {who: array[kept] for who, array in found.items()}
 
 
-def test_against_control(task: FloatArray, twin: FloatArray) -> ControlledChange:
+def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
     """What all sentences say of each head, numbered layer by layer: the task as the change, the twin as the control.
 
     From how far both have come in each sentence, (sentence, layer, head). A sentence is a group of two, and whether a
     head goes beyond the twin is asked by swapping them: the sign flips of a paired test, corrected for all heads
-    (probing/controlled_change.py). It tells what other sentences would show, and nothing of what another training
+    (probing/text_pairs.py). It tells what other sentences would show, and nothing of what another training
     would.
 
-    >>> found = test_against_control(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
+    >>> found = compare_drift(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
     ([0.4, 0.0], ['more', 'not clearly more'])
     """

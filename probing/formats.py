@@ -1,17 +1,19 @@
-"""Files of annotated sentences, read whole and checked: what is wrong is said with its line."""
+"""Files of annotated sentences in any format, and the sets that come with the app."""
 
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from probing import conllu, gap, own_csv
-from probing.corpus import AnnotatedCorpus
-from probing.utf8 import decoded_or_guessed, refuse_folder
+from probing import conllu
+from probing.conllu import CONLLU
+from probing.corpus import GAP, TABLE, AnnotatedCorpus
+from probing.text_files import decoded_or_guessed, refuse_folder
 
-FORMATS = {"conllu": conllu, "gap": gap, "csv": own_csv}
+FORMATS = {"conllu": CONLLU, "gap": GAP, "csv": TABLE}
 NAMES = {
     "conllu": gettext_lazy("CoNLL-U: dependency relations"),
     "gap": gettext_lazy("GAP's TSV: a pronoun and two names"),
@@ -60,13 +62,28 @@ def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
         text, guessed = decoded_or_guessed(content, encoding)
     parsed = parser.parse(text)
     if not any(item.links for item in parsed.items):
-        raise UserError(gettext_lazy("The file has nothing to score: {empty}.", empty=parser.EMPTY))
+        raise UserError(gettext_lazy("The file has nothing to score: {empty}.", empty=parser.empty))
     return AnnotatedCorpus(
         format=format,
         items=tuple(item for item in parsed.items if item.links),
-        directions=parser.DIRECTIONS,
+        directions=parser.directions,
         digest=hashlib.sha256(f"{format}{encoding}\n".encode() + content).hexdigest(),
         left_out=parsed.left_out,
         together=format == "conllu",
         guessed=guessed,
     )
+
+
+PROBES = Path(__file__).resolve().parent.parent / "assets" / "probes"
+READY = {"grammar": ("grammar.conllu", "conllu"), "pronouns": ("pronouns.csv", "csv")}
+
+
+@cache
+def load_ready_set(name: str) -> AnnotatedCorpus:
+    """One of the sets that come with the app.
+
+    >>> len(load_ready_set("grammar").items)
+    60
+    """
+    file, format = READY[name]
+    return load(PROBES / file, format)

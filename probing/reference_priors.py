@@ -12,12 +12,12 @@ from pathlib import Path
 
 from safetensors.numpy import load_file, save_file
 
-from attention.positional_prior import PositionalPrior, positional_prior
+from attention.excess import PositionalPrior, positional_prior
 from attention.trace import PARTS
 from inference.backend import Backend
 from inference.request import TraceRequest
 from probing.alignments import load
-from probing.ready_sets import load_ready_set
+from probing.formats import load_ready_set
 
 STORED = Path(__file__).resolve().parent.parent / "assets" / "habits.safetensors"  # of the models that come along
 

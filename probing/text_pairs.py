@@ -1,19 +1,253 @@
-"""Pairs of texts to be compared: those that differ in meaning, and those that differ in wording only, the control.
-
-A file has a row for each pair, with its texts in the columns a and b; a column kind says "change" or "control", and
-without it, or left empty, a pair is a change.
-"""
+"""Pairs of texts, and which heads change with the meaning over a set of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
-from attention.text_alignment import by_words
+import numpy as np
+import numpy.typing as npt
+
+from attention.comparison import by_words
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.delimited import rows
-from probing.utf8 import decoded_or_guessed
+from probing.statistics import LEAST_P, LEVEL, holm, two_sided
+from probing.text_files import decoded_or_guessed
+
+SEED = 20261122
+POINTS = 2**14  # of the grid on which the distribution of a difference is computed
+MOST_WAYS = 20_000  # permutations of a group that are all enumerated
+DRAWS = 200_000  # permutations of a larger group
+RESAMPLES = 1_999  # of the bootstrap
+TOGETHER = 4_096  # permutations of several groups that are enumerated as a whole
+AT_ONCE = 5_000  # of them in memory at the same time
+BLOCK = 64  # heads in memory at the same time
+LEAST = 5  # groups for an interval
+
+Numbers = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Mean:
+    """A mean over groups and its 95 % interval, (head,) each; no number (NaN) where nothing is known."""
+
+    mean: Numbers
+    low: Numbers
+    high: Numbers
+    n: int  # groups
+
+
+@dataclass(frozen=True, eq=False)
+class ControlledChange:
+    """What a set says of each head, (head,)."""
+
+    change: Mean
+    control: Mean
+    more: Mean  # change less control, over groups that have both
+    p: Numbers  # two-sided, corrected for all heads
+    within: bool  # compared within groups; else no group had both kinds, and groups stand against each other
+
+    @property
+    def has_test(self) -> bool:
+        """Whether there is a control at all, and something to hold it against."""
+        return self.change.n > 0 and self.control.n > 0
+
+    def verdict(self, head: int) -> str:
+        """Return the result of the test: "more" or "not clearly more"; "" without a control."""
+        if not self.has_test:
+            return ""
+        return (
+            gettext_lazy("more") if self.p[head] <= LEVEL and self.apart[head] > 0 else gettext_lazy("not clearly more")
+        )
+
+    @property
+    def apart(self) -> Numbers:
+        """Change less control, (head,)."""
+        return self.more.mean if self.within else self.change.mean - self.control.mean
+
+    @property
+    def more_heads(self) -> Integers:
+        """The heads that change more with the meaning than with the wording."""
+        return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.has_test else np.zeros(0, np.intp)
+
+
+def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> ControlledChange:
+    """From every pair's divergence, (pair, head), which pairs are controls and which belong together, (pair,).
+
+    >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
+    ...     0, 1, 1]))
+    >>> two.change.mean.round(3).tolist(), two.control.mean.round(3).tolist(), two.more.mean.round(3).tolist()
+    ([0.4], [0.1], [0.3])
+    >>> round(float(two.p[0]), 3), two.verdict(0)  # twice the share of one in four ways to call a pair the change
+    (0.5, 'not clearly more')
+    """
+    values = values.astype(np.float64)
+    changed, wording = _means(values, groups, ~control), _means(values, groups, control)
+    both = changed - wording
+    within = bool(np.isfinite(both).all(axis=1).any())
+    # Where no group has both kinds, each group is one value, and all of them are one group.
+    p = (
+        _permutation_p_values(values, control, groups)
+        if within
+        else _permutation_p_values(*_stack_divergences(changed, wording))
+    )
+    change, wordings, more = (mean_of(one[np.isfinite(one).all(axis=1)]) for one in (changed, wording, both))
+    return ControlledChange(change, wordings, more, holm(p), within)
+
+
+def mean_of(values: Numbers) -> Mean:
+    """The mean over groups, (group, head) -> (head,), with its interval.
+
+    >>> same = mean_of(np.full((6, 1), 0.25))
+    >>> same.mean.tolist(), same.low.tolist(), same.high.tolist()
+    ([0.25], [0.25], [0.25])
+    """
+    n, heads = values.shape
+    none = np.full(heads, np.nan)
+    if n == 0:
+        return Mean(none, none, none, 0)
+    mean = values.mean(axis=0)
+    if n < LEAST:
+        return Mean(mean, none, none, n)
+    apart = values - mean
+    apart[:, (values == values[0]).all(axis=0)] = 0  # rounding is no spread
+    counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), RESAMPLES).astype(np.float64)
+    shift = counts @ apart / n  # (resample, head)
+    spread = np.sqrt(np.maximum(counts @ apart**2 / n - shift**2, 0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = shift / spread
+    ratio[np.abs(shift) < 1e-15] = 0
+    size = apart.std(axis=0)
+    below, above = np.quantile(ratio, [0.975, 0.025], axis=0, method="nearest")
+    with np.errstate(invalid="ignore"):
+        low, high = (np.where(size > 0, np.clip(mean - end * size, -1, 1), mean) for end in (below, above))
+    return Mean(mean, low, high, n)
+
+
+def _means(values: Numbers, groups: Integers, kept: Bools) -> Numbers:
+    """Each group's mean over the pairs that are kept, (group, head); NaN for a group without any."""
+    count = int(groups.max(initial=-1)) + 1
+    sums, sizes = np.zeros((count, values.shape[1])), np.bincount(groups[kept], minlength=count)
+    np.add.at(sums, groups[kept], values[kept])
+    found: Numbers = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], np.nan)
+    return found
+
+
+def _stack_divergences(changed: Numbers, wording: Numbers) -> tuple[Numbers, Bools, Integers]:
+    kinds = [one[np.isfinite(one).all(axis=1)] for one in (changed, wording)]
+    control = np.repeat([False, True], [len(one) for one in kinds])
+    return np.concatenate(kinds), control, np.zeros(len(control), np.intp)
+
+
+def _permutation_p_values(values: Numbers, control: Bools, groups: Integers) -> Numbers:
+    """Return the two-sided p of each head's mean difference under permutation of each group's pairs, (head,)."""
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    members = [at for at in members if 0 < control[at].sum() < len(at)]
+    if not members:
+        return np.ones(values.shape[1])
+    heads = range(0, values.shape[1], BLOCK)
+    return np.concatenate([_tails(values[:, start : start + BLOCK], control, members) for start in heads])
+
+
+def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
+    """Return the two-sided p of the observed difference, summed over groups, (head,); ``values`` are (pair, head).
+
+    The sum of independent differences has the product of their Fourier transforms. Rounding to the grid may move a sum
+    by a few steps; sums that near to the observed sum count as equal to it.
+    """
+    parts = _merge_groups(control, members)
+    each = [[_attainable_extremes(values[at], int(control[at].sum())) for at in part] for part in parts]
+    ends = np.array([np.sum(part, axis=0) for part in each])  # (part, end, head)
+    step = (ends[:, 1] - ends[:, 0]).sum(axis=0) / (POINTS // 2)
+    size = np.where(step > 0, step, 1)
+    heads = values.shape[1]
+    seen, spectrum = np.zeros(heads, np.intp), np.ones((heads, POINTS // 2 + 1), np.complex128)
+    for part, (low, _high) in zip(parts, ends, strict=True):
+        counts, ways = np.zeros(heads * POINTS), 0
+        for differences in _differences(values, control, part):
+            steps = np.rint((differences - low) / size).astype(np.intp)
+            counts += np.bincount((steps + POINTS * np.arange(heads)).ravel(), minlength=heads * POINTS)
+            seen += steps[0] if ways == 0 else 0  # the observed way is the first
+            ways += len(steps)
+        spectrum *= np.fft.rfft(counts.reshape(heads, POINTS) / ways)
+    chances = np.fft.irfft(spectrum, POINTS)  # of each sum, in steps
+    slack = np.ceil(4 * np.sqrt(len(parts) / 6))  # four standard deviations of the difference of two rounded sums
+    sums = np.arange(POINTS)
+    above = (chances * (sums >= seen[:, None] - slack)).sum(axis=1)
+    below = (chances * (sums <= seen[:, None] + slack)).sum(axis=1)
+    found: Numbers = np.clip(two_sided(above, below), LEAST_P, 1)
+    return found
+
+
+def _merge_groups(control: Bools, members: list[Integers]) -> list[list[Integers]]:
+    """Return the groups in parts of up to TOGETHER permutations, which are few enough to enumerate as a whole."""
+    parts: list[list[Integers]] = []
+    room = 0.0
+    for at in members:
+        ways = comb(len(at), int(control[at].sum()))
+        if ways <= room:
+            parts[-1].append(at)
+        else:
+            parts.append([at])
+            room = TOGETHER
+        room /= ways
+    return parts
+
+
+def _differences(values: Numbers, control: Bools, part: list[Integers]) -> Iterator[Numbers]:
+    """Yield the summed change less control of some groups, (way, head), some ways at a time, the observed way first."""
+    if len(part) == 1:
+        yield from (weights @ values[part[0]] for weights in _permutation_weights(control[part[0]]))
+        return
+    total = np.zeros((1, values.shape[1]))
+    for at in part:
+        (weights,) = _permutation_weights(control[at])
+        total = (total[:, None] + weights @ values[at]).reshape(-1, values.shape[1])
+    yield total
+
+
+def _attainable_extremes(values: Numbers, controls: int) -> Numbers:
+    """Return the smallest and the largest change less control that a group's pairs (pair, head) allow, (2, head)."""
+    order = np.sort(values, axis=0)
+    changes = len(values) - controls
+    low = order[:changes].mean(axis=0) - order[changes:].mean(axis=0)
+    high = order[controls:].mean(axis=0) - order[:controls].mean(axis=0)
+    return np.stack([low, high])
+
+
+def _permutation_weights(control: Bools) -> Iterator[Numbers]:
+    """Yield the weight of each pair of a group in change less control, (way, pair), some ways at a time.
+
+    All ways to call as many of its pairs controls, or DRAWS of them if there are more than MOST_WAYS. The observed way
+    is the first.
+
+    >>> [weights.tolist() for weights in _permutation_weights(np.array([False, True]))]
+    [[[1.0, -1.0], [-1.0, 1.0]]]
+    """
+    pairs, controls = len(control), int(control.sum())
+
+    def weights(called: Bools) -> Numbers:
+        found: Numbers = np.where(called, -1 / controls, 1 / (pairs - controls))
+        return found
+
+    if comb(pairs, controls) <= MOST_WAYS:
+        chosen = np.array(list(combinations(range(pairs), controls)))
+        called = np.zeros((len(chosen), pairs), np.bool_)
+        np.put_along_axis(called, chosen, True, axis=1)
+        observed = int((called == control).all(axis=1).argmax())
+        called[[0, observed]] = called[[observed, 0]]
+        yield weights(called)
+        return
+    yield weights(control[None])
+    chance = np.random.default_rng(SEED)
+    for start in range(0, DRAWS, AT_ONCE):
+        yield weights(chance.permuted(np.tile(control, (min(AT_ONCE, DRAWS - start), 1)), axis=1))
+
 
 COLUMNS = ("a", "b")
 KINDS = ("change", "control")

@@ -23,10 +23,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inference.errors import Parser
 from serving import haproxy
+from serving.model_process import SubprocessBackend
 from serving.protocol import MODEL, PORT, TOKEN
 from serving.request_headers import is_loopback
 from serving.service import Service
-from serving.subprocess_backend import SubprocessBackend
 
 NAME = "headlight"
 MODELS = 8  # names that one replica is known for; what it keeps of them its memory decides (inference.byte_cache)
@@ -43,8 +43,8 @@ ENVIRONMENT = {
     "RAY_SERVE_ROUTER_RETRY_MAX_BACKOFF_S": "0.02",
     "OMP_NUM_THREADS": "1",
     # A node that says nothing for about twenty seconds is lost, and a replica that hangs is not asked to leave: what
-    # they were asked is asked again within the patience of who asks (serving.client). By Ray's own numbers it took over
-    # a minute, and visitors read that nobody answers.
+    # they were asked is asked again within the patience of who asks (serving.remote_backend). By Ray's own numbers it
+    # took over a minute, and visitors read that nobody answers.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "5000",
     "RAY_health_check_failure_threshold": "3",

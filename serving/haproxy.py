@@ -60,7 +60,7 @@ def environment(place: Path, host: str, header: str) -> dict[str, str]:
         "RAY_SERVE_HAPROXY_BALANCE_ALGORITHM": "\n    ".join(BALANCE).format(header=header),
         "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": DRAIN,
         # A question then changes threads twice less on its way. What computes has threads of its own
-        # (serving.work_queue).
+        # (serving.queue).
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
     }
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from inference.backend import LocalBackend
 from inference.files.download import Download
-from serving.protocol import portable
-from serving.type_registry import InvalidFrame
+from serving.protocol import InvalidFrame, portable
 
 START, STOP = "start", "stop"  # what is asked of a download; anything else only looks
 

@@ -1,13 +1,296 @@
-"""What the service and its client agree on: addresses, headers, and what of a refusal travels."""
+"""Requests, answers, traces and refusals as bytes."""
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import math
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
+import msgpack
+import numpy as np
+import xxhash
+
+import attention
+from i18n import LazyMessage
+from inference import hub_cards, request, tasks
 from inference.errors import UserError
+from inference.files import hub
 from inference.files.hub import Offer
-from serving.serialization import pack
+
+SPOKEN = tuple(module.__name__ for module in (attention, tasks, request, hub_cards, hub))
+
+
+class InvalidFrame(ValueError):
+    """Bytes that are no whole frame of this version."""
+
+
+def name_of(kind: type) -> str:
+    """A class as a frame names it; raises TypeError for one that no frame holds."""
+    if not dataclasses.is_dataclass(kind) or not _is_spoken(kind.__module__) or "." in kind.__qualname__:
+        raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
+    return f"{kind.__module__}:{kind.__name__}"
+
+
+@lru_cache(256)
+def class_of(name: str) -> type:
+    """The class that a frame names; raises Broken for one that no frame holds."""
+    module, _colon, kind = name.partition(":")
+    if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
+        raise InvalidFrame("The answer names a class that no answer is made of.")
+    found = getattr(importlib.import_module(module), kind)
+    if not (isinstance(found, type) and dataclasses.is_dataclass(found)) or name_of(found) != name:
+        raise InvalidFrame("The answer names a class that no answer is made of.")
+    return found
+
+
+def _is_spoken(module: str) -> bool:
+    return any(f"{module}.".startswith(f"{room}.") for room in SPOKEN)
+
+
+MAGIC = b"HLV5"
+HEAD = struct.Struct("<4sQI")  # magic, checksum, length of the tree: 16 bytes, so that arrays lie as memory does
+ALIGNED = 64  # bytes at whose multiples arrays begin
+PIECE = 2**18  # bytes that are sent at once, or more: what a core has near
+KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
+PLAIN = frozenset({type(None), bool, int, float, str})  # what is the same in a tree, and most of what there is
+HALVES: Any = "surrogatepass"  # half of a character comes out as it went in, and is refused where it is read
+Block = bytes | memoryview  # bytes of a frame, wherever they lie
+Numbers = np.ndarray[Any, Any]
+Arrays = dict[int, tuple[Numbers, Numbers, Any]]  # by its id: an array, its numbers as they lie, and how it is told
+
+
+def pack(value: Any) -> bytes:
+    """The frame of a value; raises TypeError for what has no place in one.
+
+    >>> unpack(pack((1, "a", None, {"b": 2.5}, float("inf"))))
+    (1, 'a', None, {'b': 2.5}, inf)
+    """
+    return b"".join(blocks_of(value))
+
+
+def blocks_of(value: Any) -> list[Block]:
+    """The same in blocks, one after another: of megabytes of numbers those that lie in order are not copied."""
+    arrays: Arrays = {}
+    tree = msgpack.packb(_encode(value, arrays), default=_tell_large, unicode_errors=HALVES)
+    blocks: list[Block] = [tree]
+    at = len(tree)
+    for _array, lies, _name in arrays.values():
+        blocks += [b"\0" * (-at % ALIGNED), lies.reshape(-1).view(np.uint8).data]
+        at += -at % ALIGNED + lies.nbytes
+    return [HEAD.pack(MAGIC, checksum_of(len(tree), *blocks), len(tree)), *blocks]
+
+
+def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
+    """The same bytes in pieces of at least ``PIECE``: the first are on their way before the last are copied.
+
+    >>> [len(piece) for piece in pieces([b"a", bytes(PIECE), b"b", b"c"])]
+    [262145, 2]
+    """
+    some, size = list[Block](), 0
+    for block in blocks:
+        some.append(block)
+        size += len(block)
+        if size >= PIECE:
+            yield b"".join(some)
+            some, size = [], 0
+    if some:
+        yield b"".join(some)
+
+
+def unpack(data: bytes) -> Any:
+    """The value of a frame, its arrays read-only; raises Broken for anything else, whatever it is."""
+    try:
+        magic, checksum, length = HEAD.unpack_from(data)
+        body = memoryview(data)[HEAD.size :]
+        if magic != MAGIC or length > len(body) or checksum != checksum_of(length, body):
+            raise InvalidFrame("The answer is cut short, changed, or of another version.")
+        return _Reader(body, length).read()
+    except InvalidFrame:
+        raise
+    except (
+        struct.error,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        ImportError,
+        RecursionError,
+        ArithmeticError,
+    ) as error:
+        raise InvalidFrame("The answer is not what this version writes.") from error
+
+
+def checksum_of(length: int, *blocks: Block) -> int:
+    """A number that is another where a tree's length or the rest of its frame is another, but for one time in 2⁶⁴: it
+    tells of what broke on the way, not of what somebody meant to change (XXH3, faster than memory is read).
+    """
+    found = xxhash.xxh3_64(length.to_bytes(8, "little"))
+    for block in blocks:
+        found.update(block)
+    return found.intdigest()
+
+
+def _encode(value: Any, arrays: Arrays) -> Any:
+    """A value in a tree: a tuple is a list there, and what has no word of its own a mapping of one letter, which says
+    what it is.
+    """
+    kind: type = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is tuple:
+        return value if PLAIN.issuperset(map(type, value)) else [_encode(entry, arrays) for entry in value]
+    return _teller(kind)(value, arrays)
+
+
+@cache
+def _teller(kind: type) -> Callable[[Any, Arrays], Any]:
+    """What tells of such values; raises TypeError for a class that has no place in a frame."""
+    for kinds, teller in _TELLERS.items():
+        if issubclass(kind, kinds):
+            return teller
+    name = name_of(kind)
+    stated = tuple(field.name for field in dataclasses.fields(kind) if field.init)  # the others follow from these
+    return lambda value, arrays: {"c": [name, {field: _encode(getattr(value, field), arrays) for field in stated}]}
+
+
+def _tell_sentence(value: LazyMessage, arrays: Arrays) -> Any:
+    return {"w": [value.template, value.many, value.number, _encode(value.values, arrays)]}
+
+
+def _tell_number(value: np.generic, _arrays: Arrays) -> Any:
+    return {"n": [_check_numeric(value.dtype).str, value.item()]}
+
+
+def _tell_array(value: Numbers, arrays: Arrays) -> Any:
+    if id(value) not in arrays:
+        lies, axes = _as_it_lies(value)
+        arrays[id(value)] = value, lies, {"a": [len(arrays), _check_numeric(value.dtype).str, lies.shape, *axes]}
+    return arrays[id(value)][2]
+
+
+def _tell_large(value: Any) -> Any:
+    """An integer beyond 64 bits."""
+    return {"i": hex(value)}
+
+
+def _as_it_lies(array: Numbers) -> tuple[Numbers, list[int]]:
+    """The same numbers one after another, and the axes that make them the array again; none where these are its own.
+
+    They are copied only where they lie apart: the heads of a layer, which are columns of one matrix, do not.
+
+    >>> heads = np.zeros((5, 2, 3)).transpose(1, 0, 2)
+    >>> lies, axes = _as_it_lies(heads)
+    >>> lies.shape, axes, np.shares_memory(lies, heads)
+    ((5, 2, 3), [1, 0, 2], True)
+    """
+    if array.flags.c_contiguous:
+        return array, []
+    order = sorted(range(array.ndim), key=array.strides.__getitem__, reverse=True)
+    lies = array.transpose(order)
+    if lies.flags.c_contiguous:
+        return lies, [order.index(axis) for axis in range(array.ndim)]
+    return np.ascontiguousarray(array), []
+
+
+_TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # of the first that fits
+    LazyMessage: _tell_sentence,
+    np.generic: _tell_number,
+    np.ndarray: _tell_array,
+    (int, float, str): lambda value, _arrays: value,
+    tuple: lambda value, arrays: [_encode(entry, arrays) for entry in value],
+    list: lambda value, arrays: {"l": [_encode(entry, arrays) for entry in value]},
+    Mapping: lambda value, arrays: {
+        "m": [[_encode(key, arrays), _encode(entry, arrays)] for key, entry in value.items()]
+    },
+    UserError: lambda value, arrays: {
+        "r": [_encode(value.message, arrays), value.way_out, _encode(value.details, arrays)]
+    },
+}
+
+
+class _Reader:
+    """A tree and the arrays behind it, built again."""
+
+    def __init__(self, body: memoryview, length: int) -> None:
+        self.tree = msgpack.unpackb(body[:length], unicode_errors=HALVES)
+        self.body, self.at = body, length
+        self.arrays: list[Numbers] = []
+        self.readers: dict[str, Callable[[Any], Any]] = {
+            "l": self._list,
+            "m": self._mapping,
+            "w": self._sentence,
+            "r": self._refusal,
+            "i": self._large,
+            "n": self._number,
+            "a": self._array,
+            "c": self._dataclass,
+        }
+
+    def read(self) -> Any:
+        """The value."""
+        return self._whole(self.tree)
+
+    def _whole(self, told: Any) -> Any:
+        kind = type(told)
+        if kind in PLAIN:
+            return told
+        if kind is list:
+            return tuple(self._list(told))
+        [(letter, content)] = told.items()
+        return self.readers[letter](content)
+
+    def _list(self, content: list[Any]) -> list[Any]:
+        return content if PLAIN.issuperset(map(type, content)) else [self._whole(entry) for entry in content]
+
+    def _mapping(self, content: list[Any]) -> dict[Any, Any]:
+        return {self._whole(key): self._whole(value) for key, value in content}
+
+    def _sentence(self, content: list[Any]) -> LazyMessage:
+        template, many, number, values = content
+        return LazyMessage(template, many, number, self._whole(values))
+
+    def _refusal(self, content: list[Any]) -> UserError:
+        message, way_out, details = content
+        return UserError(self._whole(message), way_out=way_out, details=self._whole(details))
+
+    def _large(self, content: str) -> int:
+        return int(content, 16)
+
+    def _number(self, content: list[Any]) -> Any:
+        kind, value = content
+        return _check_numeric(np.dtype(kind)).type(value)
+
+    def _array(self, content: list[Any]) -> Numbers:
+        """Arrays are named first in the order in which they lie."""
+        number, (kind, shape, *axes) = int(content[0]), content[1:]
+        if number == len(self.arrays):
+            dtype = _check_numeric(np.dtype(kind))
+            if not all(type(size) is int and size >= 0 for size in shape):
+                raise InvalidFrame("The answer holds an array of no size.")
+            count = math.prod(shape)
+            self.at += -self.at % ALIGNED
+            found = np.frombuffer(self.body, dtype, count, self.at) if count else np.empty(0, dtype)
+            self.at += count * dtype.itemsize
+            whole: Numbers = found.reshape(shape).transpose(axes) if axes else found.reshape(shape)
+            whole.setflags(write=False)
+            self.arrays.append(whole)
+        return self.arrays[number]
+
+    def _dataclass(self, content: list[Any]) -> Any:
+        name, fields = content
+        return class_of(name)(**{field: self._whole(value) for field, value in fields.items()})
+
+
+def _check_numeric(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The same, if it is of numbers; raises TypeError, as does whoever is asked for another."""
+    if dtype.kind not in KINDS:
+        raise TypeError(f"An array of {dtype} has no place in a frame.")
+    return dtype
+
 
 TOKEN, PORT = "HEADLIGHT_BACKEND_TOKEN", 8765  # without a token only the loopback is answered
 TYPE = "application/x-headlight"  # of bodies; no page of another site can send it unasked

@@ -28,7 +28,6 @@ from inference.errors import OUT_OF_MEMORY, Parser, UserError
 from inference.request import EMBEDDED, TraceRequest
 from inference.tasks.model_request import InspectRequest, PredictRequest
 from serving import model_info
-from serving.batches import Batcher
 from serving.protocol import (
     ABOUT,
     ANSWER,
@@ -40,12 +39,16 @@ from serving.protocol import (
     TRACES,
     TYPE,
     VISITOR,
+    Block,
+    InvalidFrame,
+    blocks_of,
+    pack,
+    pieces,
     portable,
+    unpack,
 )
+from serving.queue import Batcher, QueueFull, WorkQueue
 from serving.request_headers import TooMuch, body_of, host_of, is_loopback, seconds_of, wait_for_disconnect
-from serving.serialization import Block, blocks_of, pack, pieces, unpack
-from serving.type_registry import InvalidFrame
-from serving.work_queue import QueueFull, WorkQueue
 
 log = logging.getLogger(__name__)
 FULL = gettext_lazy("Many people are asking at this moment. Try again in some seconds.")
@@ -257,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve from this process until it is interrupted; return 2 with a line on standard error if it cannot."""
     import uvicorn
 
-    from serving.subprocess_backend import SubprocessBackend
+    from serving.model_process import SubprocessBackend
 
     parser = Parser(prog="python -m serving.service", description="The backend over HTTP, by itself.")
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")

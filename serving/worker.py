@@ -17,9 +17,9 @@ from i18n import gettext_lazy
 from inference.backend import LocalBackend
 from inference.cancellation import CancelToken, check, use_token
 from inference.errors import OUT_OF_MEMORY, UserError
-from inference.fair_queue import FairThreadPool
+from inference.scheduling import FairThreadPool
 from inference.settings import Settings
-from serving.serialization import blocks_of, unpack
+from serving.protocol import blocks_of, unpack
 
 LENGTH = struct.Struct("<Q")
 AT_ONCE = 8  # questions in hand; the model's own gate says how many are computed
@@ -56,7 +56,7 @@ def limit_memory(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """The app's settings, as ``told`` by serving.subprocess_backend."""
+    """The app's settings, as ``told`` by serving.model_process."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 

@@ -39,11 +39,11 @@ MOST = 8  # test files, besides its own, that are run for one module
 HOUSE = "tests/house"
 OTHER_FILES = {  # tests of files that Python does not import; a pattern matches folders too
     "viz/components/*": ("tests/viz/components",),
-    "assets/words/*": ("tests/wording", "tests/house/test_words.py"),
+    "assets/words/*": ("tests/i18n", "tests/house/test_words.py"),
     "assets/lessons/*": ("tests/lessons",),
     "assets/tasks/*": ("tests/probing",),
     "assets/probes*": ("tests/ui/pages/find",),
-    "assets/rivals/*": ("tests/training/rivals", "tests/training/jobs/test_baseline_runs.py"),
+    "assets/rivals/*": ("tests/training/architecture_baselines", "tests/training/jobs/test_baseline_runs.py"),
     "assets/alignments/*": ("tests/probing",),
     "assets/by_hand.json": ("tests/ui/pages/by_hand",),
 }
@@ -104,8 +104,8 @@ def own_tests(graph: ImportGraph, path: str) -> list[str]:
 def nearest(path: str, tests: Iterable[str]) -> list[str]:
     """Return at most `MOST` test files, those in the folder most like the module's first.
 
-    >>> nearest("viz/figures/bars.py", ["tests/ui/test_a.py", "tests/viz/test_b.py", "tests/viz/figures/test_c.py"])
-    ['tests/viz/figures/test_c.py', 'tests/viz/test_b.py', 'tests/ui/test_a.py']
+    >>> nearest("viz/figures/token_bars.py", ["tests/ui/test_a.py", "tests/viz/figures/test_c.py"])
+    ['tests/viz/figures/test_c.py', 'tests/ui/test_a.py']
     """
     mirror = ("tests", *PurePosixPath(path).parts)
 

@@ -58,7 +58,7 @@ class Placing:
     def rewrite_commands(self, text: str) -> str:
         """A text with the commands that it tells.
 
-        >>> Placing("house", ("hall",)).told("Write: python -m hall door")
+        >>> Placing("house", ("hall",)).rewrite_commands("Write: python -m hall door")
         'Write: python -m house.hall door'
         """
         return re.sub(rf'(\bpython -m (?:"\n")?)(?=(?:{"|".join(self.names)})\b)', rf"\1{self.package}.", text)

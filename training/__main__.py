@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from inference.errors import Parser, UserError, hide_details, report
 from training.architecture_baselines import command as rivals
-from training.config_tables import Amount, Count, check_value
+from training.config import Amount, Count, check_value
 from training.finetune import command
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""BERT's pre-training: guess masked pieces, judge pairs, and hold the attention to what it was where that is asked."""
+"""BERT's pre-training: its losses, its evaluation on held-out text, and the pronoun score."""
 
 from __future__ import annotations
 
@@ -6,23 +6,127 @@ import copy
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import BertForPreTraining, BertModel, BertTokenizerFast
 
-from training import checkpoint, loop, schedule
-from training.attention_distillation import divergence, teach
+from training import loop, schedule
 from training.batches import PretrainingBatches
-from training.checkpoint import RunProgress
 from training.config import PretrainingConfig
-from training.evaluate import evaluate
-from training.head_initialization import warm_start
-from training.loop import TO_THE_END, RunBudget, StepResult
-from training.metrics import Metrics
-from training.model import build, fits, losses, read, start_folder, vocabulary
-from training.optimizer import optimiser
-from training.precision import precision
+from training.curves import Metrics
+from training.loop import TO_THE_END, Precision, RunBudget, RunProgress, StepResult, precision
+from training.model import build, divergence, fits, losses, read, start_folder, teach, vocabulary, warm_start
 from training.prepare import held_out_batches, prepare, training_batches
-from training.pronoun_score import pronoun_score
+from training.schedule import optimiser
+
+TEXT = "The animal didn't cross the street because it was too tired."
+QUERY, KEY = "it", "animal"
+WATCHED = ((3, 1), (5, 11))  # the embedded encoder's coreference heads: layer, head, counted from 0 as on the pages
+
+
+@dataclass(frozen=True)
+class PronounScore:
+    """Attention from "it" to "animal", between 0 and 1; layers and heads count from 0."""
+
+    layer: int
+    head: int
+    weight: float  # the largest of all heads
+    watched: dict[str, float]
+
+
+@torch.no_grad()
+def pronoun_score(model: BertForPreTraining, tokenizer: BertTokenizerFast) -> PronounScore:
+    """Reads the sentence of the tired animal, in float32."""
+    encoded = tokenizer(TEXT, return_tensors="pt").to(model.device)
+    tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
+    model.eval()
+    maps = model.bert(**encoded, output_attentions=True).attentions
+    model.train()
+    weights = torch.stack(maps)[:, 0, :, tokens.index(QUERY), tokens.index(KEY)]  # (layer, head)
+    layer, head = divmod(int(weights.argmax()), weights.shape[1])
+    watched = {
+        f"{at}-{of}": float(weights[at, of]) for at, of in WATCHED if at < len(weights) and of < weights.shape[1]
+    }
+    return PronounScore(layer, head, float(weights.max()), watched)
+
+
+RATE = 0.15  # of pieces asked, whatever the rate in training
+
+
+@dataclass(frozen=True)
+class PretrainingScore:
+    """Answers on one held-out source. Shares are between 0 and 1.
+
+    ``masked`` counts the places where the model saw [MASK]; ``chosen`` all that it was asked for, so the 10 % random
+    and the 10 % kept pieces too. The baseline always answers the training text's most frequent pieces.
+    """
+
+    masked: int
+    top1: float
+    top5: float
+    baseline_top1: float
+    baseline_top5: float
+    chosen: int
+    chosen_top1: float
+    chosen_top5: float
+    pairs: int
+    next_sentence: float  # share of pairs judged rightly
+    piece_loss: float  # nats, over all chosen
+    pair_loss: float  # nats
+
+
+@torch.no_grad()
+def evaluate(
+    model: BertForPreTraining, batches: PretrainingBatches, pairs: int, counts: NDArray[np.int64], precision: Precision
+) -> PretrainingScore:
+    """Scores a model on the first ``pairs`` pairs of held-out text, or all there are, rounded down to batches.
+
+    ``counts`` says how often each piece occurs in the text that was trained on.
+    """
+    steps = max(1, min(pairs, len(batches.spans)) // batches.size)
+    frequent = torch.from_numpy(np.argsort(-counts, kind="stable")[:5].copy())
+    model.eval()
+    rows, sums = [], np.zeros(3)
+    for step in range(steps):
+        batch = batches(step, RATE)
+        with precision.autocast():
+            reading = read(model, batch, precision.device)
+        labels = torch.from_numpy(batch.masked.labels)
+        best = reading.logits.float().topk(5, dim=1).indices.cpu()
+        rows.append(
+            torch.stack(
+                [
+                    torch.from_numpy(batch.masked.shown) == 0,
+                    best[:, 0] == labels,
+                    (best == labels[:, None]).any(dim=1),
+                    labels == frequent[0],
+                    torch.isin(labels, frequent),
+                ],
+                dim=1,
+            ).numpy()
+        )
+        right = (reading.follows.argmax(dim=1).cpu().numpy() == batch.random).sum()
+        piece_loss, pair_loss = losses(reading, batch)
+        sums += [right, float(piece_loss), float(pair_loss)]
+    model.train()
+    answers = np.concatenate(rows)  # (chosen, 5)
+    shown = answers[answers[:, 0]].mean(axis=0)
+    return PretrainingScore(
+        masked=int(answers[:, 0].sum()),
+        top1=float(shown[1]),
+        top5=float(shown[2]),
+        baseline_top1=float(shown[3]),
+        baseline_top5=float(shown[4]),
+        chosen=len(answers),
+        chosen_top1=float(answers[:, 1].mean()),
+        chosen_top5=float(answers[:, 2].mean()),
+        pairs=steps * batches.size,
+        next_sentence=float(sums[0] / (steps * batches.size)),
+        piece_loss=float(sums[1] / steps),
+        pair_loss=float(sums[2] / steps),
+    )
+
 
 WARM_START_PAIRS = 1_024
 EVALUATION_SEED = 2_024
@@ -98,7 +202,7 @@ def prepare_run(config: PretrainingConfig) -> PretrainingRun:
     progress = RunProgress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
     saved = config.run / "checkpoint.pt"
     if saved.exists():
-        progress = checkpoint.load(saved, model, descent)
+        progress = loop.load(saved, model, descent)
     elif trained:
         first, rate = training_batches(config, known, seed + 1), config.masking.rate[0]
         with where.autocast():

@@ -8,7 +8,7 @@ To be run again when the weights of an embedded model change; a test compares th
 from __future__ import annotations
 
 from inference import LocalBackend
-from inference.catalogue.cards import EMBEDDED_CARD, OWN_CARDS
+from inference.catalogue.listing import EMBEDDED_CARD, OWN_CARDS
 from inference.settings import Settings
 from probing.reference_priors import measure_priors, store
 

@@ -1,27 +1,145 @@
-"""What a run of BERT's pre-training is: one TOML file, read once, checked once."""
+"""Configurations of runs: TOML tables, read and checked once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+import math
+import tomllib
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from inference.errors import UserError
-from training import config_tables
+from inference.errors import UserError, format_os_error
 from training.batches import SHORTEST
-from training.config_tables import (
-    Amount,
-    Count,
-    Division,
-    Loop,
-    Range,
-    Share,
-    SomeShare,
-    TextSource,
-    check_value,
-    table,
-    toml,
-)
+
+
+class Range(NamedTuple):
+    """Which numbers a setting may be: in words, and as a question."""
+
+    words: str
+    holds: Callable[[float], bool]
+
+
+Count = Annotated[int, Range("at least 1", lambda number: number >= 1)]
+Whole = Annotated[int, Range("at least 0", lambda number: number >= 0)]
+Amount = Annotated[float, Range("finite and at least 0", lambda number: 0 <= number < math.inf)]
+Positive = Annotated[float, Range("finite and above 0", lambda number: 0 < number < math.inf)]
+Share = Annotated[float, Range("from 0 to 1", lambda number: 0 <= number <= 1)]
+SomeShare = Annotated[float, Range("above 0 and at most 1", lambda number: 0 < number <= 1)]
+PartShare = Annotated[float, Range("at least 0 and below 1", lambda number: 0 <= number < 1)]
+Division = Annotated[float, Range("above 0 and below 1", lambda number: 0 < number < 1)]  # something on both sides
+
+# What a field of some type takes: in words, and as TOML's own types.
+_TAKES: dict[type, tuple[str, tuple[type, ...]]] = {
+    int: ("a whole number", (int,)),
+    float: ("a number", (int, float)),
+    bool: ("true or false", (bool,)),
+    str: ("a text", (str,)),
+    Path: ("a text", (str,)),
+}
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """One collection of texts, with what its licence asks us to say."""
+
+    name: str
+    path: Path
+    licence: str
+    attribution: str
+
+
+@dataclass(frozen=True)
+class OptimizerTable:
+    """AdamW's settings, with the learning rate's highest point and its warm-up; recipes say what a batch is."""
+
+    steps: Count = 10_000  # where the rate reaches 0, unless the run plans by the clock
+    warm_up: Whole = 500  # steps
+    rate: Positive = 1e-3
+    weight_decay: Amount = 0.01
+    betas: tuple[PartShare, PartShare] = (0.9, 0.98)
+    clip: Positive = 1.0  # largest norm of all gradients together
+
+
+@dataclass(frozen=True)
+class Loop:
+    """How a run goes on: what it writes, how often, in which precision."""
+
+    seed: Whole = 0
+    threads: Count = 2
+    precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
+    checkpoint_minutes: Amount = 5.0
+    evaluate_steps: Count = 500
+    evaluate_pairs: Count = 256  # of each held-out source; for translation, sentences
+    log_steps: Count = 20
+
+
+@dataclass(frozen=True)
+class CardTable:
+    """What the model card says beyond what was measured; recipes say what the model is called if nobody names it."""
+
+    summary: str = "Trained with Headlight's recipe."
+    licence: str = "other"
+    notes: str = ""  # what the settings below do not say, such as what was changed on the way
+
+
+def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
+    """What a TOML file says. Raises Refusal where it cannot be read, lacks something, or says something unknown."""
+    try:
+        raw = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(format_os_error(error)) from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file.name} is not UTF-8 text. Give the TOML file of a run.") from error
+    except ValueError as error:
+        raise UserError(f"{file.name} cannot be read as TOML: {error}") from error
+    known = [*required, *tables]
+    if unknown := sorted(set(raw) - set(known)):
+        raise UserError(f"{file.name}: {', '.join(unknown)} is no setting. There are {', '.join(known)}.")
+    if missing := sorted(set(required) - set(raw)):
+        raise UserError(f"{file.name} does not say {', '.join(missing)}.")
+    return raw
+
+
+def table(kind: type, values: Any, name: str) -> Any:
+    """One table as its dataclass, every value as its field's annotation asks for it; raises Refusal otherwise."""
+    known = [field.name for field in fields(kind)]
+    if not isinstance(values, dict):
+        raise UserError(f"{name} is not a table: write [{name}], then a line for each of {', '.join(known)}.")
+    if unknown := sorted(set(values) - set(known)):
+        raise UserError(f"[{name}] has no setting {', '.join(unknown)}. It has {', '.join(known)}.")
+    if {field.name for field in fields(kind) if field.default is MISSING} - set(values):
+        raise UserError(f"[{name}] lacks a setting: it needs {', '.join(known)}.")
+    hints = get_type_hints(kind, include_extras=True)
+    return kind(**{key: check_value(f"[{name}] {key}", value, hints[key]) for key, value in values.items()})
+
+
+def check_value(name: str, value: Any, wanted: Any) -> Any:
+    """A value as an annotation asks for it; raises Refusal where it is of another type or out of its range.
+
+    >>> check_value("[masking] rate", [0.25, 0.15], tuple[SomeShare, SomeShare])
+    (0.25, 0.15)
+    >>> check_value("[loop] threads", 0, Count)
+    Traceback (most recent call last):
+    inference.errors.UserError: [loop] threads = 0 will not do: it takes a whole number, at least 1.
+    """
+    if get_origin(wanted) is tuple:
+        parts = get_args(wanted)
+        if not isinstance(value, list) or len(value) != len(parts):
+            raise _invalid_value_error(name, value, f"a list of {len(parts)} values")
+        return tuple(check_value(name, one, part) for one, part in zip(value, parts, strict=True))
+    kind, *ranges = get_args(wanted) or (wanted,)
+    words, types = _TAKES[kind]
+    if type(value) not in types or not all(one.holds(value) for one in ranges):
+        raise _invalid_value_error(name, value, ", ".join([words, *(one.words for one in ranges)]))
+    return kind(value)
+
+
+def _invalid_value_error(name: str, value: Any, words: str) -> UserError:
+    given = json.dumps(value, ensure_ascii=False, default=str)
+    return UserError(f"{name} = {given} will not do: it takes {words}.")
+
 
 Length = Annotated[int, Range(f"above {SHORTEST}", lambda number: number > SHORTEST)]
 
@@ -44,7 +162,7 @@ class Masking:
 
 
 @dataclass(frozen=True)
-class BertOptimizer(config_tables.OptimizerTable):
+class BertOptimizer(OptimizerTable):
     """BERT's: layers may learn at rates of their own."""
 
     layer_decay: SomeShare = 1.0  # each layer further down learns at this share of the rate above it
@@ -60,7 +178,7 @@ class Distillation:
 
 
 @dataclass(frozen=True)
-class BertCard(config_tables.CardTable):
+class BertCard(CardTable):
     """The card of a BERT."""
 
     title: str = "A BERT with both heads"

@@ -1,15 +1,12 @@
-"""Text tokenised once into memory-mapped arrays, and read back from them.
-
-A corpus is a folder: ``pieces.bin`` (the ids of all pieces in a row), ``sentences.bin`` (where each sentence starts in
-them, and the end), ``documents.bin`` (which sentence each document starts with, and the end), ``counts.npy`` (how often
-each id occurs), ``names.txt`` (one document a line) and ``corpus.json``. Writing and reading take the same memory for
-ten documents and for ten million, but for the sentence being read.
-"""
+"""Text tokenised once into memory-mapped arrays, from documents in folders and files."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
+import lzma
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,8 +19,79 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from inference.errors import UserError
-from inference.files.checksums import sha256
-from training.sentences import sentences
+from inference.files.packages import sha256
+
+SUFFIXES = (".txt", ".jsonl", ".jsonl.xz")
+
+
+def documents(source: Path) -> Iterator[tuple[str, str]]:
+    """(name, text) of every document: a ``.txt`` file, or a line of a ``.jsonl`` or ``.jsonl.xz`` file.
+
+    A line is a JSON object with ``text`` and, if it has one, ``id``. Names are unique within a source: the file's
+    place in the folder, for lines with the id or the line's number behind it. Raises Refusal where nothing is found.
+    """
+    if not source.exists():
+        raise UserError(f"There is no text at {source}. Name a folder, or a .txt, .jsonl or .jsonl.xz file.")
+    files = sorted(file for file in source.rglob("*") if file.is_file()) if source.is_dir() else [source]
+    texts = [file for file in files if file.name.endswith(SUFFIXES)]
+    if not texts:
+        raise UserError(f"{source} holds no .txt, .jsonl or .jsonl.xz file.")
+    for file in texts:
+        place = file.relative_to(source).as_posix() if source.is_dir() else file.name
+        if file.suffix == ".txt":
+            yield place, file.read_text(encoding="utf-8")
+        else:
+            yield from _lines(file, place)
+
+
+def _lines(file: Path, place: str) -> Iterator[tuple[str, str]]:
+    unpacked = lzma.open if file.suffix == ".xz" else open
+    with unpacked(file, "rt", encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                row = json.loads(line)
+                name, text = f"{place}#{row.get('id', number)}", row["text"]
+            except (ValueError, AttributeError, KeyError) as error:
+                raise UserError(f'Line {number} of {place} is not a JSON object with "text".') from error
+            if not isinstance(text, str):
+                raise UserError(f'Line {number} of {place}: "text" is not a string.')
+            yield name, text
+
+
+def held_out(name: str, share: float) -> bool:
+    """Whether the document of that name is kept for evaluation: by its name's hash, so the same in every run.
+
+    >>> sum(held_out(f"wiki#{number}", 0.25) for number in range(1000))
+    251
+    """
+    drawn = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
+    return drawn < share
+
+
+# A mark that ends a sentence, what closes behind it, a gap, then something that starts a sentence.
+_END = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+(?=["'“‘(\[]*[A-Z0-9])""")
+# A dot behind these ends no sentence: titles, Latin, months, and single initials.
+_NOT_AN_END = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Rev|Gen|Col|Lt|Sgt|Capt|Gov|Sen|Rep|Hon|No|Vol|pp?|ca?|cf|vs|etc|e\.g|i\.e|al"
+    r"|Inc|Ltd|Co|Corp|Bros|approx|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"
+)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text in order, stripped; a line break always ends one.
+
+    >>> list(sentences("Dr. Ames slept. Why? Nobody asked J. Bell.\\nThe end"))
+    ['Dr. Ames slept.', 'Why?', 'Nobody asked J. Bell.', 'The end']
+    """
+    for line in text.splitlines():
+        start = 0
+        for gap in _END.finditer(line):
+            if not _NOT_AN_END.search(line, start, gap.start()):
+                yield line[start : gap.end()].strip()
+                start = gap.end()
+        if rest := line[start:].strip():
+            yield rest
+
 
 BATCH = 64  # documents tokenised at a time
 UNSAID: Mapping[str, Any] = MappingProxyType({})
@@ -127,3 +195,21 @@ def read(folder: Path) -> TokenCorpus:
 def names(folder: Path) -> list[str]:
     """The names of a corpus folder's documents, in order."""
     return [json.loads(line) for line in (folder / "names.txt").read_text(encoding="utf-8").splitlines()]
+
+
+def check_origin(stated: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
+    """Raises Refusal where what is there was made of something else than is wanted now.
+
+    What is not stated is not compared: folders from before this was written down still open.
+
+    >>> check_origin({"held_out": 0.02, "pieces": 9}, {"held_out": 0.02, "vocabulary": 8000}, Path("run"))
+    >>> check_origin({"held_out": 0.02}, {"held_out": 0.1}, Path("run"))
+    Traceback (most recent call last):
+    inference.errors.UserError: What is in run was made with held_out = 0.02, not 0.1. Set it back, or name another run.
+    """
+    for name, value in wanted.items():
+        if (before := stated.get(name, value)) != value:
+            raise UserError(
+                f"What is in {folder} was made with {name} = {json.dumps(before, ensure_ascii=False)}, not"
+                f" {json.dumps(value, ensure_ascii=False)}. Set it back, or name another run."
+            )

@@ -1,16 +1,127 @@
-"""The curves of BERT's pre-training: loss of every logged step, accuracies at every evaluation."""
+"""Curves of a run as SVG, and its metrics as JSON Lines and Markdown."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
+from typing import Any
 
-from training import metrics
-from training.svg_charts import Line, Panel, largest_value, line, svg
+WIDTH, HEIGHT = 720, 240  # of one panel's frame, in pixels
+LEFT, TOP, GAP = 56, 36, 64
+# Okabe and Ito's colours, told apart by colour-blind readers; their dashes differ too.
+STROKES = (
+    ("#0072B2", ""),
+    ("#D55E00", "6 4"),
+    ("#009E73", "2 3"),
+    ("#CC79A7", "9 3 2 3"),
+    ("#56B4E9", "1 5"),
+    ("#555", "12 4"),
+)
+
+Line = tuple[str, Sequence[float], Sequence[float]]  # name, across (millions of pieces), up
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One frame: its lines, and the value at its upper edge; the lower edge is 0."""
+
+    title: str
+    lines: Sequence[Line]
+    highest: float
+
+
+def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
+    """One value of metrics.jsonl's rows, by the pieces read until then."""
+    return name, [row["pieces"] / 1e6 for row in rows], [row[key] for row in rows]
+
+
+def svg(panels: Sequence[Panel]) -> str:
+    """The panels below each other, over one and the same range of pieces."""
+    end = max((x for panel in panels for _, across, _ in panel.lines for x in across), default=0.0) or 1.0
+    drawn = [
+        _draw_frame(panel.title, panel.lines, end, panel.highest, TOP + index * (HEIGHT + GAP))
+        for index, panel in enumerate(panels)
+    ]
+    size = f'width="{LEFT + WIDTH + 240}" height="{TOP + len(panels) * (HEIGHT + GAP)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(drawn)}</svg>\n'
+    )
+
+
+def largest_value(lines: Sequence[Line]) -> float:
+    """The largest value of some lines, 1 where there is none."""
+    return max((value for _, _, values in lines for value in values), default=1.0)
+
+
+def _draw_frame(title: str, lines: Sequence[Line], end: float, highest: float, top: float) -> str:
+    """One frame with its title, its axes' ends and middles, its lines and their names beside it."""
+    parts = [
+        f'<text x="{LEFT}" y="{top - 12}" font-weight="bold">{escape(title)}</text>',
+        f'<rect x="{LEFT}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#999"/>',
+    ]
+    for share in (0.0, 0.5, 1.0):
+        x, y = LEFT + WIDTH * share, top + HEIGHT * (1 - share) + 4
+        parts.append(
+            f'<text x="{LEFT - 6}" y="{y:.0f}" text-anchor="end">{highest * share:.3g}</text>'
+            f'<text x="{x:.0f}" y="{top + HEIGHT + 18}" text-anchor="middle">{end * share:.2g} M</text>'
+        )
+    for index, (name, across, up) in enumerate(lines):
+        colour, dash = STROKES[index % len(STROKES)]
+        points = " ".join(
+            f"{LEFT + WIDTH * x / end:.1f},{top + HEIGHT * (1 - y / highest):.1f}"
+            for x, y in zip(across, up, strict=True)
+        )
+        style = f'fill="none" stroke="{colour}" stroke-width="1.5" stroke-dasharray="{dash}"'
+        at = top + 12 + 18 * index
+        parts.append(
+            f'<polyline points="{points}" {style}/><path d="M{LEFT + WIDTH + 10} {at - 4}h24" {style}/>'
+            f'<text x="{LEFT + WIDTH + 40}" y="{at}">{escape(name)}</text>'
+        )
+    return "".join(parts)
+
+
+class Metrics:
+    """Appends lines to metrics.jsonl, first cut back to where a checkpoint left it."""
+
+    def __init__(self, folder: Path, keep_bytes: int) -> None:
+        self.folder = folder
+        self.file = folder / "metrics.jsonl"
+        self.file.touch()
+        with self.file.open("r+b") as stream:
+            stream.truncate(min(keep_bytes, self.file.stat().st_size))
+
+    def write(self, kind: str, **values: Any) -> None:
+        """One line: its kind ("plan", "step", "evaluation", "slide" or "alignment") and values."""
+        with self.file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"kind": kind, **values}) + "\n")
+
+    def note(self, sentence: str) -> None:
+        """One dated line in log.md and on the terminal."""
+        line = f"{datetime.now(UTC):%Y-%m-%d %H:%M} {sentence}"
+        print(line, flush=True)
+        with (self.folder / "log.md").open("a", encoding="utf-8") as stream:
+            stream.write(f"- {line}\n")
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self.file.stat().st_size
+
+
+def lines(file: Path, kind: str) -> list[dict[str, Any]]:
+    """The lines of one kind, in order."""
+    rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+    return [row for row in rows if row["kind"] == kind]
 
 
 def curves(file: Path) -> str:
     """The SVG of a metrics.jsonl: losses above, shares of right answers below, by millions of pieces read."""
-    steps, scores = metrics.lines(file, "step"), metrics.lines(file, "evaluation")
+    steps, scores = lines(file, "step"), lines(file, "evaluation")
     losses = [line("training, pieces", steps, "piece_loss"), line("training, pairs", steps, "pair_loss")]
     shares: list[Line] = []
     for source in dict.fromkeys(score["source"] for score in scores):

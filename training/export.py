@@ -1,4 +1,4 @@
-"""A run's model as a folder that transformers reads: half-precision weights, tokenizer, card, curves, scores."""
+"""A run's model as a folder that transformers reads, with its model card."""
 
 from __future__ import annotations
 
@@ -11,17 +11,150 @@ import torch
 from transformers import BertConfig, BertForPreTraining, BertTokenizerFast
 
 from inference.errors import UserError, format_os_error
-from training import checkpoint, corpus
-from training.bert import EVALUATION_SEED
-from training.card import card
+from inference.files import packages
+from inference.files.packages import sha256
+from training import corpus, loop
+from training.bert import EVALUATION_SEED, evaluate, pronoun_score
 from training.config import PretrainingConfig
 from training.curves import curves
-from training.evaluate import evaluate
-from training.folder import SCORES, save_half, write_checksums
+from training.loop import precision
 from training.model import build, fits, start_folder, vocabulary
-from training.precision import precision
-from training.prepare import held_out_batches, prepare, training_text
-from training.pronoun_score import pronoun_score
+from training.prepare import held_out_batches, held_out_text, prepare, training_text
+
+SCORES = "evaluation.json"
+
+
+def save_half(model: Any, folder: Path) -> None:
+    """Writes weights in half precision, and a configuration by which transformers opens them in float32.
+
+    That holds them exactly, and computes with more digits; without it, what is stored is what they open in.
+    """
+    model.half().save_pretrained(folder)
+    model.config.dtype = torch.float32
+    model.config.save_pretrained(folder)
+
+
+def write_checksums(folder: Path) -> None:
+    """Makes the folder's files readable and writes their sums."""
+    files = [file for file in folder.iterdir() if file.is_file() and file.name != packages.SUMS]
+    for file in files:
+        file.chmod(0o644)  # safetensors writes for its owner only
+    packages.write(folder, [file.name for file in files])
+
+
+TEMPLATE = """---
+license: {licence}
+language: {language}
+pipeline_tag: fill-mask
+---
+
+# {title}
+
+{summary}
+
+A `BertForPreTraining`: an encoder with a masked-LM head, whose decoder is tied to the word embeddings, and a
+next-sentence head. Weights in half precision, `model.safetensors`, SHA-256 `{digest}`.
+Transformers opens them in float32, unless another `dtype` is passed.
+
+## Scores
+
+On documents that were never trained on ({held_out:.1%} of each source, by the hash of their names). 15 % of the pieces
+are chosen; top-1 and top-5 count those that were replaced by [MASK]. The baseline always answers the most frequent
+pieces of the training text. Half of the pairs go on with their own text, half with text of another document, which is
+easier to tell than another place of the same one.
+
+| held-out text | masked pieces | top-1 | baseline | top-5 | baseline | pairs | next sentence |
+|---|---|---|---|---|---|---|---|
+{scores}
+
+In "The animal didn't cross the street because it was too tired." head {slide} gives *animal* {weight:.2f} of the
+attention of *it*, the most of all heads (layers and heads from 0).
+{further}
+## Text
+
+Trained on {pieces:,} word pieces in {hours:.1f} hours; the {documents:,} training documents hold {available:,}.
+
+| source | licence | from | held out |
+|---|---|---|---|
+{sources}
+
+The weights start from: {start}.
+
+## Recipe
+
+BERT's pre-training (arXiv:1810.04805), `python -m training pretrain`, with these settings; losses of masked pieces and
+next sentence summed, AdamW, warm-up, linear decay. A masking rate that falls: arXiv:2202.08005, arXiv:2305.15096.
+`hold` is the weight of a further term, the divergence of each head's attention from the first encoder's. {notes}
+
+```json
+{recipe}
+```
+
+![Loss and right answers by pieces read](curves.svg)
+"""
+
+
+def card(config: PretrainingConfig, folder: Path, scores: dict[str, Any]) -> str:
+    """The card of the model in a folder, in Markdown."""
+    facts = corpus.facts(training_text(config))
+    seen = scores["slide"]
+    recipe = {name: vars(getattr(config, name)) for name in ("data", "masking", "optimiser", "hold", "loop")}
+    return TEMPLATE.format(
+        **vars(config.card),
+        digest=sha256(folder / "model.safetensors"),
+        held_out=config.data.held_out,
+        scores="\n".join(_score(name, score) for name, score in scores["sources"].items()),
+        slide=f"{seen['layer']}-{seen['head']}",
+        weight=seen["weight"],
+        further="".join(_table(title, rows) for title, rows in scores.get("further", {}).items()),
+        pieces=scores["pieces"],
+        hours=scores["hours"],
+        available=facts["pieces"],
+        documents=facts["documents"],
+        sources="\n".join(
+            f"| {source.name} | {source.licence} | {source.attribution}"
+            f" | {corpus.facts(held_out_text(config, source))['documents']:,} documents |"
+            for source in config.sources
+        ),
+        recipe=json.dumps({**recipe, "steps taken": scores["step"]}, indent=1),
+    )
+
+
+def _table(title: str, rows: dict[str, Any]) -> str:
+    """More scores under a heading: a row each, of one value or of several that have names.
+
+    >>> print(_table("GAP", {"ours": 73, "nearest": 57}) + _table("UD", {"obj": {"ours": 74, "n": 9}}))
+    <BLANKLINE>
+    ### GAP
+    <BLANKLINE>
+    |  |  |
+    |---|---|
+    | ours | 73 |
+    | nearest | 57 |
+    <BLANKLINE>
+    ### UD
+    <BLANKLINE>
+    |  | ours | n |
+    |---|---|---|
+    | obj | 74 | 9 |
+    <BLANKLINE>
+    """
+    values = {name: row if isinstance(row, dict) else {"": row} for name, row in rows.items()}
+    columns = list(dict.fromkeys(column for row in values.values() for column in row))
+    cells = [
+        ["", *columns],
+        *([name, *(str(row.get(column, "")) for column in columns)] for name, row in values.items()),
+    ]
+    first, *others = (f"| {' | '.join(line)} |" for line in cells)
+    return "\n".join(["", f"### {title}", "", first, "|" + "---|" * len(cells[0]), *others, ""])
+
+
+def _score(name: str, score: dict[str, Any]) -> str:
+    return (
+        f"| {name} | {score['masked']:,} | {score['top1']:.1%} | {score['baseline_top1']:.1%} | {score['top5']:.1%}"
+        f" | {score['baseline_top5']:.1%} | {score['pairs']:,} | {score['next_sentence']:.1%} |"
+    )
+
 
 # Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
 FINAL_SEED = EVALUATION_SEED + 1
@@ -34,12 +167,12 @@ def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path
     """
     torch.set_num_threads(config.loop.threads)
     more = {} if further is None else {"further": _load_more_scores(further)}
-    saved = checkpoint.finished_checkpoint(config.run, "pretrain")
+    saved = loop.finished_checkpoint(config.run, "pretrain")
     start = start_folder(config.start)
     fits(start, config.data.length)
     prepare(config, start / "tokenizer.json")
     model, _ = build(start, config.loop.seed)
-    progress = checkpoint.load(saved, model)
+    progress = loop.load(saved, model)
     dropout = BertConfig.from_pretrained(start)
     model.config.hidden_dropout_prob = dropout.hidden_dropout_prob
     model.config.attention_probs_dropout_prob = dropout.attention_probs_dropout_prob

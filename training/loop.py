@@ -1,27 +1,121 @@
-"""The loop that every recipe shares: read, learn, look at held-out text now and then, keep enough to go on later."""
+"""The training loop that every recipe shares, with its checkpoints and its precision."""
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from pickle import UnpicklingError
 from types import FrameType
-from typing import ClassVar
+from typing import Any, ClassVar
+from zipfile import is_zipfile
 
 import torch
+from torch.nn import Module
 from transformers import PreTrainedModel
 
 from inference.errors import UserError
-from training import checkpoint, metrics
-from training.checkpoint import RunProgress
-from training.config_tables import Loop, OptimizerTable
-from training.metrics import Metrics
-from training.optimizer import set_rate
-from training.precision import Precision
+from training import curves, schedule
+from training.config import Loop, OptimizerTable
+from training.curves import Metrics
+from training.schedule import Schedule, set_rate
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A device, and whether its matrix products are in bfloat16; weights and optimiser stay float32."""
+
+    device: torch.device
+    bf16: bool
+
+    def autocast(self) -> AbstractContextManager[None]:
+        """Products in bfloat16 where that was chosen."""
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16)
+
+
+def precision(name: str) -> Precision:
+    """A GPU if there is one; "bf16", "fp32", or "auto": bfloat16 where the device multiplies it in hardware."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name not in ("auto", "bf16", "fp32"):
+        raise UserError(f'The precision is "{name}". It can be "auto", "bf16" or "fp32".')
+    return Precision(device, name == "bf16" or (name == "auto" and _multiplies_bf16(device)))
+
+
+def _multiplies_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return bool(torch.cpu._is_avx512_bf16_supported())  # so does every processor with AMX  # noqa: SLF001  # torch asks the processor nowhere else
+
+
+# What a file that is no whole checkpoint is known to raise while it is read.
+BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, UnpicklingError)
+
+
+@dataclass
+class RunProgress:
+    """How far a run has come."""
+
+    schedule: Schedule
+    step: int = 0
+    pieces: int = 0  # read so far, padding left out
+    seconds: float = 0.0  # of training, over all parts of the run
+    metrics_bytes: int = 0  # length of metrics.jsonl, so that a resumed run writes no line twice
+
+
+def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: RunProgress) -> None:
+    """Writes model, optimiser, random state and progress; a crash leaves the old file."""
+    state: dict[str, Any] = {
+        "model": model.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "random": torch.get_rng_state(),
+        **schedule.to_json(progress.schedule),
+        "progress": [progress.step, progress.pieces, progress.seconds, progress.metrics_bytes],
+    }
+    partial = file.with_suffix(".partial")
+    torch.save(state, partial)
+    os.replace(partial, file)
+
+
+def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> RunProgress:
+    """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given.
+
+    What the optimiser has gathered is the checkpoint's; its rates, decay and betas stay as the configuration says.
+    Raises Refusal where the file is damaged or holds a model of another size.
+    """
+    try:
+        if not is_zipfile(file):  # what torch.save writes; torch would guess at other forms
+            raise UnpicklingError("no archive")
+        state = torch.load(file, map_location="cpu", weights_only=True)
+        weights, gathered, random = state["model"], state["optimiser"]["state"], state["random"]
+        progress = RunProgress(schedule.read(state), *state["progress"])
+    except BROKEN as error:
+        raise UserError(
+            f"{file} is damaged. Put a copy in its place, or remove it: the run then starts anew."
+        ) from error
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise UserError(
+            f"{file} holds a model of another size than the configuration asks for. Set it back, or name another run."
+        ) from error
+    if optimiser is not None:
+        optimiser.load_state_dict({"state": gathered, "param_groups": optimiser.state_dict()["param_groups"]})
+        torch.set_rng_state(random)
+    return progress
+
+
+def finished_checkpoint(run: Path, command: str) -> Path:
+    """The checkpoint of a run's folder; raises Refusal where there is none, naming the command that makes one."""
+    saved = run / "checkpoint.pt"
+    if not saved.exists():
+        raise UserError(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
+    return saved
+
 
 PACE_STEPS = 50  # steps measured before the first plan by the clock, where the plan before has so many
 
@@ -153,7 +247,7 @@ def log_position(progress: RunProgress) -> dict[str, float]:
 
 def _is_evaluated(run: Run) -> bool:
     """Whether the model was evaluated as it is now."""
-    return any(row["step"] == run.progress.step for row in metrics.lines(run.metrics.file, "evaluation"))
+    return any(row["step"] == run.progress.step for row in curves.lines(run.metrics.file, "evaluation"))
 
 
 def _log(run: Run) -> None:
@@ -205,7 +299,7 @@ def _half(step: int, last: int) -> int:
 
 def _save(run: Run) -> None:
     run.progress.metrics_bytes = run.metrics.size
-    checkpoint.save(run.folder / "checkpoint.pt", run.model, run.optimiser, run.progress)
+    save(run.folder / "checkpoint.pt", run.model, run.optimiser, run.progress)
 
 
 @contextmanager

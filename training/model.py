@@ -1,12 +1,14 @@
-"""A BERT with both heads, from scratch or from an encoder's weights, and its two losses."""
+"""A BERT with both heads, its losses, attention distillation, and the warm-up of a new head."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
@@ -121,3 +123,93 @@ def losses(reading: PretrainingOutput, batch: PretrainingBatch) -> tuple[Tensor,
 
 def _to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
+
+
+LEAST = 1e-6  # attention under which a logarithm would be of rounding only
+
+
+@torch.no_grad()
+def teach(teacher: BertModel, batch: PretrainingBatch, device: torch.device, rows: int) -> tuple[Tensor, ...]:
+    """The teacher's attention maps of a batch's first rows: per layer (row, head, query, key)."""
+    maps: tuple[Tensor, ...] = encode(teacher, batch, device, attentions=True, rows=rows).attentions
+    return maps
+
+
+def divergence(taught: tuple[Tensor, ...], learnt: tuple[Tensor, ...]) -> Tensor:
+    """Kullback-Leibler divergence of the learnt maps from the taught ones, in nats a query, mean over all.
+
+    Learnt maps may have more rows than were taught; those are left alone.
+
+    >>> even, one_sided = torch.tensor([[[[0.5, 0.5]]]]), torch.tensor([[[[0.25, 0.75]]]])
+    >>> round(float(divergence((even, even), (even, one_sided))), 4)  # half of 0.5 log 2 + 0.5 log (2/3)
+    0.0719
+    """
+    each = []
+    for wanted, given in zip(taught, learnt, strict=True):
+        wanted, given = wanted.float(), given[: len(wanted)].float()
+        difference = wanted.clamp_min(LEAST).log() - given.clamp_min(LEAST).log()
+        each.append((wanted * difference).sum(dim=-1).mean())
+    return torch.stack(each).mean()
+
+
+RIDGE = 0.01  # share of the hidden states' mean variance added to every direction's
+SAMPLE = 500  # places that the scale of the logits is chosen on
+SHIFT = 3.0  # where GELU is nearly the identity, in standard deviations of what enters it
+
+
+def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The affine map from hidden states (n, width) to targets (n, width) of least squares with a ridge: (map, offset).
+
+    >>> states = torch.randn(200, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    >>> matrix, offset = ridge(states, states * 2 + 1)
+    >>> torch.allclose(states @ matrix.T + offset, states * 2 + 1, atol=0.1)
+    True
+    """
+    means = hidden.mean(dim=0), target.mean(dim=0)
+    centred, wanted = hidden - means[0], target - means[1]
+    products = centred.T @ centred
+    products.diagonal().add_(RIDGE * products.diagonal().mean())
+    matrix = torch.linalg.solve(products, centred.T @ wanted).T
+    return matrix, means[1] - matrix @ means[0]
+
+
+@torch.no_grad()
+def warm_start(model: BertForPreTraining, batches: Iterable[PretrainingBatch], counts: NDArray[np.int64]) -> None:
+    """Sets the masked-LM head to a ridge fit from hidden states to the embeddings of what stood there.
+
+    The output bias starts as the logarithm of each piece's frequency. GELU stands between the fit and the
+    embeddings, so the fit's output is shifted to where GELU is nearly the identity; the layer norm behind it takes
+    the shift out again.
+    """
+    head = model.cls.predictions
+    embeddings = model.bert.embeddings.word_embeddings.weight.double().cpu()
+    frequency = torch.from_numpy((counts + 1.0) / (counts.sum() + len(counts)))
+    centre = (frequency[:, None] * embeddings).sum(dim=0)
+    states: list[Tensor] = []
+    asked: list[Tensor] = []
+    hook = head.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0].double().cpu()))
+    try:
+        for batch in batches:
+            read(model, batch, model.device)
+            asked.append(torch.from_numpy(batch.masked.labels))
+    finally:
+        hook.remove()
+    hidden, labels = torch.cat(states), torch.cat(asked)
+    matrix, offset = ridge(hidden, embeddings[labels] - centre)
+    fitted = hidden @ matrix.T + offset
+    scale = fitted.std()
+    dense, norm = head.transform.dense, head.transform.LayerNorm
+    dense.weight.copy_(matrix / scale)
+    dense.bias.copy_(offset / scale + SHIFT)
+    norm.weight.fill_(float(_best_scale(fitted, embeddings, frequency.log(), labels)))
+    norm.bias.zero_()
+    head.bias.copy_(frequency.log())
+
+
+def _best_scale(fitted: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
+    """How far to stretch the fitted vectors, of unit variance each, so that the logits have the least loss."""
+    unit = functional.layer_norm(fitted[:SAMPLE], fitted.shape[1:])
+    similarity = unit @ embeddings.T
+    scales = torch.logspace(-2, 1, 10, dtype=torch.float64)
+    entropy = [functional.cross_entropy(similarity * scale + bias, labels[:SAMPLE]) for scale in scales]
+    return scales[int(torch.stack(entropy).argmin())]

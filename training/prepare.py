@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from inference.files.checksums import sha256
+from inference.files.packages import sha256
 from training import corpus
 from training.batches import PretrainingBatches, Vocabulary
-from training.config import PretrainingConfig
-from training.config_tables import TextSource
-from training.data_origin import check_origin
-from training.documents import documents, held_out
+from training.config import PretrainingConfig, TextSource
+from training.corpus import check_origin, documents, held_out
 
 
 def training_text(config: PretrainingConfig) -> Path:

@@ -1,17 +1,18 @@
-"""The learning rate at every step: warm-up, then a straight line to 0, which may be planned anew.
-
-How many steps fit into the time that is left is not known beforehand on a machine that does other work. So a run by
-the clock makes a new plan from the speed it measures: from where the rate is now, straight to 0 at the new last step.
-Every plan is kept in the checkpoint and written to metrics.jsonl, and the rate depends on step and plans alone.
-"""
+"""AdamW with BERT's parameter groups, and the learning rate of every step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inference.errors import UserError
+from training.config import OptimizerTable
+
+if TYPE_CHECKING:  # the queue of trainings reads schedules and does not wait for torch
+    import torch
+    from torch.nn import Parameter
+    from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Schedule:
         >>> shape = start(warm_up=2, last=6)
         >>> [round(shape.share(step), 2) for step in range(7)]
         [0.5, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
-        >>> [round(shape.planned(4, last=8).share(step), 3) for step in (3, 4, 5, 8)]
+        >>> [round(shape.replan(4, last=8).share(step), 3) for step in (3, 4, 5, 8)]
         [0.75, 0.5, 0.375, 0.0]
         """
         if step < self.warm_up:
@@ -65,7 +66,7 @@ class Schedule:
 def to_json(shape: Schedule) -> dict[str, Any]:
     """A schedule as a JSON file holds it.
 
-    >>> read(to_json(start(2, 6).planned(4, last=8))) == start(2, 6).planned(4, last=8)
+    >>> read(to_json(start(2, 6).replan(4, last=8))) == start(2, 6).replan(4, last=8)
     True
     """
     return {"warm_up": shape.warm_up, "plans": [list(astuple(plan)) for plan in shape.plans]}
@@ -81,3 +82,43 @@ def start(warm_up: int, last: int) -> Schedule:
     if last <= warm_up:
         raise UserError(f"{last} steps leave none after a warm-up of {warm_up}.")
     return Schedule(warm_up, (Plan(warm_up, 1.0, last),))
+
+
+def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
+    """AdamW over all parameters; each group keeps its own highest rate in ``peak``.
+
+    With ``layer_decay``, each layer of a BERT further down learns at this share of the rate above it.
+    """
+    import torch
+
+    layers = model.config.num_hidden_layers
+    groups: dict[tuple[int, bool], list[Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        groups.setdefault((_depth(name, layers), parameter.ndim > 1), []).append(parameter)
+    return torch.optim.AdamW(
+        [
+            {
+                "params": parameters,
+                "lr": 0.0,
+                "peak": settings.rate * layer_decay**depth,
+                "weight_decay": settings.weight_decay if decays else 0.0,
+            }
+            for (depth, decays), parameters in groups.items()
+        ],
+        betas=settings.betas,
+        eps=1e-6,
+        fused=True,
+    )
+
+
+def set_rate(optimiser: torch.optim.Optimizer, share: float) -> None:
+    """Every group's rate as a share of its highest."""
+    for group in optimiser.param_groups:
+        group["lr"] = group["peak"] * share
+
+
+def _depth(name: str, layers: int) -> int:
+    """How many layers lie above a parameter: 0 for the heads and the pooler, ``layers`` for the embeddings' own."""
+    if name.startswith("bert.encoder.layer."):
+        return layers - 1 - int(name.split(".")[3])
+    return layers if name.startswith("bert.embeddings.") and "word_embeddings" not in name else 0

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from attention.display_tokens import DisplayToken
 from attention.mask import FloatArray
 from attention.spreadsheet import MARK, column_names, safe_cell
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import gettext_lazy, translate
 
 MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB

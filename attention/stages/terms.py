@@ -1,4 +1,4 @@
-"""One number of a pass, opened: the terms that it is the sum of, and the numbers that each term is made of."""
+"""One number of a pass as a sum of terms, and where each term was before it was moved."""
 
 from __future__ import annotations
 
@@ -9,11 +9,49 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from attention.stages.formulas import KINDS, MOVES, weigh
 from attention.stages.functions import EACH
-from attention.stages.products import weigh
 from i18n import gettext_lazy
 
 Array = npt.NDArray[Any]
+
+
+def origin(
+    name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
+) -> tuple[Array, tuple[int, ...]] | None:
+    """The array and the place that a moved number comes from; None for one that was put in, such as padding.
+
+    ``output`` is which of several results it stands in.
+
+    >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
+    >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
+    >>> found[0] is y, found[1]
+    (True, (1, 1))
+    """
+    if name in KINDS:
+        return given[0], at
+    arrays: list[Array] = []
+    starts = [1]
+
+    def places(x: Any) -> Any:
+        """The numbers 1, 2, 3, … in the place of an array of fractions: 0 is then none of any array."""
+        if isinstance(x, np.ndarray) and np.issubdtype(x.dtype, np.floating):
+            arrays.append(x)
+            starts.append(starts[-1] + x.size)
+            return np.arange(starts[-2], starts[-1]).reshape(x.shape)
+        if isinstance(x, float):
+            return 0
+        return type(x)(places(one) for one in x) if isinstance(x, list | tuple) and not hasattr(x, "_fields") else x
+
+    made = MOVES[name](*(places(x) for x in given), **{key: places(x) for key, x in named.items()})
+    found = int((made[output] if isinstance(made, tuple) else made)[at])
+    if found < 1:
+        return None
+    which = int(np.searchsorted(starts, found, side="right")) - 1
+    place = np.unravel_index(found - starts[which], arrays[which].shape)
+    return arrays[which], tuple(int(axis) for axis in place)
+
+
 Place = tuple[int, ...]
 
 
@@ -251,3 +289,34 @@ OPENED: dict[str, Callable[..., Terms]] = {
     "where": _where_terms,
     "masked_fill": _masked_fill,
 }
+
+
+def flat(array: Array) -> Array:
+    """A result as (row, number): the axis before the last is the tokens', all others lie side by side."""
+    rows = array if array.ndim > 1 else array.reshape(1, -1)
+    found: Array = np.moveaxis(rows, -2, 0).reshape(rows.shape[-2], -1)
+    return found
+
+
+def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
+    """Where a number of ``flat`` stands in the result.
+
+    >>> place_of((1, 3, 5, 8), 4, 9)
+    (0, 1, 4, 1)
+    """
+    if len(shape) == 1:
+        return (column,)
+    others = np.unravel_index(column, (*shape[:-2], shape[-1]))
+    return (*(int(axis) for axis in others[:-1]), row, int(others[-1]))
+
+
+def spot_of(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
+    """The row and the column of ``flat`` that a place of the result is.
+
+    >>> spot_of((1, 3, 5, 8), (0, 1, 4, 1))
+    (4, 9)
+    """
+    if len(place) == 1:
+        return 0, place[0]
+    others = np.ravel_multi_index((*place[:-2], place[-1]), (*shape[:-2], shape[-1]))
+    return place[-2], int(others)

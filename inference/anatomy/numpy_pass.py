@@ -20,10 +20,18 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from attention.stages.formulas import FORMULAS, strip_inplace_mark
 from i18n import gettext_lazy
-from inference.anatomy.function_calls import Array, FunctionCall, Value, largest_difference, map_leaves
-from inference.anatomy.pytorch_code import line_of, literal, name_of
+from inference.anatomy.program import (
+    Array,
+    FunctionCall,
+    Value,
+    largest_difference,
+    line_of,
+    literal,
+    map_leaves,
+    name_of,
+)
 from inference.record.attention_function import PATH
-from inference.record.thread_hooks import register_post_hook, register_pre_hook
+from inference.record.records import register_post_hook, register_pre_hook
 
 WRONG = 1e-3  # of the largest number: a difference that no rounding explains
 # What a formula is known to raise on arguments that it was not made for.

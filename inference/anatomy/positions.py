@@ -1,7 +1,8 @@
-"""Where a model keeps what it knows about positions, and the same model with all of it taken away."""
+"""Where a model keeps its positional information, and the same model without it."""
 
 from __future__ import annotations
 
+import copy
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from i18n import gettext_lazy
-from inference.anatomy.shared_copy import shared_copy
+
+
+def shared_copy(model: Any) -> Any:
+    """A copy that shares every weight: its modules and its configuration are its own."""
+    shared = {id(tensor): tensor for group in (model.parameters(), model.buffers()) for tensor in group}
+    return copy.deepcopy(model, shared)
+
 
 # What each kind of place does with a position.
 ADDED = "added"  # a table whose rows are added to the word vectors

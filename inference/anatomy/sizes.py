@@ -1,17 +1,159 @@
-"""The sizes of a layer's parts, measured where a pass shows them, else by the configuration."""
+"""Connections, activation functions and sizes of a layer's parts, found in the numbers of a pass."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
 
-from inference.anatomy.blocks import LayerRun, Operation
-from inference.anatomy.functions import curve
-from inference.anatomy.watched_pass import Visit, WatchedPass
+from i18n import gettext_lazy
+from inference.anatomy.watched_pass import LayerRun, Numbers, Operation, Visit, WatchedPass
 from inference.record.attention_call import AttentionCall
-from inference.tasks.anatomy import Activation, FeedForward, Heads
+from inference.tasks.anatomy import ENTERS, Activation, FeedForward, Flow, Heads, LayerStep
+
+TOLERANCE = 1e-5  # of the largest number: the same sum in another order
+MOST_SUMMED = 3  # what enters, attention and feed-forward, where both run side by side
+
+
+def follow(block: LayerRun) -> Flow:
+    """The steps of one run of a layer. Additions are no modules; they are found as sums that a later step reads."""
+    return _Follower(block.visit.given).run(block)
+
+
+class _Follower:
+    def __init__(self, enters: Numbers) -> None:
+        self.steps: list[LayerStep] = []
+        self.values: dict[int, Numbers] = {ENTERS: enters}
+        self.leaving: dict[int, Numbers] = {}
+        self.followed = True
+
+    def run(self, block: LayerRun) -> Flow:
+        for operation in block.operations:
+            source = self.source_of(operation.given)
+            self.steps.append(LayerStep(operation.kind, (source,)))
+            self.values[len(self.steps) - 1] = operation.made
+            self.leaving[len(self.steps) - 1] = operation.leaves
+        leaves = self.source_of(block.visit.made)
+        return Flow(tuple(self.steps), leaves, self.followed)
+
+    def source_of(self, wanted: Numbers) -> int:
+        """The step that made these numbers; an addition is put in where they are a sum of earlier ones."""
+        outermost = {at: value for at, value in self.leaving.items() if value.size}
+        # First what the last matrices made: some modules hand on their result with the addition in it. A mixture of
+        # experts is the sum of many, so that only its outermost module's result counts.
+        for values in (self.values, {**self.values, **outermost}):
+            known = [at for at in reversed(values) if values[at].size]
+            for at in known:
+                if is_equal(values[at], wanted):
+                    return at
+            for size in range(2, MOST_SUMMED + 1):
+                for several in combinations(known, size):
+                    if is_equal(_sum([values[at] for at in several]), wanted):
+                        return self._add(tuple(sorted(several)), wanted)
+        self.followed = False
+        return self._guess(wanted)
+
+    def _guess(self, wanted: Numbers) -> int:
+        """By the order of the calls: a part's result is added to what the part was computed from."""
+        last = len(self.steps) - 1
+        if last < 0 or self.steps[last].kind == "norm":
+            return last
+        stream = self.steps[last].sources[0]
+        if stream != ENTERS and self.steps[stream].kind == "norm" and self.steps[0].kind == "norm":
+            stream = self.steps[stream].sources[0]  # a layer that begins with a norm adds to what the norm read
+        return self._add((stream, last), wanted)
+
+    def _add(self, sources: tuple[int, ...], value: Numbers) -> int:
+        self.steps.append(LayerStep("add", sources))
+        self.values[len(self.steps) - 1] = value
+        return len(self.steps) - 1
+
+
+def is_equal(one: Numbers, other: Numbers) -> bool:
+    """Whether two tensors hold the same numbers, to float precision."""
+    if one.shape != other.shape or not one.size:
+        return False
+    largest = float(np.abs(other).max())
+    return bool(np.abs(one - other).max() <= TOLERANCE * max(largest, 1e-6))
+
+
+def _sum(values: Sequence[Numbers]) -> Numbers:
+    """Their sum; nothing where their sizes differ."""
+    if len({value.shape for value in values}) > 1:
+        return np.zeros(0, np.float32)
+    total: Numbers = np.sum(values, axis=0)
+    return total
+
+
+# What foreign modules are known to raise on an input that they were not made for.
+BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError)
+NEAR = 2e-5  # the exact GELU and its tanh approximation differ by twenty times that
+REACH, POINTS = 4.0, 161
+
+FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
+    "ReLU": torch.relu,
+    "GELU": functional.gelu,
+    gettext_lazy("GELU (tanh approximation)"): lambda x: functional.gelu(x, approximate="tanh"),
+    gettext_lazy("GELU (sigmoid approximation)"): lambda x: x * torch.sigmoid(1.702 * x),
+    "SiLU": functional.silu,
+    gettext_lazy("squared ReLU"): lambda x: torch.relu(x) ** 2,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    gettext_lazy("identity"): lambda x: x,
+}
+
+
+def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
+    """The formula that a function's values fit ("" for none that is known), its inputs and its outputs, (point,).
+
+    None for a module that is no function of single numbers.
+
+    >>> curve(torch.nn.GELU())[0]
+    'GELU'
+    """
+    points = torch.linspace(-REACH, REACH, POINTS)
+    with torch.inference_mode():
+        try:
+            found = module(points.clone())
+            alone = module(points[:1].clone())
+        except BROKEN:
+            return None
+        alike = (
+            isinstance(found, Tensor) and found.shape == points.shape and torch.allclose(found[:1], alone, atol=1e-6)
+        )
+        if not alike:  # something that sums over its input, such as a softmax
+            return None
+        name = next((name for name, formula in FORMULAS.items() if (formula(points) - found).abs().max() < NEAR), "")
+    inputs, outputs = points.numpy(), found.float().cpu().numpy()
+    inputs.setflags(write=False)
+    outputs.setflags(write=False)
+    return name, inputs, outputs
+
+
+def kind_of_norm(module: Any, width: int) -> str:
+    """ "LayerNorm" for a norm that takes the mean away (arXiv:1607.06450), else "RMSNorm" (arXiv:1910.07467).
+
+    The first does not notice when one number is added to every channel. "" for a module that cannot be asked.
+
+    >>> kind_of_norm(torch.nn.LayerNorm(6), 6), kind_of_norm(torch.nn.RMSNorm(6), 6)
+    ('LayerNorm', 'RMSNorm')
+    """
+    vector = torch.linspace(-1, 2, width).unsqueeze(0)
+    with torch.inference_mode():
+        try:
+            plain, shifted = module(vector.clone()), module(vector + 5)
+        except BROKEN:
+            return ""
+    if not isinstance(plain, Tensor) or not isinstance(shifted, Tensor):
+        return ""
+    moved = float((plain - shifted).abs().max())
+    return "LayerNorm" if moved <= 1e-3 * float(plain.abs().max()) else "RMSNorm"
+
 
 _ACTIVATION = ("hidden_act", "hidden_activation", "activation_function", "activation", "dense_act_fn", "ff_activation")
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")

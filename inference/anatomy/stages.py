@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from i18n import format_comma_list
-from inference.anatomy.blocks import LayerRun, is_inside, is_norm
-from inference.anatomy.function_calls import FunctionCall, Value
 from inference.anatomy.module_roles import table_name
-from inference.anatomy.pytorch_code import required_calls
+from inference.anatomy.program import FunctionCall, Value, required_calls
+from inference.anatomy.watched_pass import LayerRun, is_inside, is_norm
 from inference.tasks.anatomy import TOKENS
 from inference.tasks.whole_pass import (
     ACTIVATED,

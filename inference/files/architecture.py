@@ -9,7 +9,7 @@ from typing import Any
 
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
-from inference.pictures.vision_families import TEXT, WINDOWS, reads
+from inference.pictures.image_processing import TEXT, WINDOWS, reads
 
 # The most that a config.json may state under names that end so. Something is repeated that often, so that a single
 # number could keep this machine busy for days; no model that could be read here comes near.
@@ -24,7 +24,7 @@ _MOST = {
 class Architecture:
     """A model's shape. ``writes``: it has the language-model head that generates a target text.
 
-    ``reads`` is one of inference.pictures.vision_families: text, pictures, or both.
+    ``reads`` is one of inference.pictures.image_processing: text, pictures, or both.
     """
 
     name: str  # class name, such as "BertModel"

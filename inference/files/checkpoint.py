@@ -13,7 +13,7 @@ from typing import Any
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.pictures.vision_families import PICTURES, reads
+from inference.pictures.image_processing import PICTURES, reads
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")

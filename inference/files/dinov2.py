@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from inference.files import onnx
+from inference.files import embedded
 from inference.files.checkpoint import PROCESSOR, WEIGHTS
-from inference.files.unpacking import Extra
+from inference.files.packages import Extra
 
 BACKBONE = "backbone"  # what the package's network calls it
 HEAD_WIDTH = 64  # of every DINOv2: 6 heads for a width of 384, 12 for 768, 16 for 1,024, 24 for 1,536
@@ -46,13 +46,13 @@ def convert(file: Path, folder: Path) -> None:
     """Writes the model into an empty folder as transformers reads it, each number as it stands in the file."""
     from safetensors.numpy import save_file
 
-    found = weights(onnx.read(file))
+    found = weights(embedded.read(file))
     save_file(found, folder / WEIGHTS, metadata={"format": "pt"})
     for name, content in (("config.json", config(found)), (PROCESSOR, PREPARED)):
         (folder / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def weights(graph: onnx.Graph) -> dict[str, Numbers]:
+def weights(graph: embedded.Graph) -> dict[str, Numbers]:
     """The backbone's tensors by the names under which DINOv2 is published; raises KeyError where it has none."""
     named = dict(_iterate_named_tensors(graph))
     classes, patches = named.pop("embeddings.Concat"), named.pop("embeddings.Reshape")
@@ -60,7 +60,7 @@ def weights(graph: onnx.Graph) -> dict[str, Numbers]:
     return named
 
 
-def _iterate_named_tensors(graph: onnx.Graph) -> Iterator[tuple[str, Numbers]]:
+def _iterate_named_tensors(graph: embedded.Graph) -> Iterator[tuple[str, Numbers]]:
     """Tensors that have a name, and those that are known by what takes them: the exporter turned matrices round, and
     parted the positions into the one of CLS, which is joined to the others once those were brought into shape."""
     for name, values in graph.tensors.items():

@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.files.hub import Offer
-from inference.files.hub_files import RemoteFile
-from inference.files.hub_names import convert_hub_errors
+from inference.files.hub import Offer, RemoteFile, convert_hub_errors
 from inference.settings import Settings
 
 _CHUNK = 256 * 1024

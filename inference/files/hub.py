@@ -1,23 +1,268 @@
-"""The Hugging Face hub before a download: what a model is, how much would be fetched, and whether it would fit.
-
-Files land in huggingface_hub's own cache, so that other programs share them. transformers itself never asks the hub:
-it is only ever given folders.
-"""
+"""The Hugging Face hub before a download: names, files and sizes."""
 
 from __future__ import annotations
 
+import errno
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.files import architecture, checkpoint
-from inference.files.allowed_models import check_listed
-from inference.files.hub_files import RemoteFile, fetch_small, required_files
-from inference.files.hub_names import check_id, check_revision, convert_hub_errors, run_with_timeout
+from inference.hub_cards import HUB_CARDS, PICTURE_CARDS
+from inference.pictures.image_processing import PROCESSORS
 from inference.settings import Settings
+
+Answer = TypeVar("Answer")
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a disk, or what one may take of it
+
+
+def check_id(name: str) -> str:
+    """The id itself; raises Refusal for anything that cannot be one, before any file or network is touched."""
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(name)
+    except HFValidationError as error:
+        raise UserError(
+            gettext_lazy(
+                '"{name}" is not the name of a model. Names look like "google-bert/bert-base-uncased".',
+                name=_printable_name(name),
+            ),
+            way_out="embedded",
+        ) from error
+    return name
+
+
+def check_revision(revision: str | None) -> str | None:
+    """The revision itself; raises Refusal for one that could lead out of the cache folder."""
+    if revision is None:
+        return None
+    plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
+    if not plain or ".." in revision or revision.startswith("/") or len(revision) > 200 or not revision.isascii():
+        raise UserError(
+            gettext_lazy(
+                '"{revision}" is not a revision. Use a branch, a tag or a commit.', revision=_printable_name(revision)
+            ),
+            way_out="embedded",
+        )
+    return revision
+
+
+def _printable_name(name: str) -> str:
+    """Part of a name, safe to print."""
+    return "".join(character if character.isprintable() else "?" for character in name[:80])
+
+
+@contextmanager
+def convert_hub_errors(name: str) -> Iterator[None]:
+    """Turns what the hub and the network answer into a Refusal."""
+    import httpx2
+    from huggingface_hub import errors
+
+    unknown = gettext_lazy("The hub has no model called {name}, or it is private. Check the spelling.", name=name)
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise UserError(
+            gettext_lazy(
+                "{name} is gated: its owner asks for consent first. Accept the terms on its page on the hub and set"
+                " HF_TOKEN, or pick another model.",
+                name=name,
+            ),
+            way_out="embedded",
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise UserError(
+            gettext_lazy("{name} has no such revision. Use a branch, a tag or a commit.", name=name), way_out="embedded"
+        ) from error
+    except errors.RepositoryNotFoundError as error:
+        raise UserError(unknown, way_out="embedded") from error
+    except errors.OfflineModeIsEnabled as error:
+        raise UserError(
+            gettext_lazy(
+                "{name} is not on this machine, and the hub is switched off here. Use a downloaded model.", name=name
+            ),
+            way_out="retry",
+        ) from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else gettext_lazy("no answer")
+        if status in (401, 404):
+            raise UserError(unknown, way_out="embedded") from error
+        raise UserError(
+            gettext_lazy("The hub answers with an error ({status}). Try again later.", status=status), way_out="retry"
+        ) from error
+    except (httpx2.HTTPError, OSError) as error:
+        if getattr(error, "errno", None) in FULL:
+            raise UserError(
+                gettext_lazy("The disk is full: {name} does not fit. Free some space and start it again.", name=name),
+                way_out="retry",
+            ) from error
+        raise UserError(
+            gettext_lazy("The hub cannot be reached. Check the network, or use a model that is installed."),
+            way_out="retry",
+        ) from error
+
+
+def run_with_timeout(seconds: float, ask: Callable[[], Answer]) -> Answer:
+    """What ``ask`` returns or raises; TimeoutError when that takes longer. A late answer is dropped."""
+    future: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(ask())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="hub", daemon=True).start()
+    return future.result(seconds)
+
+
+_ROBOT, _CONVERSION = "SFconvertbot", "Adding `safetensors` variant of this model"
+_SMALL = 50_000_000  # no tokenizer file is larger
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """One file to fetch. ``digest`` is its SHA-256 (large files) or its git hash, None where the hub tells neither."""
+
+    name: str
+    nbytes: int
+    digest: str | None = None
+
+
+def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
+    """The files that loading takes, small ones first; raises Refusal where the weights are missing or unsafe."""
+    listed = {entry.rfilename: entry for entry in info.siblings or []}
+    names = [file for file in listed if "/" not in file and _is_small_file(file, listed[file].size or 0)]
+    if checkpoint.WEIGHTS in listed:
+        weights = [checkpoint.WEIGHTS]
+    elif checkpoint.INDEX in listed:
+        index = fetch_small(name, info.sha, checkpoint.INDEX, settings, _SMALL) or b""
+        weights = [checkpoint.INDEX, *checkpoint.shards(index, name)]
+    else:
+        weights = sorted((f for f in listed if f.endswith(".gguf")), key=lambda f: listed[f].size or 0)[:1]
+    missing = [file for file in weights if file not in listed]
+    if missing:
+        raise UserError(
+            gettext_lazy(
+                "{name} is incomplete on the hub: its weight file {missing} is missing.", name=name, missing=missing[0]
+            ),
+            way_out="embedded",
+        )
+    _refuse_weights(name, listed, weights, settings)
+    return tuple(RemoteFile(file, listed[file].size or 0, _digest(listed[file])) for file in sorted(names) + weights)
+
+
+def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settings) -> None:
+    if not weights:
+        if any(file.endswith(checkpoint.PICKLES) for file in listed):
+            raise _pickle_only(name, settings)
+        raise UserError(
+            gettext_lazy("{name} has no weights in the safetensors format on the hub.", name=name), way_out="embedded"
+        )
+    if weights[0].endswith(".gguf"):
+        if not checkpoint.can_read_gguf():
+            raise UserError(checkpoint.no_gguf(name), way_out="embedded")
+    elif not any(file in listed for file in (*checkpoint.TOKENIZERS, *PROCESSORS)):
+        raise UserError(
+            gettext_lazy("{name} comes without a tokenizer, so no text can be read with it.", name=name),
+            way_out="embedded",
+        )
+
+
+def _pickle_only(name: str, settings: Settings) -> UserError:
+    """The refusal of pickles, with the revision that holds the hub's own conversion to safetensors, where it made one.
+
+    The hub's robot offers it as a pull request, which old models' owners rarely merge.
+    """
+    from httpx2 import HTTPError
+    from huggingface_hub import HfApi
+
+    api = HfApi(endpoint=settings.endpoint)
+    ask = partial(api.get_repo_discussions, name, author=_ROBOT, discussion_type="pull_request")
+    try:
+        found = [d for d in run_with_timeout(settings.hub_timeout, lambda: list(ask())) if d.title == _CONVERSION]
+    except (OSError, ValueError, LookupError, TypeError, HTTPError):
+        found = []  # then there is one way out fewer
+    revisions = [d.git_reference for d in found if d.author == _ROBOT and d.status != "closed" and d.git_reference]
+    if not revisions:
+        return UserError(checkpoint.pickle_only(name), way_out="embedded")
+    revision = revisions[0].removeprefix("refs/heads/")
+    return UserError(
+        gettext_lazy(
+            "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. The hub"
+            " keeps a safe copy under the revision {revision}: use that.",
+            name=name,
+            revision=revision,
+        ),
+        way_out="revision",
+        details={"revision": revision},
+    )
+
+
+def _is_small_file(file: str, nbytes: int) -> bool:
+    known = (*checkpoint.TOKENIZERS, "merges.txt", "target.spm", "config.json", "generation_config.json")
+    extra = ("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "target_vocab.json", *PROCESSORS)
+    return nbytes <= _SMALL and file in (*known, *extra)
+
+
+def _digest(entry: Any) -> str | None:
+    large = getattr(entry, "lfs", None)
+    stated = large.sha256 if large is not None else entry.blob_id
+    return stated if stated and re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", stated) else None  # it becomes a file name
+
+
+def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int) -> bytes | None:
+    """A small file's bytes, None where there is none; also the question whether this app may read the files at all."""
+    from huggingface_hub import hf_hub_url
+    from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
+
+    url = hf_hub_url(name, file, revision=commit, endpoint=settings.endpoint)
+    with get_session().stream("GET", url, headers=build_hf_headers(), timeout=settings.hub_timeout) as answer:
+        if answer.status_code == 404:
+            return None
+        hf_raise_for_status(answer)
+        content = b""
+        for chunk in answer.iter_bytes():
+            content += chunk
+            if len(content) > most:
+                raise UserError(
+                    gettext_lazy(
+                        "{name} is not a model: its {file} is far too long. Pick another model.", name=name, file=file
+                    ),
+                    way_out="embedded",
+                )
+    return content
+
+
+LISTED = frozenset(card.id for card in (*HUB_CARDS, *PICTURE_CARDS))
+
+
+def check_listed(name: str, revision: str | None, settings: Settings) -> None:
+    """Raises Refusal for a model of the hub that this app may not open, before any file or network is touched.
+
+    Those of the list are opened as their owners publish them: a branch or a commit may be anybody's proposal.
+
+    >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
+    >>> check_listed("somebody/something", None, Settings(only_listed=True))
+    Traceback (most recent call last):
+    inference.errors.UserError: Only listed models can be opened here, as they are published. Use a listed model.
+    """
+    if settings.only_listed and (name not in LISTED or revision not in (None, "", "main")):
+        raise UserError(
+            gettext_lazy("Only listed models can be opened here, as they are published. Use a listed model."),
+            way_out="embedded",
+        )
+
 
 _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from i18n import gettext_lazy
-from inference.catalogue.missing_head import refusal
+from inference.catalogue.listing import refusal
 from inference.errors import UserError
 from inference.files.architecture import Architecture
 from inference.files.checkpoint import tensors
-from inference.pictures.vision_families import PICTURES
+from inference.pictures.image_processing import PICTURES
 from inference.settings import Settings
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, SEES, TAG, TRAINED_AS
-from inference.text import no_tokenizer
+from inference.text import tokenizer
 
 _OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
 
@@ -50,7 +50,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if head in (BARE, RANDOM):
         return
     if shape.reads == PICTURES and head != SEES:
-        raise no_tokenizer.refusal(name)
+        raise tokenizer.refuse_without_tokenizer(name)
     if head == SEES and shape.reads != PICTURES:
         raise refusal(head, name, settings)
     if head in TRAINED_AS:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
-from inference.pictures.vision_families import vision
+from inference.pictures.image_processing import vision
 from inference.record.edit_hooks import HEADS
-from inference.record.smallest_input import positions
+from inference.record.fidelity_check import positions
 
 _NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
 _TWO_VALUES = ("diffllama",)  # models whose heads each weigh the values of two heads

@@ -11,22 +11,19 @@ from typing import Any
 from attention.trace import ModelId
 from i18n import gettext_lazy
 from inference.building import BUILDING, silence_transformers
-from inference.catalogue.missing_head import refusal
+from inference.catalogue.listing import refusal
 from inference.errors import UserError, as_user_error
-from inference.files import architecture, checkpoint, checksums
+from inference.files import architecture, checkpoint, packages
 from inference.files.checkpoint import refuse_too_large
 from inference.files.sources import ModelSource
 from inference.load import head_weights
 from inference.load.length_limits import patch_limit, token_limit
 from inference.loaded_model import LoadedModel
-from inference.pictures import image_processors
-from inference.pictures.image_processing import ImageProcessor
-from inference.pictures.vision_families import BOTH, PICTURES, TEXT
+from inference.pictures import image_processing
+from inference.pictures.image_processing import BOTH, PICTURES, TEXT, ImageProcessor
 from inference.settings import Settings, free_memory
 from inference.task_heads import BARE, RANDOM, TOKENIZER
-from inference.text import no_tokenizer
-from inference.text.no_tokenizer import NoText
-from inference.text.tokenizer import SafeTokenizer
+from inference.text.tokenizer import NoText, SafeTokenizer, refuse_without_tokenizer
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +59,7 @@ def load(
         tokenizer = None if shape.reads == PICTURES else _tokenizer(files, source.name)
         if head == TOKENIZER:
             return _tokenizer_only(source, shape, tokenizer)
-        processor = None if shape.reads == TEXT else image_processors.processor(files.folder, source.name)
+        processor = None if shape.reads == TEXT else image_processing.processor(files.folder, source.name)
         model, records = build_model(files, shape, source.name, fit, head, settings)
         if source.revision is None:
             _take_in(model)
@@ -86,7 +83,7 @@ def _take_in(model: Any) -> None:
     """Gives the weights memory of their own; until then they are the file, mapped.
 
     A file that is cut short would end this process, and one that is written over would change the model's answers.
-    What a commit names is not written over, and is read in a process apart (serving/subprocess_backend.py).
+    What a commit names is not written over, and is read in a process apart (serving/model_process.py).
     """
     for tensor in (*model.parameters(), *model.buffers()):
         tensor.data = tensor.data.clone()
@@ -114,7 +111,7 @@ def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architect
 
 def _weights(source: ModelSource, files: checkpoint.Checkpoint, head: str) -> str | None:
     """Which weights these are, where no commit says so; an untrained twin's are in no file."""
-    return None if source.revision is not None or head == RANDOM else checksums.of_weights(files.weights)
+    return None if source.revision is not None or head == RANDOM else packages.of_weights(files.weights)
 
 
 def _target_rows(model: Any, rows: int) -> int:
@@ -129,7 +126,7 @@ def _target_rows(model: Any, rows: int) -> int:
 def _tokenizer_only(source: ModelSource, shape: architecture.Architecture, tokenizer: Any) -> LoadedModel:
     """What can be had of a model without its weights; raises Refusal for one that reads no text."""
     if tokenizer is None:
-        raise no_tokenizer.refusal(source.name)
+        raise refuse_without_tokenizer(source.name)
     rows = 1 + max(tokenizer.get_vocab().values())
     return LoadedModel(
         model=None,
@@ -154,9 +151,8 @@ def build_model(  # noqa: PLR0913  # one step of load, with all that load knows 
     import torch
     import transformers
 
-    from inference.load import random_init
-    from inference.load.meta_model import measure_on_meta
-    from inference.load.shared_weights import prepare
+    from inference.load import shared_weights
+    from inference.load.shared_weights import measure_on_meta, prepare
     from inference.record import capture
 
     silence_transformers()
@@ -177,7 +173,7 @@ def build_model(  # noqa: PLR0913  # one step of load, with all that load knows 
         fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
         if head == RANDOM:
             model, info = (
-                random_init.init_random_model(auto, config, implementation),
+                shared_weights.init_random_model(auto, config, implementation),
                 {"missing_keys": (), "mismatched_keys": ()},
             )
         else:

@@ -1,20 +1,203 @@
-"""A model in somebody's memory as one that records: a shell of modules of its own over the very same weights.
-
-Recording needs another attention function, evaluation mode, marks on modules and hooks. All of that is done to the
-shell, so the model itself is never touched: its modules, settings, gradients and caches stay whose they were.
-"""
+"""Copies of a model: one that records over the same weights, one without numbers, one untrained."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import partial
+from threading import get_ident
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import torch
 
 from i18n import gettext_lazy
 from inference.errors import OUT_OF_MEMORY, UserError, as_user_error
-from inference.load.rebinding import rebind
 from inference.record import capture
+from inference.record.capture import NAME
+
+_MOST = 1000  # items of a list or dict that is followed
+
+
+def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
+    """Every plain Python function that was set on a module or hooked onto it."""
+    for module in model.modules():
+        for value in vars(module).values():
+            for found in value.values() if isinstance(value, dict) else (value,):
+                if isinstance(found, FunctionType):
+                    yield found
+
+
+def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
+    """Add to deepcopy's memo a copy of each function that refers to modules of the model.
+
+    deepcopy shares functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the model's own module.
+    Methods, partial functions, closures, defaults, globals and containers are followed; everything else stays shared.
+    """
+    own = {id(module) for module in model.modules()}
+    found = [function for function in functions(model) if _reaches(function, own, {})]
+    for function in list(found):
+        found += [inner for inner in _inner(function, {}) if _reaches(inner, own, {})]
+    made = {id(function): (function, _copy_function(function, own)) for function in found}
+    memo.update((at, new) for at, (_function, new) in made.items())  # before any is filled, as they may name each other
+    for function, new in made.values():
+        _fill(function, new, own, memo)
+    return memo
+
+
+def refers_to(function: FunctionType) -> dict[str, Any]:
+    """The globals and the closure that a function reads, by name; its defaults under numbers and names of their own."""
+    found = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
+    found |= {name: cell.cell_contents for name, cell in _cells(function) if _is_full(cell)}
+    found |= {f"default {at}": value for at, value in enumerate(function.__defaults__ or ())}
+    return found | {f"default {name}": value for name, value in (function.__kwdefaults__ or {}).items()}
+
+
+def _cells(function: FunctionType) -> list[tuple[str, CellType]]:
+    return list(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+
+
+def _is_full(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:  # a name that is not bound yet
+        return False
+    return True
+
+
+def _inner(value: Any, seen: dict[int, Any]) -> Iterator[FunctionType]:
+    """Every function that a function refers to, at any depth."""
+    for part in _parts(value):
+        if isinstance(part, FunctionType | MethodType | partial | list | tuple | dict) and id(part) not in seen:
+            seen[id(part)] = part
+            if isinstance(part, FunctionType):
+                yield part
+            yield from _inner(part, seen)
+
+
+def _parts(value: Any) -> list[Any]:
+    """The values that a function, a method, a partial function or a container refers to."""
+    if isinstance(value, FunctionType):
+        return list(refers_to(value).values())
+    if isinstance(value, MethodType):
+        return [value.__self__]
+    if isinstance(value, list | tuple) and len(value) <= _MOST:
+        return list(value)
+    if isinstance(value, dict) and len(value) <= _MOST:
+        return list(value.values())
+    return [value.func, *value.args, *value.keywords.values()] if isinstance(value, partial) else []
+
+
+def _reaches(value: Any, own: set[int], seen: dict[int, Any]) -> bool:
+    """Whether a value is a module of the model or refers to one, at any depth."""
+    if isinstance(value, torch.nn.Module):
+        return id(value) in own
+    if id(value) in seen:
+        return False
+    seen[id(value)] = value
+    return any(_reaches(part, own, seen) for part in _parts(value))
+
+
+def _copy_function(function: FunctionType, own: set[int]) -> FunctionType:
+    """Return a copy whose names of the model's modules are still to be filled in."""
+    cells = tuple(
+        CellType() if _is_full(cell) and _reaches(cell.cell_contents, own, {}) else cell for _, cell in _cells(function)
+    )
+    names = function.__globals__
+    if any(name in names and _reaches(names[name], own, {}) for name in function.__code__.co_names):
+        names = dict(names)
+    new = FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
+    new.__kwdefaults__ = function.__kwdefaults__
+    new.__dict__.update(function.__dict__)
+    return new
+
+
+def _fill(function: FunctionType, new: FunctionType, own: set[int], memo: dict[int, Any]) -> None:
+    """Give the copy of a function the copies of the modules that the function refers to."""
+
+    def copy_value(value: Any) -> Any:
+        return copy.deepcopy(value, memo) if _reaches(value, own, {}) else value
+
+    for (_, old), (_, cell) in zip(_cells(function), _cells(new), strict=True):
+        if cell is not old:
+            cell.cell_contents = copy_value(old.cell_contents)
+    if new.__globals__ is not function.__globals__:
+        for name in function.__code__.co_names:
+            if name in function.__globals__:
+                new.__globals__[name] = copy_value(function.__globals__[name])
+    if function.__defaults__:
+        new.__defaults__ = tuple(map(copy_value, function.__defaults__))
+    if function.__kwdefaults__:
+        new.__kwdefaults__ = {name: copy_value(value) for name, value in function.__kwdefaults__.items()}
+
+
+_OF_TORCH = frozenset(vars(torch.nn.Module())) - {"_parameters", "_buffers"}  # hooks, submodules, the mode
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+_DEEP = 6  # levels of values inside values
+
+
+def fingerprint(model: torch.nn.Module) -> tuple[Any, ...]:
+    """Return a value that changes with tensors, configuration, functions, attributes, adapters or hooks."""
+    known: dict[int, Any] = {}
+    return tuple(part for module in model.modules() for part in _module(module, known))
+
+
+def _module(module: torch.nn.Module, known: dict[int, Any]) -> Iterator[Any]:
+    yield id(module)
+    yield _function(type(module).forward, known)
+    for name, value in vars(module).items():
+        if name in _HOOKS:
+            yield from (_function(hook, known) for hook in value.values())
+        elif name in ("_parameters", "_buffers"):
+            yield from (_tensor(tensor) for tensor in value.values() if tensor is not None)
+        elif name not in _OF_TORCH:
+            yield name
+            yield _value(value, known, _DEEP)
+
+
+def _tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
+    """Return a tensor's place, kind and version, which counts its changes."""
+    version = None if tensor.is_inference() else tensor._version  # noqa: SLF001  # torch has no public way to ask
+    place = tensor.data_ptr() if tensor.layout == torch.strided else id(tensor)
+    return id(tensor), place, tensor.device, tensor.dtype, tensor.shape, version
+
+
+def _function(function: Any, known: dict[int, Any]) -> Any:
+    """Return a function's identity, its code's, and the plain values that it reads."""
+    if isinstance(function, MethodType):
+        return id(function.__self__), _function(function.__func__, known)
+    if not isinstance(function, FunctionType):
+        return id(function)
+    if id(function) not in known:
+        known[id(function)] = None
+        plain = [(name, value) for name, value in refers_to(function).items() if isinstance(value, int | float | str)]
+        known[id(function)] = (id(function), id(function.__code__), *plain)
+    return known[id(function)]
+
+
+def _value(value: Any, known: dict[int, Any], depth: int) -> Any:
+    """Return a value of plain values for comparison: numbers as they are, other things by identity."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | torch.dtype | torch.device):
+        return value
+    if isinstance(value, torch.Tensor):
+        return _tensor(value)
+    if isinstance(value, FunctionType | MethodType):
+        return _function(value, known)
+    if depth == 0 or isinstance(value, torch.nn.Module | type):
+        return id(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return tuple(_value(part, known, depth - 1) for part in value)
+    if isinstance(value, dict):
+        return tuple((str(name), _value(part, known, depth - 1)) for name, part in value.items())
+    if not hasattr(value, "__dict__"):
+        return id(value)
+    if id(value) not in known:  # a configuration, which the modules share
+        known[id(value)] = id(value)
+        known[id(value)] = (id(value), _value(vars(value), known, depth - 1))
+    return known[id(value)]
+
 
 _KNOWN = ("config", "main_input_name", "get_input_embeddings")  # attributes of every model of transformers
 _LONGEST = 300  # characters of an error that are shown
@@ -163,3 +346,58 @@ def _to_device(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str,
     device = next(module.parameters()).device
     move = [value.to(device) if isinstance(value, torch.Tensor) else value for value in args]
     return tuple(move), {k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in kwargs.items()}
+
+
+MOST_MODULES = 200_000  # of one model; to build them takes some ten seconds
+
+
+def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
+    """The numbers that ``auto``'s model of this configuration holds, and the attention implementation to load it with.
+
+    Raises ValueError for a configuration that would be built for minutes.
+    """
+    with torch.device("meta"), few_modules():
+        try:
+            model, implementation = (
+                auto.from_config(deepcopy(config), attn_implementation=NAME, trust_remote_code=False),
+                NAME,
+            )
+        except KeyError:  # its code knows a fixed list of names only
+            model = auto.from_config(deepcopy(config), trust_remote_code=False)
+            implementation = model.config._attn_implementation  # noqa: SLF001  # no public way to ask
+    return sum(tensor.numel() for group in (model.parameters(), model.buffers()) for tensor in group), implementation
+
+
+@contextmanager
+def few_modules() -> Iterator[None]:
+    """Raises ValueError inside the block once this thread has built more modules than any model has.
+
+    Experts times layers, or whatever else a configuration repeats: what counts is how many come out.
+    """
+    built, builder = 0, get_ident()
+
+    def count(_module: torch.nn.Module, _name: str, _child: torch.nn.Module | None) -> None:
+        nonlocal built
+        built += get_ident() == builder
+        if built > MOST_MODULES:
+            raise ValueError(f"A model of more than {MOST_MODULES:,} modules was asked for. Pick a smaller one.")
+
+    handle = torch.nn.modules.module.register_module_module_registration_hook(count)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+SEED = 1
+
+
+def init_random_model(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
+    """The architecture of a configuration with random weights, drawn as before training; the same for the same seed.
+
+    Other threads' random numbers are not touched, but they may be drawn from while this one is seeded: hold
+    ``building.BUILDING``, under which every model is made.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return auto.from_config(config, attn_implementation=implementation, dtype=torch.float32)

@@ -13,7 +13,7 @@ from io import BytesIO
 import numpy as np
 from PIL import Image
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from i18n import gettext_lazy
 from inference.errors import OUT_OF_MEMORY, UserError
 

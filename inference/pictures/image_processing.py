@@ -1,21 +1,186 @@
-"""A picture as a model's own processor makes it ready, and which of its pixels went into which patch."""
+"""A picture as a model's own processor prepares it, and which pixels each patch shows."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attention.grid import Grid
 from attention.mask import FloatArray
-from attention.picture import Picture
+from attention.pictures import Grid, Picture
 from attention.tokens import TokenRow
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
-from inference.pictures.image_processors import LONGEST_SIDE
-from inference.pictures.vision_families import FAMILIES, size_options, vision
 from inference.text.encoding import Encoding
+
+TEXT, PICTURES, BOTH = "text", "pictures", "both"  # what a model reads
+
+# What makes pictures ready is told in one of these; in the second since transformers 5.
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+
+ALWAYS, ASKED = "always", "asked"  # whether positions are fitted to any size by themselves, or when they are told to
+
+
+@dataclass(frozen=True)
+class Family:
+    """How one family's tokens stand: its leading ones, row by row the patches, and nothing after them.
+
+    ``sizes`` is ALWAYS or ASKED; ``reads`` is PICTURES, or BOTH for a picture and a text in towers of their own.
+    """
+
+    leading: tuple[str, ...]
+    sizes: str
+    reads: str = PICTURES
+    registers: bool = False  # as many as the configuration says follow the leading ones
+
+    def token_names(self, config: Any) -> Iterator[str]:
+        """The names of the tokens before the patches."""
+        yield from self.leading
+        if self.registers:
+            yield from (f"[register {at + 1}]" for at in range(int(config.num_register_tokens)))
+
+
+CLS = ("[CLS]",)
+FAMILIES = {
+    "vit": Family(CLS, ASKED),
+    "vit_msn": Family(CLS, ASKED),
+    "deit": Family((*CLS, "[distillation]"), ASKED),
+    "beit": Family(CLS, ASKED),
+    "dinov2": Family(CLS, ALWAYS),
+    "dinov2_with_registers": Family(CLS, ALWAYS, registers=True),
+    "dinov3_vit": Family(CLS, ALWAYS, registers=True),
+    "ijepa": Family((), ASKED),
+    "clip_vision_model": Family(CLS, ASKED),
+    "siglip_vision_model": Family((), ASKED),
+    "clip": Family(CLS, ASKED, BOTH),
+    "siglip": Family((), ASKED, BOTH),
+}
+# They attend inside windows of a picture, so that no map of the whole picture is there.
+WINDOWS = ("swin", "swinv2", "swin2sr", "donut-swin", "maskformer-swin", "hiera", "vitdet", "sam_vision_model")
+
+
+def reads(model_type: str) -> str:
+    """What a model of a type reads: TEXT, PICTURES or BOTH.
+
+    >>> reads("dinov2"), reads("clip"), reads("bert")
+    ('pictures', 'both', 'text')
+    """
+    return FAMILIES[model_type].reads if model_type in FAMILIES else TEXT
+
+
+def vision(config: Any) -> Any:
+    """The configuration of what reads the pictures: a part of the model's, or the model's own."""
+    return getattr(config, "vision_config", config)
+
+
+def size_options(config: Any) -> dict[str, bool]:
+    """What a model is given beside a picture of another size than its own."""
+    family = FAMILIES.get(config.model_type)
+    return {"interpolate_pos_encoding": True} if family is not None and family.sizes == ASKED else {}
+
+
+def tower(model: Any, inputs: Any) -> Any:
+    """What of a model reads these inputs: of one with a tower for each, the tower alone where only one of them is."""
+    if reads(model.config.model_type) != BOTH or {"input_ids", "pixel_values"} <= set(inputs):
+        return model
+    return model.text_model if "input_ids" in inputs else model.vision_model
+
+
+LONGEST_SIDE = 2048  # pixels of what a model is given
+_FILE_BYTES = 1_000_000
+
+# Processors that resize, cut out the middle and scale, and nothing else, by how the library calls them. DINOv3's is
+# made for torchvision alone; it scales before it resizes, so that numbers differ by the rounding to 256 steps.
+KINDS = {name: name for name in ("ViT", "DeiT", "Beit", "Bit", "CLIP", "Siglip")} | {"DINOv3ViT": "ViT"}
+
+
+def processor(folder: Path, name: str) -> Any:
+    """The processor that comes with a model's files, from the installed library and without torchvision.
+
+    Raises Refusal for one that does more than resize, crop and scale.
+    """
+    settings = _settings(folder, name)
+    _check_sizes(settings, name)
+    kind = processor_kind(
+        str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or ""), name
+    )
+    with as_user_error(
+        gettext_lazy(
+            "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=PROCESSORS[0]
+        )
+    ):
+        import transformers
+
+        return getattr(transformers, f"{kind}ImageProcessorPil").from_dict(settings)
+
+
+def processor_kind(stated: str, name: str) -> str:
+    """Which of KINDS a processor's class is, whatever makes its steps; raises Refusal for another one."""
+    kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
+    found = KINDS.get(kind.removesuffix("ImageProcessor"))
+    if found is None:
+        raise UserError(
+            gettext_lazy(
+                "{name} wants its pictures made ready by {processor}, whose way Headlight does not know. Pick another"
+                " model.",
+                name=name,
+                processor=stated[:60] or "–",
+            ),
+            way_out="embedded",
+        )
+    return found
+
+
+def _settings(folder: Path, name: str) -> dict[str, Any]:
+    file = next((folder / one for one in PROCESSORS if (folder / one).is_file()), None)
+    if file is None:
+        raise UserError(
+            gettext_lazy(
+                "{name} comes without a {file}, so nobody knows how it wants pictures made ready. Add it.",
+                name=name,
+                file=PROCESSORS[0],
+            ),
+            way_out="embedded",
+        )
+    try:
+        if file.stat().st_size > _FILE_BYTES:
+            raise ValueError("too long")
+        settings = json.loads(file.read_bytes())
+        found = settings.get("image_processor", settings)
+        if not isinstance(found, dict):
+            raise TypeError("no object")
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+        raise UserError(
+            gettext_lazy(
+                "{name} is damaged: its {file} cannot be read. Fetch or save it again.", name=name, file=file.name
+            ),
+            way_out="embedded",
+        ) from error
+    return found
+
+
+def _check_sizes(settings: dict[str, Any], name: str) -> None:
+    """Raises Refusal for sizes that nobody's model has."""
+    for key in ("size", "crop_size"):
+        stated = settings.get(key)
+        numbers = list(stated.values()) if isinstance(stated, dict) else [stated]
+        for number in numbers:
+            if number is not None and not (isinstance(number, int) and 0 < number <= LONGEST_SIDE):
+                raise UserError(
+                    gettext_lazy(
+                        "The processor of {name} states {number} as a size in pixels; Headlight computes with 1 to"
+                        " {most:,}. Pick another model.",
+                        name=name,
+                        number=str(number)[:20],
+                        most=LONGEST_SIDE,
+                    ),
+                    way_out="embedded",
+                )
+
 
 MOST_RESIZED = 2**24  # pixels between resizing and cropping: a hair of a picture would become a mile
 

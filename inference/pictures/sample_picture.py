@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attention.grid import Grid
 from attention.mask import FloatArray, Mask
-from attention.picture import Picture
+from attention.pictures import Grid, Picture
 from attention.record import Record
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace

@@ -17,9 +17,8 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import repeat_kv, sdpa_attention_forward
 
 from inference import cancellation
-from inference.record import edit_hooks, patch_hooks
-from inference.record.attention_call import AttentionCall, Repeats
-from inference.record.tensor_memory import compact_tensors, place
+from inference.record import edit_hooks, patching
+from inference.record.attention_call import AttentionCall, Repeats, compact_tensors, place
 
 PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
 
@@ -131,7 +130,7 @@ def attend(  # noqa: PLR0913  # transformers' own signature
 
     Here a pass that nobody waits for any more ends: raises Stopped.
     """
-    tape, editor, lending = _tape.get(), edit_hooks.editor(), patch_hooks.current_patching()
+    tape, editor, lending = _tape.get(), edit_hooks.editor(), patching.current_patching()
     if tape is None:
         cancellation.check()
     else:

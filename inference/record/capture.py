@@ -23,12 +23,12 @@ from attention.record import AnyRecord
 from i18n import gettext_lazy
 from inference.cancellation import CancelToken, use_token
 from inference.errors import UserError
-from inference.pictures.vision_families import tower
-from inference.record import fidelity_check, growing_batch, reported_maps, smallest_input, to_numpy, token_spans
+from inference.pictures.image_processing import tower
+from inference.record import attention_call, fidelity_check, growing_batch, records, reported_maps
 from inference.record.attention_call import AttentionCall, part_names, refuse_uneven
 from inference.record.attention_function import PATH, Tape, attend, record_attention
 from inference.record.edit_hooks import HEADS, apply_edits, attention_layers
-from inference.record.layer_modules import layer_modules, note_layers
+from inference.record.records import layer_modules, note_layers
 
 __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record", "record_attention", "record_parts"]
 
@@ -103,7 +103,7 @@ def prepare(model: Any) -> bool:
         setattr(module, PATH, path)
     _refuse_empty(model)
     with use_token(CancelToken()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
-        given = smallest_input.inputs(model)
+        given = fidelity_check.inputs(model)
         own, setting = _own_pass(model, given)
         found = _is_recordable(model, given, own)
         if not found:
@@ -177,7 +177,7 @@ def _is_recordable(model: Any, given: dict[str, Tensor], own: fidelity_check.For
     if len(by_part) == 1:
         [layers] = layer_modules(model).values()
         growing_batch.prepare(model, layers, given)
-    to_numpy.parts(model, calls, given, (None, None))
+    records.parts(model, calls, given, (None, None))
     refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
     return True
 
@@ -292,13 +292,13 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     """
     if not hasattr(model, RECORDS):
         raise ValueError(f"{type(model).__name__} is not prepared. Call capture.prepare(model) once after loading it.")
-    both = token_spans.both_spans(inputs, lengths, target_lengths)
-    inputs = token_spans.with_mask(inputs, lengths)
+    both = attention_call.both_spans(inputs, lengths, target_lengths)
+    inputs = attention_call.with_mask(inputs, lengths)
     if not getattr(model, RECORDS) and not any(edits):
         return Recording(*reported_maps.parts(model, inputs, both, largest))
     with apply_edits(model, edits), record_attention(Tape(expected=_attentions(model))) as tape:
         output = tower(model, inputs)(**inputs)
-    return Recording(to_numpy.parts(model, tape.calls, inputs, both), output)
+    return Recording(records.parts(model, tape.calls, inputs, both), output)
 
 
 def _attentions(model: Any) -> int:

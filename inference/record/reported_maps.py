@@ -1,4 +1,4 @@
-"""Architectures that compute attention in code of their own: their finished maps, as they report them."""
+"""Architectures that compute attention in code of their own: their finished maps."""
 
 from __future__ import annotations
 
@@ -14,12 +14,43 @@ from attention.trace import PART_NAMES
 from i18n import gettext_lazy
 from inference import cancellation
 from inference.errors import UserError
-from inference.record import fidelity_check, longformer
-from inference.record.attention_call import AttentionCall, refuse_uneven
+from inference.record import fidelity_check
+from inference.record.attention_call import AttentionCall, Pair, Spans, compact_tensors, refuse_uneven
 from inference.record.attention_function import weigh
-from inference.record.tensor_memory import compact_tensors
-from inference.record.to_numpy import numpy
-from inference.record.token_spans import Pair, Spans
+from inference.record.records import numpy
+
+
+def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Tensor:
+    """One sample's map, (head, query, key), rows of real tokens sum to one.
+
+    ``local`` is (head, query, global + window + 1): first the columns of the global tokens, then the key at place
+    ``p`` of the window is ``query + p - window / 2``. ``rows`` is (head, key, global) or None without global tokens;
+    ``real`` is where the sample's own tokens stand.
+
+    >>> full_map(torch.full((1, 3, 3), 1 / 3), 2, None, slice(0, 3))[0].ceil().int().tolist()
+    [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
+    """
+    columns = local.shape[-1] - (window + 1)
+    maps = _unband(local[..., columns:])
+    if rows is None or columns == 0:
+        return maps
+    # The model leaves the rows of global tokens empty here, which tells which ones they are: a window never sums to 0.
+    places = real.start + (local[0, real].sum(-1) == 0).nonzero().flatten()
+    count, queries = len(places), maps.shape[1]
+    maps[:, :, places] += local[..., :count]
+    maps[:, places] = rows[:, :queries, :count].transpose(1, 2)
+    return maps
+
+
+def _unband(band: Tensor) -> Tensor:
+    """(head, query, window + 1), key = query + place - window / 2, as (head, query, key)."""
+    heads, queries, width = band.shape
+    half = width // 2
+    wide = band.new_zeros(heads, queries, queries + 2 * half)
+    places = torch.arange(queries, device=band.device)[:, None] + torch.arange(width, device=band.device)[None, :]
+    wide.scatter_(2, places.expand(heads, -1, -1), band)
+    return wide[:, :, half : half + queries]
+
 
 ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
 TAPPED = "_headlight_tapped"  # on a model whose maps come from its calls of torch's attention
@@ -162,7 +193,7 @@ def _sample_maps(  # noqa: PLR0913  # all that a map is cut by
     rows = output.get("encoder_global_attentions") or output.get("global_attentions") or [None] * len(layers)
     for layer, window, beside in zip(layers, model.config.attention_window, rows, strict=True):
         real = slice(0, layer.shape[2]) if source is None else source.places[sample]
-        yield longformer.full_map(layer[sample], window, None if beside is None else beside[sample], real)
+        yield full_map(layer[sample], window, None if beside is None else beside[sample], real)
 
 
 def _record(maps: Tensor, part: str, sample: int, spans: Pair) -> MapRecord:

@@ -12,16 +12,12 @@ import torch
 
 from i18n import gettext_lazy
 from inference.anatomy import positions
-from inference.anatomy.blocks import LayerRun, blocks
-from inference.anatomy.connections import follow
-from inference.anatomy.functions import kind_of_norm
-from inference.anatomy.module_roles import ModuleRoles, parts
-from inference.anatomy.sizes import feed_forward, heads, windows
-from inference.anatomy.stored_heads import stored_heads
-from inference.anatomy.watched_pass import KEPT, Visit, WatchedPass, watch
+from inference.anatomy.module_roles import ModuleRoles, parts, stored_heads
+from inference.anatomy.sizes import feed_forward, follow, heads, kind_of_norm, windows
+from inference.anatomy.watched_pass import KEPT, LayerRun, Visit, WatchedPass, blocks, watch
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record import smallest_input
+from inference.record import fidelity_check
 from inference.record.attention_call import DECODER, AttentionCall
 from inference.record.attention_function import record_attention
 from inference.tasks.anatomy import (
@@ -91,7 +87,7 @@ def side_of(block: LayerRun, kind: str) -> str:
 
 def _calls(model: Any) -> list[AttentionCall]:
     with record_attention() as tape:
-        model(**smallest_input.inputs(model))
+        model(**fidelity_check.inputs(model))
     return tape.calls
 
 
@@ -178,14 +174,14 @@ def _iterate_leaves(places: ModuleRoles, visits: Sequence[Visit]) -> list[tuple[
 
 def _causal_stacks(model: Any, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> dict[str, bool]:
     """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
-    given = smallest_input.inputs(model)
+    given = fidelity_check.inputs(model)
     base, found = _last(model, given), {}
     for stack, side in sides.items():
         name = "decoder_input_ids" if side == "decoder" and "decoder_input_ids" in given else model.main_input_name
         changed = {**given, name: _change_last_token(given[name])}
         after = _last(model, changed)
         width = layers[0].visit.width
-        kept = min(KEPT, (smallest_input.TOKENS - 1) * width)
+        kept = min(KEPT, (fidelity_check.TOKENS - 1) * width)
         one, other = base[stack][:kept], after[stack][:kept]
         found[stack] = bool(np.abs(one - other).max(initial=0) <= 1e-5 * np.abs(one).max(initial=0))
     return found

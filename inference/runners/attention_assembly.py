@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.layer_parameters import LayerParameters, Norm, Rotary
 from attention.mask import FloatArray
 from attention.record import Record
+from attention.walkthrough import LayerParameters, Norm, Rotary
 from i18n import gettext_lazy
 from inference.runners.block_recorder import BlockRecorder, Event
 from inference.runners.formulas import Linear, linear, norm

@@ -18,8 +18,7 @@ from inference.runners.decoding import prepare, refuse_odd_tokens
 from inference.tasks.decoding import Beam, BeamBranch, BeamStep, Fate, NextBeams
 from inference.text.next_token_text import mark_pieces
 from inference.write import decoding
-from inference.write.decoding import Writing
-from inference.write.stop_tokens import end_tokens
+from inference.write.decoding import Writing, end_tokens
 from inference.write.target_text import target_of
 
 MOST = 12  # beams

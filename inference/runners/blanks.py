@@ -13,9 +13,8 @@ from inference.errors import UserError
 from inference.loaded_model import LoadedModel
 from inference.runners.inputs import read
 from inference.tasks.masked_words import BlankRequest, lies_in
-from inference.text.encoding import Encoding
+from inference.text.encoding import Encoding, check_text
 from inference.text.pieces import readable_piece, role
-from inference.text.validation import check_text
 
 TYPED = "[MASK]"  # what everybody types, whatever the model's own token is
 MOST = 20  # blanks at once: more are no text that a model could guess from

@@ -13,7 +13,7 @@ import torch
 
 from attention.mask import FloatArray
 from inference.record.attention_function import Tape
-from inference.record.thread_hooks import register_post_hook, register_pre_hook
+from inference.record.records import register_post_hook, register_pre_hook
 
 
 @dataclass(frozen=True, eq=False)

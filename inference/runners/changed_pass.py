@@ -15,17 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention.activation_patching import PatchResidual
-from attention.stages.row_view import flat, place_of
+from attention.edits import PatchResidual
+from attention.stages.terms import flat, place_of
 from i18n import gettext_lazy
-from inference.anatomy.function_calls import Array, FunctionCall
 from inference.anatomy.numpy_pass import numpy_of
+from inference.anatomy.program import Array, FunctionCall
 from inference.anatomy.stages import is_stage
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.edit_hooks import apply_edits
-from inference.record.patch_hooks import DonorHook, Notes, PatchHook, RecipientHook, donor_set
-from inference.record.patched_pass import patch_activations
+from inference.record.patching import DonorHook, Notes, PatchHook, RecipientHook, donor_set, patch_activations
 from inference.runners.edit_batches import Set, refuse_unfit, split_patches
 from inference.runners.whole_pass import names_of, prepare_inputs, run_calls
 from inference.tasks.changed_pass import ChangeRequest, ChangeResult, End

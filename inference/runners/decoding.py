@@ -8,23 +8,20 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from attention import sampling
+from attention import softmax
 from attention.mask import FloatArray
-from attention.sampling import Doubles
+from attention.softmax import Doubles
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.inputs import read
 from inference.tasks.decoding import Decoding, DecodingStep, NextCandidate, NextStep, NextTarget
-from inference.text.encoding import Encoding
+from inference.text.encoding import Encoding, check_text
 from inference.text.next_token_text import extend_reading, gains, mark_pieces, text_read
-from inference.text.validation import check_text
 from inference.write import decoding
-from inference.write.decoding import NextTokenPass, Writing
-from inference.write.samples import refuse_edits
-from inference.write.stop_tokens import end_tokens, limit_of
-from inference.write.target_text import refuse_tokens, target_of
+from inference.write.decoding import NextTokenPass, Writing, end_tokens, limit_of
+from inference.write.target_text import refuse_edits, refuse_tokens, target_of
 
 MOST = 200  # candidates
 
@@ -49,7 +46,7 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
         row, text = longer.row, whole[len(prompt) :]
     best = candidates.order[: min(max(question.top, 1), MOST)].tolist()
     also = [token for token in question.also[:MOST] if 0 <= token < candidates.own.size]
-    drawn = sampling.draw(candidates.drawn, question.seed, len(question.written))
+    drawn = softmax.draw(candidates.drawn, question.seed, len(question.written))
     return DecodingStep(
         row=row,
         source=source.row if isinstance(question, NextTarget) else None,
@@ -57,8 +54,8 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
         candidates=candidates.of(list(dict.fromkeys([*best, *also]))),
         greedy=candidates.of([int(ruled.argmax())])[0],
         chosen=candidates.of([drawn])[0],
-        entropy=sampling.entropy(candidates.own),
-        entropy_drawn=sampling.entropy(candidates.drawn),
+        entropy=softmax.distribution_entropy(candidates.own),
+        entropy_drawn=softmax.distribution_entropy(candidates.drawn),
         possible=int(np.count_nonzero(candidates.drawn)),
         vocabulary=candidates.own.size,
         ended=bool(question.written) and question.written[-1] in candidates.ends,
@@ -100,8 +97,8 @@ class _Candidates:
         self.loaded, self.before = loaded, passed.tokens[0].tolist()
         if isinstance(question, NextTarget):
             self.before = self.before[1:]
-        self.own: Doubles = sampling.shape(passed.logits[0].numpy())
-        self.drawn: Doubles = sampling.shape(ruled, question.temperature / 100, question.top_k, question.top_p / 100)
+        self.own: Doubles = softmax.shape(passed.logits[0].numpy())
+        self.drawn: Doubles = softmax.shape(ruled, question.temperature / 100, question.top_k, question.top_p / 100)
         self.ends = end_tokens(loaded.model)
         self.order = np.argsort(-self.own, kind="stable")  # the likeliest first
         self.ranks = np.empty_like(self.order)

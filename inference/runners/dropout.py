@@ -10,10 +10,10 @@ from torch.overrides import TorchFunctionMode
 
 from attention.vectors import cosine
 from i18n import gettext_lazy
-from inference.anatomy.shared_copy import shared_copy
+from inference.anatomy.positions import shared_copy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.blanks import display_pieces, prepare
 from inference.runners.inputs import tensors
 from inference.runners.masked_words import guess

@@ -13,15 +13,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.activation_patching import Patch, PatchHead, PatchResidual
-from attention.edits import Edit
+from attention.edits import Edit, Patch, PatchHead, PatchResidual
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.pictures.vision_families import tower
-from inference.record import edit_hooks, growing_batch, patched_pass
+from inference.pictures.image_processing import tower
+from inference.record import edit_hooks, growing_batch, patching
 from inference.record.batching import MOST_TOKENS
-from inference.record.patch_hooks import DonorHook, Notes, RecipientHook, donor_set
+from inference.record.patching import DonorHook, Notes, RecipientHook, donor_set
 from inference.runners import single_token_head
 from inference.runners.inputs import tensors
 from inference.text.encoding import Encoding
@@ -101,7 +100,7 @@ def refuse_unfit(
         raise UserError(
             gettext_lazy("Something was to be taken from another text, and no other text came."), way_out="text"
         )
-    patched_pass.check(model, takes, looking, other)
+    patching.check(model, takes, looking, other)
 
 
 def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
@@ -120,13 +119,13 @@ def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Map
             model,
             other,
             lenders,
-            lambda order: patched_pass.patch_activations(model, [lenders[at] for at in order], DonorHook(notes)),
+            lambda order: patching.patch_activations(model, [lenders[at] for at in order], DonorHook(notes)),
         )
 
     def changing(order: Sequence[int]) -> AbstractContextManager[object]:
         stack = ExitStack()
         stack.enter_context(edit_hooks.apply_edits(model, [changes[at] for at in order]))
-        stack.enter_context(patched_pass.patch_activations(model, [takes[at] for at in order], RecipientHook(notes)))
+        stack.enter_context(patching.patch_activations(model, [takes[at] for at in order], RecipientHook(notes)))
         return stack
 
     return run_growing(model, one, sets, changing)

@@ -14,7 +14,7 @@ from attention.tokens import TokenRow
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.blanks import display_pieces, pieces_of, prepare
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import MOST_NUMBERS, ModelInput, one_text, outputs, refuse_sets

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from attention.layer_parameters import Norm
 from attention.mask import FloatArray
-from attention.walkthrough import normalise
+from attention.walkthrough import Norm, normalise
 from inference.runners.block_recorder import Event
 
 NEAR = 1e-4  # of the largest number: by so much float32 may round a formula otherwise than the module does

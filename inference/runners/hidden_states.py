@@ -15,8 +15,7 @@ from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TEXTS, MOST_TOKENS
 from inference.runners.inputs import read, tensors
 from inference.tasks.hidden_states import HiddenStates, Pooled, States, TextVectors
-from inference.text.encoding import Encoding
-from inference.text.validation import check_text
+from inference.text.encoding import Encoding, check_text
 
 MOST_BYTES = 2**26  # of the hidden states of one pass
 

@@ -11,15 +11,14 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from attention import induction
+from attention import roles
 from attention.mask import FloatArray
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record.batching import MOST_TOKENS
+from inference.record.batching import MOST_TOKENS, stream
 from inference.record.edit_hooks import HEADS
-from inference.record.map_streaming import stream
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
 from inference.tasks.induction import InductionHeads, InductionScores
 
 Ids = npt.NDArray[np.int64]
@@ -41,9 +40,9 @@ def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
         found = _head_scores(
             loaded,
             repeated,
-            [lambda maps: induction.prefix_matching_score(maps, start, length), induction.previous, induction.first],
+            [lambda maps: roles.prefix_matching_score(maps, start, length), roles.previous, roles.first],
         )
-    [control] = _head_scores(loaded, other, [lambda maps: induction.prefix_matching_score(maps, start, length)])
+    [control] = _head_scores(loaded, other, [lambda maps: roles.prefix_matching_score(maps, start, length)])
     for array in (*found, control, *losses):
         array.setflags(write=False)
     matching, previous, first = found
@@ -52,7 +51,7 @@ def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
         control=control,
         previous=previous,
         first=first,
-        even=induction.uniform_matching_score(repeated.shape[1], start, length),
+        even=roles.uniform_matching_score(repeated.shape[1], start, length),
         losses=losses[0],
         row=loaded.reader.from_ids(repeated[0].tolist(), [at < start for at in range(repeated.shape[1])])[0].row,
         start=start,

@@ -8,8 +8,7 @@ from i18n import gettext_lazy
 from inference.loaded_model import LoadedModel
 from inference.record.batching import Sample, collate
 from inference.request import TraceRequest
-from inference.text.encoding import Encoding
-from inference.text.validation import check_text
+from inference.text.encoding import Encoding, check_text
 
 
 def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:

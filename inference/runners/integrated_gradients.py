@@ -12,7 +12,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.batching import MOST_TOKENS
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
 from inference.runners.blanks import hide, mask_of, prepare
 from inference.runners.inputs import tensors
 from inference.runners.occlusion import runs, target

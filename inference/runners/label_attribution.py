@@ -8,7 +8,7 @@ from torch import Tensor
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.inputs import read, tensors
 from inference.runners.labels import failure_message, logits_there, refuse_absent
 from inference.runners.word_influence import BATCH, refuse_long

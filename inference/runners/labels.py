@@ -12,15 +12,14 @@ from attention.tokens import TokenRow, word_runs
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record.replace_output import replacing_output
-from inference.record.to_numpy import numpy
+from inference.record.patching import replacing_output
+from inference.record.records import numpy
 from inference.runners.edit_batches import one_text
 from inference.runners.inputs import read, tensors
 from inference.runners.word_vectors import from_vectors, word_vectors
 from inference.tasks.labels import CHOICE, EACH, NUMBER, LabelAnswer, LabelPlace, LabelRequest, TextLabel, WordTags
 from inference.tasks.word_influence import Run
-from inference.text.encoding import Encoding
-from inference.text.validation import check_text
+from inference.text.encoding import Encoding, check_text
 
 LONGEST_NAME = 60
 

@@ -13,11 +13,11 @@ from attention.walkthrough import trace_layer_steps
 from i18n import error_message, gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.record import smallest_input, to_numpy, token_spans
+from inference.record import attention_call, fidelity_check, records
 from inference.record.attention_call import part_names
 from inference.record.attention_function import record_attention
 from inference.record.edit_hooks import call_of, heads_of
-from inference.record.layer_modules import block_of
+from inference.record.records import block_of
 from inference.runners.attention_assembly import AttentionParts, UnsupportedAttention, assemble
 from inference.runners.block_recorder import BlockRecorder, watch_block
 from inference.runners.inputs import read, tensors
@@ -52,7 +52,7 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
     """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
     with record_attention() as tape:
-        model(**smallest_input.inputs(model))
+        model(**fidelity_check.inputs(model))
     names = part_names(model, tape.calls)
     places = [at for at, name in enumerate(names) if name == part]
     layers = len(heads_of(model).get(part, ()))
@@ -69,7 +69,7 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
     path = block_of(tape.calls[place].path)
     with record_attention() as tape, watch_block(model.get_submodule(path), path, tape, place) as watch:
         model(**inputs)
-    [found] = to_numpy.parts(model, tape.calls, inputs, token_spans.both_spans(inputs, None, None))
+    [found] = records.parts(model, tape.calls, inputs, attention_call.both_spans(inputs, None, None))
     record = found[part][layer]
     assert isinstance(record, Record)
     return record, watch

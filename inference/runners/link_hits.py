@@ -12,13 +12,12 @@ from attention.trace import attention_everywhere
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel
-from inference.record.batching import Sample, batches, collate
+from inference.record.batching import Sample, batches, collate, stream
 from inference.record.edit_hooks import HEADS, attention_layers
-from inference.record.map_streaming import stream
 from inference.request import TraceRequest
 from inference.runners.inputs import read
 from inference.tasks.link_hits import LinksAnswer, LinksQuestion
-from inference.text.validation import explain_unreadable
+from inference.text.encoding import explain_unreadable
 
 TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and take more memory
 

@@ -17,7 +17,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record.edit_hooks import apply_edits
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
 from inference.runners import decoding
 from inference.runners.blanks import display_pieces, prepare
 from inference.runners.inputs import tensors

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from attention.stages.terms import Factor, terms
-from attention.stages.value_origin import origin
+from attention.stages.terms import Factor, origin, terms
 from i18n import gettext_lazy
-from inference.anatomy.function_calls import Array, FunctionCall, Value, leaves, map_leaves
 from inference.anatomy.numpy_pass import as_numpy, numpy_of
+from inference.anatomy.program import Array, FunctionCall, Value, leaves, map_leaves
 from inference.anatomy.stages import is_stage
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.surprisal import of_words
+from attention.tokens import of_words
 from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.loaded_model import LoadedModel

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from attention.mask import Mask
+from attention.positions import differences, permute_map
 from attention.record import AnyRecord, Record, first_attending
-from attention.word_order import differences, permute_map
 from i18n import gettext_lazy
 from inference.anatomy.positions import places, remove_positions, slopes
 from inference.errors import UserError, as_user_error

@@ -13,13 +13,12 @@ from attention.mask import FloatArray
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
-from inference.pictures.vision_families import tower
+from inference.pictures.image_processing import tower
 from inference.record.attention_call import PICTURE
 from inference.record.attention_function import Weighed, keep_weights
 from inference.record.edit_hooks import heads_of
-from inference.record.layer_modules import layer_modules
-from inference.record.replace_output import replacing_output
-from inference.record.to_numpy import numpy
+from inference.record.patching import replacing_output
+from inference.record.records import layer_modules, numpy
 from inference.runners.labels import names
 from inference.runners.picture_outputs import fit, make_batch, picture_vector, prepare_picture, read_texts, text_vectors
 from inference.tasks.picture_outputs import AttributionOfPatches, PatchAttribution

@@ -11,15 +11,14 @@ from torch import Tensor
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
+from inference.pictures.image_processing import BOTH
 from inference.pictures.image_processing import ProcessedPicture as Read
-from inference.pictures.vision_families import BOTH
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.edit_batches import ModelInput, outputs, refuse_sets
 from inference.runners.labels import names, sort
 from inference.tasks.labels import CHOICE, EACH
 from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureRequest, PictureTexts
-from inference.text.encoding import Encoding
-from inference.text.validation import check_text
+from inference.text.encoding import Encoding, check_text
 
 MOST_TEXTS = 64  # of one question
 

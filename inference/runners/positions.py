@@ -13,7 +13,7 @@ from inference.anatomy.positions import ADDED, BIAS, TURNED, PositionTensor, pla
 from inference.errors import UserError
 from inference.load.length_limits import position_limit
 from inference.loaded_model import LoadedModel
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.tasks.positions import Bias, Positions, PositionsRequest, PositionTable, RotaryAngles
 
 LONGEST_TRIED = 10_000  # tokens; a longer text is not made up only to see it refused

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from attention.layer_parameters import Norm, ProjectionParameters, Rotary
 from attention.mask import FloatArray
 from attention.record import Record
-from attention.walkthrough import flatten, normalise_heads, rotate
+from attention.walkthrough import Norm, ProjectionParameters, Rotary, flatten, normalise_heads, rotate
 from inference.runners.block_recorder import Event
 from inference.runners.formulas import Linear, is_close, linear, norm
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
 
 
 def can(model: Any) -> bool:

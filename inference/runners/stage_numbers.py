@@ -8,8 +8,8 @@ import numpy as np
 from torch import Tensor
 
 from i18n import gettext_lazy
-from inference.anatomy.function_calls import Array, FunctionCall
 from inference.anatomy.numpy_pass import numpy_of
+from inference.anatomy.program import Array, FunctionCall
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.runners.whole_pass import names_of, prepare_inputs, run_calls

@@ -14,7 +14,7 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record import edit_hooks
 from inference.record.batching import MOST_TOKENS
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners.blanks import display_pieces
 from inference.runners.decoding import refuse_odd_tokens
 from inference.runners.edit_batches import refuse_sets
@@ -22,7 +22,7 @@ from inference.runners.inputs import read
 from inference.tasks.teacher_forcing import ForcedSteps, ForcedTarget
 from inference.write import target_text
 from inference.write.decoding import Writing
-from inference.write.samples import refuse_edits
+from inference.write.target_text import refuse_edits
 
 MOST_NUMBERS = 2**25  # logits of one batch
 

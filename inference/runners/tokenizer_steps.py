@@ -21,11 +21,10 @@ from inference.tasks.tokenizer_steps import (
     WordSteps,
     WordWalk,
 )
-from inference.text import subword_steps
-from inference.text.encoding import Encoding
+from inference.text import tokenizer_steps
+from inference.text.encoding import Encoding, check_text
 from inference.text.pieces import decode_bytes
-from inference.text.tokenizer_stages import in_words
-from inference.text.validation import check_text
+from inference.text.tokenizer_steps import in_words
 
 LONGEST = 200  # characters of a word whose cutting is followed
 APART = gettext_lazy(
@@ -196,10 +195,10 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
         gettext_lazy("The cutting of this word by the tokenizer of {name} cannot be followed.", name=name), way_out=None
     ):
         if algorithm == "WordPiece":
-            found = subword_steps.wordpiece(word, backend.model)
+            found = tokenizer_steps.wordpiece(word, backend.model)
         elif algorithm in ("BPE", "Unigram"):
             stated = json.loads(backend.to_str())["model"]
-            found = subword_steps.bpe(word, stated) if algorithm == "BPE" else subword_steps.unigram(word, stated)
+            found = tokenizer_steps.bpe(word, stated) if algorithm == "BPE" else tokenizer_steps.unigram(word, stated)
         else:
             raise UserError(
                 gettext_lazy(

@@ -15,8 +15,8 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.record import growing_batch
 from inference.record.edit_hooks import apply_edits
-from inference.record.layer_modules import layer_modules
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
+from inference.record.records import layer_modules
 
 BATCH = 4096  # tokens of one pass, all samples together
 

@@ -10,13 +10,10 @@ import torch
 from torch import Tensor
 
 from i18n import gettext_lazy
-from inference.anatomy.blocks import blocks
-from inference.anatomy.code_header import header
-from inference.anatomy.function_calls import MASKED, Array, FunctionCall
 from inference.anatomy.numpy_pass import Seen, compute
-from inference.anatomy.pytorch_code import required_calls
+from inference.anatomy.program import MASKED, Array, FunctionCall, header, required_calls
 from inference.anatomy.stages import last_stage, stages
-from inference.anatomy.watched_pass import watch
+from inference.anatomy.watched_pass import blocks, watch
 from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.runners.anatomy import side_of

@@ -17,7 +17,7 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.record import capture
 from inference.record.edit_hooks import HEADS, attention_layers
-from inference.record.to_numpy import numpy
+from inference.record.records import numpy
 from inference.runners import attention_flow, value_zeroing
 from inference.runners.edit_batches import one_text, outputs
 from inference.runners.inputs import read, tensors

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from inference.record.replace_output import replacing_output
-from inference.record.to_numpy import numpy
+from inference.record.patching import replacing_output
+from inference.record.records import numpy
 from inference.tasks.word_influence import WordScores
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.activation_patching import Pairs, Patch
-from attention.edits import Edit
+from attention.edits import Edit, Pairs, Patch
 from inference.tasks.whole_pass import PassRequest
 
 
@@ -36,7 +35,7 @@ class ChangeResult:
 @dataclass(frozen=True)
 class ChangeRequest(PassRequest[ChangeResult]):
     """Changes a stage's result: all of it, row ``row``, or the number at ``row`` and ``column``, counted as
-    attention.stages.row_view has them. It becomes ``to``; where ``lender`` is another text, what the tokens there of
+    attention.stages.terms has them. It becomes ``to``; where ``lender`` is another text, what the tokens there of
     ``pairs`` have in the pass over it, (here, there). With ``edits`` heads are changed and things taken as under one of
     the sets of inference.tasks.edit_effects, and no stage. ``at`` is the row of the end that is told.
     """

@@ -74,7 +74,7 @@ class DecodingStep:
 class NextStep(Decoding[DecodingStep]):
     """The ``top`` likeliest next tokens, and one drawn under a rule.
 
-    The rule (attention.sampling) is applied to what the model's own rules leave (banned tokens, forced ones): logits
+    The rule (attention.softmax) is applied to what the model's own rules leave (banned tokens, forced ones): logits
     over ``temperature``, then the ``top_k`` likeliest only (0: all), then the fewest that together reach ``top_p``
     (1: all); ``seed`` and the number of written tokens decide the draw. ``temperature`` and ``top_p`` are in
     hundredths, so that an address can say them exactly.

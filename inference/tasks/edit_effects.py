@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.activation_patching import Patch
-from attention.edits import Edit
+from attention.edits import Edit, Patch
 from attention.mask import FloatArray
 from attention.tokens import TokenRow
 from inference.task_heads import CAUSAL, NEXT_SENTENCE, WRITES

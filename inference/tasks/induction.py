@@ -20,7 +20,7 @@ class InductionScores:
     of each copy is left out: the second copy's follows a token that nothing has followed yet.
     """
 
-    # attention of tokens that came before to what followed them then (attention.induction.prefix_matching_score)
+    # attention of tokens that came before to what followed them then (attention.roles.prefix_matching_score)
     matching: FloatArray
     control: FloatArray  # the same places in texts of the same lengths where nothing comes again
     previous: FloatArray  # attention to the token before

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.layer_parameters import LayerParameters
 from attention.mask import FloatArray
+from attention.walkthrough import LayerParameters
 from inference.tasks.model_request import InspectRequest
 
 

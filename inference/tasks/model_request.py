@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
-from inference.request import EMBEDDED
-from inference.request_keys import key_of
+from inference.request import EMBEDDED, key_of
 
 Answer = TypeVar("Answer")
 

@@ -20,7 +20,7 @@ class OrderPass:
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]
     differences: (
-        FloatArray  # (layer, head): the mixed text's map against the text's own map rearranged (attention.word_order)
+        FloatArray  # (layer, head): the mixed text's map against the text's own map rearranged (attention.positions)
     )
 
 

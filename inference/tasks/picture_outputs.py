@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.edits import Edit
 from attention.mask import FloatArray
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.tokens import TokenRow
 from inference.task_heads import BARE, SEES
 from inference.tasks.labels import log_probabilities

@@ -1,19 +1,17 @@
-"""A text as one model reads it: token numbers for the model, and a TokenRow for people. Knows no torch."""
+"""A text as one model reads it: token ids for the model, and a row of tokens for people."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from attention.tokens import TokenRow
 from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
-from inference.text.byte_pieces import readable_pieces
 from inference.text.encoding import Encoding, shorten
-from inference.text.pieces import role, style
-from inference.text.token_offsets import places
-from inference.text.word_segmentation import Span, words_of_spans
+from inference.text.pieces import readable_pieces, role, style
+from inference.text.words import Span, places, words_of_spans
 
 
 class SafeTokenizer:
@@ -276,3 +274,25 @@ def _renumber_words(numbers: Sequence[int | None]) -> list[int]:
         same = at > 0 and number is not None and number == numbers[at - 1]
         result.append(0 if not result else result[-1] + (not same))
     return result
+
+
+class NoText(SafeTokenizer):
+    """Refuses every text in a sentence."""
+
+    def __init__(self, name: str) -> None:
+        self.tokenizer = None
+        self.name = name
+        self.vocabulary = self.target_vocabulary = 0
+        self.pairs = False
+
+    def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> NoReturn:  # noqa: ARG002  # as Reader's
+        """Raises Refusal."""
+        raise refuse_without_tokenizer(self.name)
+
+
+def refuse_without_tokenizer(name: str) -> UserError:
+    """That a model reads no text."""
+    return UserError(
+        gettext_lazy("{name} reads pictures, not text. Give it a picture, or pick a text model.", name=name),
+        way_out="embedded",
+    )

@@ -1,29 +1,177 @@
-"""Texts written token by token, as transformers' ``generate`` writes them: one pass for each token that is asked for.
-
-A pass reads the newest token alone where the key-value cache of all before it is still kept, and everything elsewhere.
-What is prepared for the first pass (start token, encoder, cache, rules about tokens) is ``generate``'s own work.
-"""
+"""Texts written token by token with a key-value cache, as transformers' `generate` writes them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from transformers.cache_utils import Cache
+from transformers.cache_utils import Cache, EncoderDecoderCache
 
 from attention.edits import Edit
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.record.attention_function import record_attention
+from inference.loaded_model import LoadedModel
+from inference.record.attention_call import CROSS, AttentionCall
+from inference.record.attention_function import Tape, record_attention, weigh
 from inference.record.capture import BROKEN, RECORDS
 from inference.record.edit_hooks import apply_edits, in_every_layer
-from inference.write.kv_cache import CachedPass, KVCache, Tokens, memory_of
-from inference.write.newest_attention import NewestRow, reported_rows, stack_layers
-from inference.write.stop_tokens import end_tokens
+
+
+def start_token(model: Any) -> int:
+    """What the decoder is given before it has written anything: as ``generate`` decides it, where it does."""
+    asked = ((getattr(model, "generation_config", None), ("decoder_start_token_id", "bos_token_id")),
+             (model.config, ("decoder_start_token_id", "bos_token_id", "pad_token_id")))  # fmt: skip
+    stated = (getattr(setting, name, None) for setting, names in asked for name in names)
+    return next((token for token in stated if isinstance(token, int)), 0)
+
+
+def limit_of(loaded: LoadedModel) -> int:
+    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read.
+
+    A rule that is no whole number above 0, as a damaged file may state it, is none.
+    """
+    settings = loaded.model.generation_config
+    new, own = settings.max_new_tokens, settings.max_length
+    own = new + 1 if isinstance(new, int) else own
+    return min(own, loaded.limit) if isinstance(own, int) and own > 0 else loaded.limit
+
+
+def end_tokens(model: Any) -> frozenset[int]:
+    """Tokens that end what a model writes; what a damaged file states in their place is left out."""
+    stated = getattr(model, "generation_config", model.config).eos_token_id
+    return frozenset(token for token in (stated if isinstance(stated, list) else [stated]) if isinstance(token, int))
+
+
+Tokens = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CachedPass:
+    """What one pass over one or several ways to go on with a text has left. Who takes it may change the cache."""
+
+    about: Hashable  # what is written from
+    rows: tuple[Tokens, ...]  # the tokens written so far, of each row of the cache
+    cache: Any  # transformers' own, of keys and values; None where there is none
+    passed: Any  # what the pass said, which nobody changes (inference.write.decoding.NextTokenPass)
+    nbytes: int
+
+
+class KVCache:
+    """States within a budget of bytes, the least recently kept dropped first; shared by threads.
+
+    A state is out of here while somebody uses it, so that no two ever share one.
+
+    >>> kept = KVCache(100)
+    >>> kept.put(CachedPass("text", ((7, 8),), "cache", "what it said", nbytes=60))
+    >>> kept.cached_answer("text", [(7, 8)])
+    'what it said'
+    >>> kept.take("text", [(7,)]), kept.take("text", [(7, 8)]).rows, kept.take("text", [(7, 8)])
+    (None, ((7, 8),), None)
+    """
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._lock = threading.Lock()
+        self._states: list[CachedPass] = []
+
+    def __deepcopy__(self, _memo: object) -> KVCache:
+        """Empty: a model's copy is made to be changed, and what the model has computed is not what the copy would."""
+        return KVCache(self.budget)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes kept now."""
+        return sum(state.nbytes for state in self._states)
+
+    def cached_answer(self, about: Hashable, rows: Sequence[Tokens]) -> Any:
+        """What a pass over just these rows said; None if it is not kept."""
+        with self._lock:
+            states = [state for state in self._states if (state.about, state.rows) == (about, tuple(rows))]
+        return states[-1].passed if states else None
+
+    def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
+        """The state with a cache and the fewest rows that has all of these; no longer here then. None without one."""
+        wanted = set(rows)
+        with self._lock:
+            with_cache = [state for state in self._states if state.about == about and state.cache is not None]
+            found = [state for state in with_cache if wanted <= set(state.rows)]
+            if not found:
+                return None
+            best = min(found, key=lambda state: len(state.rows))
+            self._states.remove(best)
+            return best
+
+    def put(self, state: CachedPass) -> None:
+        """Keeps a state; drops others, and this one too if it is larger than the budget."""
+        with self._lock:
+            self._states.append(state)
+            while self._states and self.nbytes > self.budget:
+                self._states.pop(0)
+
+
+def memory_of(*held: Any) -> int:
+    """Bytes that the tensors in some values keep alive: a view all of what it is cut from, and every memory once."""
+    found: dict[int, int] = {}
+    pending = list(held)
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Tensor):
+            memory = one.untyped_storage()
+            found[memory.data_ptr()] = memory.nbytes()
+        elif isinstance(one, EncoderDecoderCache):
+            pending += [one.self_attention_cache, one.cross_attention_cache]
+        elif isinstance(one, Cache):
+            pending += [vars(layer) for layer in one.layers]
+        elif isinstance(one, Mapping):
+            pending += one.values()
+        elif isinstance(one, list | tuple):
+            pending += one
+    return sum(found.values())
+
+
+@dataclass(eq=False)
+class NewestRow(Tape):
+    """Keeps of each attention only where the newest token of each row looks: (row, head, key) by part."""
+
+    rows: dict[str, list[Tensor]] = field(default_factory=dict)
+
+    def note(self, call: AttentionCall, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
+        """Computes that row and lets the rest go."""
+        mask, bias = (None if tensor is None else tensor[..., -1:, :] for tensor in (call.mask, call.bias))
+        last = replace(call, query=call.query[:, :, -1:], mask=mask, bias=bias)
+        part = "cross" if CROSS.search(call.path) else "decoder"
+        self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
+
+    def widen(self, call: AttentionCall) -> None:
+        """Do nothing: a call that repeats the last one has its weights."""
+
+
+def reported_rows(output: Any) -> dict[str, list[Tensor]]:
+    """The newest token's rows of maps that a model reports itself, (row, head, key) by part."""
+    names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
+    return {
+        part: [layer[:, :, -1] for layer in output[name]]
+        for name, part in names.items()
+        if output.get(name) and all(isinstance(layer, Tensor) and layer.ndim == 4 for layer in output[name])
+    }
+
+
+def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
+    """Layers (row, head, key) as (row, layer, head, key); keys that a sliding window has dropped have no weight.
+
+    None where layers differ in their heads, and for a model that reads more than its ``width`` tokens.
+    """
+    if not layers or (width is not None and any(layer.shape[-1] > width for layer in layers)):
+        return None
+    dropped = [0 if width is None else width - layer.shape[-1] for layer in layers]
+    whole = [torch.nn.functional.pad(layer.float(), (more, 0)) for layer, more in zip(layers, dropped, strict=True)]
+    return torch.stack(whole, dim=1) if len({layer.shape for layer in whole}) == 1 else None
+
 
 log = logging.getLogger(__name__)
 

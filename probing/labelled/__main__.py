@@ -17,10 +17,9 @@ from pathlib import Path
 
 from inference.errors import UserError
 from probing.labelled.files import File
-from probing.labelled.labeled_texts import LabeledText, TaggedText
+from probing.labelled.labeled_texts import LabeledText, TaggedText, locate_words
 from probing.labelled.loading import PARTS, ReadResult, TaskFiles, read_labeled, read_tagged
-from probing.labelled.packed_format import line, pack
-from probing.labelled.word_spacing import locate_words
+from probing.labelled.ready_sets import line, pack
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,8 +11,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.delimited import JSON_LINES, SAMPLE, Record, find_delimiter, lines, refuse_same_names, table_records
 from probing.labelled.files import check_length, check_rows
-from probing.labelled.labeled_texts import LabeledText
-from probing.labelled.parsed_rows import ParsedRows
+from probing.labelled.labeled_texts import LabeledText, ParsedRows
 
 TEXTS = ("text", "sentence", "texts", "sentences", "review", "content", "title", "headline", "utterance", "query",
          "comment", "message", "tweet", "文本", "句子", "内容", "标题", "评论", "text_a")  # fmt: skip
@@ -39,7 +38,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
     """The rows of a file; raises Refusal in one sentence. ``classes`` are names that numbers from 0 stand for.
 
     >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
-    Classified(text='It rained.', label='news')
+    LabeledText(text='It rained.', label='news')
     """
     delimiter = find_delimiter(text)
     sample = list(islice(table_records(text, delimiter), SAMPLE))

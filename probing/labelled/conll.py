@@ -1,25 +1,82 @@
-"""Words and their tags from CoNLL columns: a word a line, its columns parted by tabs or spaces, an empty line between
-sentences. Universal NER's .iob2 is such a file: lines "# text = …" before a sentence give it as it was written.
-"""
+"""Words and tags from CoNLL columns; every tagging scheme becomes BIO."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.delimited import DELIMITERS, is_json, lines, quotes_header, records, refuse_same_names, tab_rows
-from probing.labelled.files import check_length, check_rows
-from probing.labelled.labeled_texts import OUTSIDE, TaggedText
-from probing.labelled.parsed_rows import ParsedRows
-from probing.labelled.splitting import kinds
-from probing.labelled.tags import check_tag, is_tag, to_bio
-from probing.labelled.word_spacing import join_words, locate_words, make_place_pool, uses_spaces
+from probing.labelled.files import check_length, check_rows, kinds
+from probing.labelled.labeled_texts import (
+    OUTSIDE,
+    ParsedRows,
+    TaggedText,
+    join_words,
+    locate_words,
+    make_place_pool,
+    uses_spaces,
+)
+
+TAG = re.compile(r"O|[BIESLUM]-\S.*")
+BEGINS, ENDS = "BSU", "ESLU"
+
+
+def is_tag(written: str) -> bool:
+    """Whether a field of a file can be a tag.
+
+    >>> is_tag("B-PER"), is_tag("O"), is_tag("NOUN")
+    (True, True, False)
+    """
+    return TAG.fullmatch(written) is not None
+
+
+def check_tag(written: str, line: int) -> str:
+    """The tag itself; raises Refusal with its line where it is none."""
+    if not is_tag(written):
+        raise UserError(
+            gettext_lazy(
+                "Line {line} has the tag “{written}”; O, or a kind after B- or I- (or E-, S-, L-, U-, M-), was"
+                " expected. Correct it, or name the column of the tags.",
+                line=line,
+                written=written[:40],
+            )
+        )
+    return written
+
+
+def to_bio(tags: Sequence[str]) -> list[str]:
+    """A sentence's tags in BIO.
+
+    >>> to_bio(["S-PER", "B-LOC", "I-LOC", "E-LOC", "O"])
+    ['B-PER', 'B-LOC', 'I-LOC', 'I-LOC', 'O']
+    >>> to_bio(["I-PER", "I-PER", "B-PER", "I-LOC"])
+    ['B-PER', 'I-PER', 'B-PER', 'B-LOC']
+    """
+    turned, before = [], ""  # the kind that may go on
+    for tag in tags:
+        prefix, kind = tag[0], tag[2:]
+        if tag == OUTSIDE:
+            turned.append(tag)
+        else:
+            turned.append(("B-" if prefix in BEGINS or kind != before else "I-") + kind)
+        before = "" if tag == OUTSIDE or prefix in ENDS else kind
+    return turned
+
+
+def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The tags of a model's outputs for these kinds: O, then each kind's beginning and inside, in the kinds' order.
+
+    >>> bio_tags(["PER", "LOC"])
+    ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
+    """
+    return (OUTSIDE, *(f"{prefix}-{kind}" for kind in sorted(set(kinds)) for prefix in "BI"))
+
 
 SAMPLE = 500  # sentences that are looked at to find columns and script
 MOST_WORDS = 2_000  # of a sentence
@@ -69,7 +126,7 @@ def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]
     """The sentences of a file; raises Refusal in one sentence.
 
     >>> parse("Ann B-PER\\nsings O\\n", WordColumns()).rows
-    [Tagged(text='Ann sings', words=((0, 3), (4, 9)), tags=('B-PER', 'O'))]
+    [TaggedText(text='Ann sings', words=((0, 3), (4, 9)), tags=('B-PER', 'O'))]
     """
     sample = list(islice(_blocks(text), SAMPLE))
     if not sample:

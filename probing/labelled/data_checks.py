@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 
 from i18n import gettext_lazy, join_sentences, ngettext_lazy
+from probing.labelled.evaluation import spans
+from probing.labelled.files import kinds
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
-from probing.labelled.spans import spans
-from probing.labelled.splitting import kinds
 
 LOPSIDED = 0.8  # a class's share from which on always guessing it looks like skill
 MOST_MEASURED = 5_000  # texts that are cut into pieces to say how many are too long

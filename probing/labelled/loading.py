@@ -11,13 +11,10 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.labelled import columns, conll
 from probing.labelled.columns import Columns
-from probing.labelled.conll import WordColumns
-from probing.labelled.files import File, name_file_in_errors
-from probing.labelled.labeled_texts import LabeledDataset, LabeledText
-from probing.labelled.parsed_rows import ParsedRows, Row, Wanted
-from probing.labelled.splitting import split
-from probing.labelled.tags import bio_tags
-from probing.utf8 import guess_message
+from probing.labelled.conll import WordColumns, bio_tags
+from probing.labelled.files import File, name_file_in_errors, split
+from probing.labelled.labeled_texts import LabeledDataset, LabeledText, ParsedRows, Row, Wanted
+from probing.text_files import guess_message
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?")
 PARTS = ("train", "dev", "test")

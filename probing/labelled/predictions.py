@@ -1,4 +1,4 @@
-"""What a taught model said of its test rows, read from the folder that it was saved in."""
+"""Predictions of a fine-tuned model on its test rows, read from its folder."""
 
 from __future__ import annotations
 

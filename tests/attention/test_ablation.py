@@ -8,14 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.ablation import heads_moved, log_odds, random_sets, similarity
-from attention.edits import Ablate, MaskEdge, MaskKey, Uniform, ZeroValue
+from attention.edits import (
+    Ablate,
+    MaskEdge,
+    MaskKey,
+    Uniform,
+    ZeroValue,
+    heads_moved,
+    log_odds,
+    random_sets,
+    similarity,
+)
 from attention.view import View
 from tests.support.traces import record, sentence_trace
-from ui.ablation.edits import describe_edit, describe_edits, edits_of, keep_only, swap_heads, toggle_edits
-from viz.figures.head_marks import mark_heads
-from viz.figures.random_sets import random_sets as random_figure
-from viz.figures.removal_curve import removal_curve
+from ui.ablation import describe_edit, describe_edits, edits_of, keep_only, swap_heads, toggle_edits
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.evaluation import removal_curve
+from viz.figures.head_maps import mark_heads
 from viz.figures.theme import DARK, empty
 
 PLACES = [(layer, head) for layer in range(2) for head in range(3)]

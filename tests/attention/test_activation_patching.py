@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.activation_patching import (
+from attention.comparison import align
+from attention.edits import (
     PatchHead,
     PatchResidual,
     head_patches,
@@ -14,7 +15,6 @@ from attention.activation_patching import (
     random_patches,
     residual_patches,
 )
-from attention.text_alignment import align
 from attention.view import View
 from tests.support.traces import sentence_trace
 

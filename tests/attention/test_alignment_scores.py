@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.alignment_scores import (
+from attention.alignment import (
     NOWHERE,
     HandAligned,
     by_chance,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention.attention_sinks import largest_weight_back, mean_distance_back, without_first
+from attention.roles import largest_weight_back, mean_distance_back, without_first
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.cross_attention import END, Alignment, CrossRowConvention, alignment, diagonal, output_tokens, read
-from attention.display_tokens import DisplayToken
+from attention.alignment import END, Alignment, CrossRowConvention, alignment, diagonal, output_tokens, read
 from attention.record import MapRecord, Unavailable
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from attention.view import DisplayToken
 from tests.support.traces import SENTENCE, record, sentence_trace
 
 # <s> jou er aux échecs: what the decoder reads to write "jouer aux échecs"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.default_link import DefaultLink
-from attention.head_summary import summarize_heads
+from attention.excess import DefaultLink, positional_prior
 from attention.mask import FloatArray
-from attention.positional_prior import positional_prior
+from attention.measures import summarize_heads
 from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace

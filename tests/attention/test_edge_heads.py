@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.edge_heads import edge_score
-from attention.grid import Grid
+from attention.patch_roles import edge_score
+from attention.pictures import Grid
 
 GRID = Grid(8, 12, 1, (0.0, 0.0, 120.0, 80.0))
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from attention.excess import ColumnMeans, excess_map, visible_word_pairs
-from attention.head_summary import summarize_heads
 from attention.mask import FloatArray, Mask
+from attention.measures import summarize_heads
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View

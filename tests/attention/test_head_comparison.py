@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.head_comparison import (
+from attention.comparison import (
+    Aligned,
     AlignedViews,
     best_heads,
     changes,
@@ -16,7 +17,6 @@ from attention.head_comparison import (
 )
 from attention.mask import FloatArray
 from attention.record import MapRecord
-from attention.text_alignment import Aligned
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View
@@ -111,7 +111,7 @@ def test_some_rows_are_rows_of_the_whole() -> None:
 
 
 def test_a_long_text_is_compared_over_spread_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attention.head_comparison.MOST_WORK", 1)
+    monkeypatch.setattr("attention.comparison.MOST_WORK", 1)
     words = " ".join(f"w{at}" for at in range(40))
     one, other = read(words, shares(1, 2, 40, 40)), read(words, shares(2, 2, 40, 40))
     beside = AlignedViews.align(View(one), View(other))

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from attention.default_head import head_of_link
-from attention.head_summary import summarize_heads
-from attention.measures import MEASURES, attention_received, distance, entropy
+from attention.head_search import head_of_link
+from attention.measures import MEASURES, attention_received, distance, entropy, summarize_heads
 from attention.record import MapRecord
 from attention.view import View
 from tests.support.traces import hybrid_trace, sentence_trace

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention.layer_parameters import LayerParameters, Norm, ProjectionParameters
+from attention.walkthrough import LayerParameters, Norm, ProjectionParameters
 
 
 def test_every_trained_number_is_counted_once() -> None:

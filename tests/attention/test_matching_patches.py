@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.grid import Grid
-from attention.matching_patches import same_place
-from attention.picture import Picture
+from attention.comparison import same_place
+from attention.pictures import Grid, Picture
 from attention.tokens import TokenRow
 
 WIDE = Picture(np.zeros((20, 40, 3), np.uint8))

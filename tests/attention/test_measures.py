@@ -6,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from attention.grid_measures import kept_by
-from attention.head_summary import summarize_heads
 from attention.measures import (
     MEASURES,
     OfHeads,
@@ -18,9 +16,11 @@ from attention.measures import (
     distance,
     entropy,
     measures_of,
+    summarize_heads,
     to_punctuation,
     to_same_word,
 )
+from attention.pictures import kept_by
 from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.view import View

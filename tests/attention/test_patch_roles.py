@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention.grid import Grid
 from attention.mask import FloatArray
 from attention.patch_roles import PATCH_ROLES, SHIFTS, observe_patches, places, sampled_patches
+from attention.pictures import Grid
 from attention.record import MapRecord
 from tests.support.seen import COLUMNS, ROWS, START, TOKENS, picture_trace
 from tests.support.traces import sentence_trace

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attention.pooling import max_pool, sample_rows
+from attention.view import max_pool, sample_rows
 
 
 def test_a_thin_diagonal_survives() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from attention.excess import FIRST, PLACES, REACH, SPECIAL, PositionalPrior, places, positional_prior
 from attention.mask import FloatArray, Mask
-from attention.positional_prior import FIRST, PLACES, REACH, SPECIAL, PositionalPrior, places, positional_prior
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View

@@ -7,8 +7,8 @@ import pytest
 
 from attention.excess import excess_map, visible_word_pairs
 from attention.mask import FloatArray
+from attention.patch_roles import RegionLinks, pack, parse_region, region_links, tokens_of, unpack
 from attention.record import MapRecord
-from attention.region_links import RegionLinks, pack, parse_region, region_links, tokens_of, unpack
 from attention.view import View
 from tests.support.seen import START, TOKENS, picture_trace
 

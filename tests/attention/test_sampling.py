@@ -10,7 +10,7 @@ import torch
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from attention.mask import FloatArray
-from attention.sampling import draw, entropy, shape
+from attention.softmax import distribution_entropy, draw, shape
 
 TIED = np.array([1.0, 3.0, 3.0, -1.0, 3.0, 0.5, 0.5])
 
@@ -77,9 +77,9 @@ def test_logits_with_nothing_to_draw_are_refused(odd: Any) -> None:
 
 
 def test_entropy_in_bits() -> None:
-    assert entropy(np.full(8, 1 / 8)) == pytest.approx(3)
-    assert entropy([0.0, 1.0]) == 0
-    assert entropy([0.5, 0.25, 0.25]) == pytest.approx(1.5)
+    assert distribution_entropy(np.full(8, 1 / 8)) == pytest.approx(3)
+    assert distribution_entropy([0.0, 1.0]) == 0
+    assert distribution_entropy([0.5, 0.25, 0.25]) == pytest.approx(1.5)
 
 
 def test_a_draw_is_decided_by_seed_and_place() -> None:

@@ -10,16 +10,15 @@ import pytest
 
 from attention.agreement import mean_maps
 from attention.codec import decode_frame, frame
+from attention.excess import positional_prior
 from attention.external_maps import InvalidAttention, trace
-from attention.head_summary import summarize_heads
-from attention.pooling import far_pool, max_pool
-from attention.positional_prior import positional_prior
+from attention.measures import summarize_heads
 from attention.record import Unavailable
 from attention.roles import observe
-from attention.similarity import compare
 from attention.storage import dump, parse
 from attention.trace import Trace
-from attention.view import View
+from attention.vectors import compare
+from attention.view import View, far_pool, max_pool
 from tests.attention.test_external_maps import maps, row
 
 TOKENS = 7

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention import similarity
+from attention import vectors
 from attention.record import MapRecord
-from attention.similarity import compare, divergences, flat, groups
+from attention.vectors import compare, divergences, flat, groups
 from tests.support.traces import HEADS, LAYERS, sentence_trace
 
 
@@ -57,7 +57,7 @@ def test_several_texts_add_up() -> None:
 
 
 def test_of_a_long_text_fewer_tokens_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity, "MOST_WORK", 250)
+    monkeypatch.setattr(vectors, "MOST_WORK", 250)
     assert compare(sentence_trace()).tokens == 2  # 2 · 250 / (6² heads · 6 keys)
 
 

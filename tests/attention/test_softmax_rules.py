@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.softmax_rules import change_softmax_rules, spreads
+from attention.softmax import change_softmax_rules, spreads
 from tests.attention.test_walkthrough import CASES
 from tests.support.traces import by_hand, numbers, record
+from viz.figures.layers import what_if
 from viz.figures.theme import DARK, LIGHT
-from viz.figures.what_if import what_if
 
 
 def softmax(scores: Any) -> Any:

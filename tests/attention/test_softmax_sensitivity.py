@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from attention.softmax_sensitivity import by_width, slopes, softmax_sensitivity
+from attention.softmax import by_width, slopes, softmax_sensitivity
 from attention.toy_example import softmax
 
 SCORES = np.array([0.3, -1.2, 2.0, 0.0, 0.7])

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attention.alignment import covering_heads, source_coverage
 from attention.record import Unavailable
-from attention.source_coverage import covering_heads, source_coverage
 from inference import LocalBackend, TraceRequest
 from inference.settings import Settings
 from tests.support.tinymodels import save

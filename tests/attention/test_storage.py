@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.record import NoAttention
 from attention.storage import MOST_LINES, MOST_MAPS, dump, parse
 from attention.tokens import TokenRow

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from attention.comparison import Aligned, Place, align, by_characters, by_words
 from attention.record import MapRecord
-from attention.text_alignment import Aligned, Place, align, by_characters, by_words
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from attention.view import View

@@ -7,9 +7,9 @@ import pytest
 
 from attention.mask import Mask
 from attention.record import MapRecord
-from attention.text_pairs import GROUPS, flow, group
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from attention.view import GROUPS, flow, group
 from tests.support.traces import record, sentence_trace
 
 # [CLS] play ##ing [SEP] chess . [SEP]

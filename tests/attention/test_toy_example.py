@@ -11,9 +11,8 @@ import pytest
 
 from attention.mask import Mask
 from attention.record import Record
-from attention.toy_example import Numbers, attend
-from attention.toy_layer import ToyExample, compute_example
-from ui.input.typed_numbers import LARGEST
+from attention.toy_example import Numbers, ToyExample, attend, compute_example
+from ui.input.controls import LARGEST
 from ui.pages.by_hand.descriptions import describe_largest, next_words, printed_against
 from ui.pages.by_hand.example import (
     TOKENS,

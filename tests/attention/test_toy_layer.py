@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention.toy_example import PLAIN, softmax
-from attention.toy_layer import Matrices, ToyRules, compute_example, norm, sinusoidal_positions
+from attention.toy_example import PLAIN, Matrices, ToyRules, compute_example, norm, sinusoidal_positions, softmax
 
 TOKENS, COLUMNS, HEADS, HIDDEN, WORDS = 5, 4, 2, 3, 6
 

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.layer_parameters import LayerParameters, Norm, ProjectionParameters, Rotary
 from attention.mask import Mask
 from attention.walkthrough import (
+    LayerParameters,
+    Norm,
+    ProjectionParameters,
+    Rotary,
     flatten,
     make,
     normalise,

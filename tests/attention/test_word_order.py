@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention.positions import differences, permute_map, shuffle_tokens, swap_words, word_stretches, words
 from attention.record import MapRecord
 from attention.tokens import TokenRow
-from attention.word_order import differences, permute_map, shuffle_tokens, swap_words, word_stretches, words
 from tests.support.traces import SENTENCE, record
 
 # [CLS] play ##ing chess . [SEP] no way [SEP]

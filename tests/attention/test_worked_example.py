@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from attention.mask import Mask
-from attention.walkthrough import weigh
-from attention.worked_example import format_projection, lines, number, products
+from attention.walkthrough import format_projection, lines, number, products, weigh
 from tests.support.traces import numbers, record
 
 DECIMAL = r"-?\d+\.\d\d"

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from attention.cross_attention import CrossRowConvention
+from attention.alignment import CrossRowConvention
 from inference import LocalBackend
 from inference.settings import Settings
-from probing.alignment_scoring import AlignmentRun, AlignmentState, advance
-from probing.alignments import Alignments, load, parse
+from probing.alignments import AlignmentRun, Alignments, AlignmentState, advance, load, parse
 from tests.support.apps import Scripts
 from tests.support.atrest import PATIENCE, click, hears_clicks, rest
 from tests.support.looks import ON_A_PHONE, accessible_and_fits

@@ -9,15 +9,14 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
-from attention.ablation import heads_moved, similarity
-from attention.edits import Ablate, Edit, MaskKey, unpack
+from attention.edits import Ablate, Edit, MaskKey, heads_moved, similarity, unpack
 from inference import LocalBackend, TraceRequest
 from inference.files.embedded import BERT
 from inference.tasks.edit_effects import BlankEffects, VectorEffects
 from tests.support.atrest import PATIENCE, hears_clicks
 from tests.support.browser import Problems
 from tests.support.visitor import DEEP_LINK, matched, open_page, painted, said
-from ui.show.numbers import format_small, times
+from ui.show.text import format_small, times
 
 TEXT = "The animal didn't cross the street because it was too tired."
 SINGLE = [(layer, head) for layer in range(6) for head in range(12)]

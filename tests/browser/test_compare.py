@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from attention.activation_patching import PatchResidual
-from attention.head_comparison import AlignedViews, Changes, changes, same_heads
+from attention.comparison import AlignedViews, Changes, changes, same_heads
+from attention.edits import PatchResidual
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.tasks.edit_effects import BlankEffects

@@ -199,7 +199,7 @@ from functools import partial
 import streamlit as st
 
 from tests.support.traces import sentence_trace
-from attention.head_summary import survey
+from attention.measures import survey
 from attention.view import View
 from viz.components.explore import explore
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from attention.positional_prior import REACH
+from attention.excess import REACH
 from attention.storage import parse
 from attention.view import View
 from inference import LocalBackend, TraceRequest

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.attention_sinks import largest_weight_back
+from attention.roles import largest_weight_back
 from inference import TraceRequest
 from inference.tasks.decoding import NextToken
 from tests.support.atrest import PATIENCE, click, rest

@@ -11,10 +11,9 @@ from playwright.sync_api import Page, expect
 
 from inference import EMBEDDED, LocalBackend
 from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import HitCounts
-from probing.ready_sets import load_ready_set
-from probing.relation_rows import held_out_best, of_relation
-from probing.score import ScoringRun, score
+from probing.formats import load_ready_set
+from probing.results import held_out_best, of_relation
+from probing.score import HitCounts, ScoringRun, score
 from tests.probing.test_score import TABLE, tree
 from tests.support.atrest import PATIENCE, click, rest
 from tests.support.browser import Problems

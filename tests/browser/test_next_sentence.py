@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from attention.text_pairs import flow, group
+from attention.view import flow, group
 from inference import TraceRequest
 from inference.files import embedded
 from inference.tasks.next_sentence import NextSentence

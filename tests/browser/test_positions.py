@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.word_order import shuffle_tokens
+from attention.positions import shuffle_tokens
 from inference import LocalBackend, TraceRequest
 from inference.tasks.order_test import OrderRequest
 from tests.support.atrest import click, rest

@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from attention.roles import names, observe
-from attention.similarity import compare
 from attention.trace import Trace
+from attention.vectors import compare
 from inference import LocalBackend, TraceRequest
-from probing.head_naming import name_heads
-from probing.ready_sets import load_ready_set
+from probing.formats import load_ready_set
+from probing.results import name_heads
 from probing.score import ScoringRun, ScoringState, score
 from tests.support.atrest import PATIENCE, rest
 from tests.support.browser import Problems

@@ -13,7 +13,7 @@ from tests.support.repository import ROOT
 PAGE = """
 import streamlit as st
 
-from ui.show.download import save
+from ui.show.tables import save
 
 state = st.session_state
 state.setdefault("drawn", 0)

@@ -15,7 +15,7 @@ from transformers import MobileBertConfig, MobileBertModel
 
 from attention.measures import as_shares, entropy
 from attention.record import Record
-from attention.softmax_rules import change_softmax_rules
+from attention.softmax import change_softmax_rules
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from tests.support.accessibility import accessibility

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from attention.cross_attention import CrossRowConvention, alignment
+from attention.alignment import CrossRowConvention, alignment
 from attention.edits import MaskEdge, Uniform
 from inference import TraceRequest
 from tests.support.atrest import click, hears_clicks
@@ -21,9 +21,9 @@ from tests.support.browser import Problems
 from tests.support.looks import DESKTOP, accessible_and_fits, each_view, turn
 from tests.support.translators import TEXT, Translator, best_head
 from tests.support.visitor import DEEP_LINK, file_of, known, open_page, painted, read, says, stands, table_of
-from ui.input.parts import NAMES
+from ui.input.sidebar import NAMES
 from ui.pages.translate.options import CLICKS, SHOWS, SIDES, WAYS
-from ui.show.numbers import likelihood, percent
+from ui.show.text import likelihood, percent
 
 CHART = ".js-plotly-plot .main-svg"
 MAIN = {"beams": "[data-testid='stDataFrame']", "heads": "[data-painted]"}  # elsewhere a chart

@@ -13,8 +13,8 @@ from attention import edits
 from tests.fuzz.door import Door
 from tests.fuzz.harming import harmed_words, queries, whole_texts
 from tests.support.asking import asked
-from ui.input.hidden_words import parse as hidden
-from ui.input.typed_numbers import read_number
+from ui.input.controls import parse as hidden
+from ui.input.controls import read_number
 from ui.pages.generate.prompt import read_path
 from ui.paths import ROOT
 from ui.state import params, view_state

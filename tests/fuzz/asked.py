@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import headlight
 from attention.external_maps import InvalidAttention
-from headlight import exports
+from headlight import notebook
 from inference import EMBEDDED, LocalBackend, TraceRequest
 from inference.files.embedded import TRANSLATOR
 from inference.settings import Settings
@@ -91,8 +91,8 @@ view_arguments = st.fixed_dictionaries(
 def _view(asked: dict[str, Any]) -> None:
     shown = headlight.view(**asked)
     for name in ("csv", "json"):
-        exports.FORMATS[name](shown.view, shown.selection)
-    ElementTree.fromstring(exports.FORMATS["svg"](shown.view, shown.selection))
+        notebook.FORMATS[name](shown.view, shown.selection)
+    ElementTree.fromstring(notebook.FORMATS["svg"](shown.view, shown.selection))
 
 
 def _cell(asked: dict[str, Any]) -> None:
@@ -110,7 +110,7 @@ def _in_memory() -> tuple[Any, Any]:
 
 def _explore(asked: dict[str, Any]) -> None:
     shown = headlight.explore(*_in_memory(), **asked)
-    assert exports.FORMATS["csv"](shown.view, shown.selection)
+    assert notebook.FORMATS["csv"](shown.view, shown.selection)
 
 
 DOORS = (

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from PIL import Image
 
-from attention.grid import Grid
-from attention.head_summary import summarize_heads
-from attention.picture import Picture
+from attention.measures import summarize_heads
+from attention.pictures import Grid, Picture
 from attention.storage import dump
 from attention.storage import parse as trace_of
 from attention.view import View

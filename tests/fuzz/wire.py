@@ -23,8 +23,7 @@ from attention.storage import dump
 from attention.trace import Trace
 from i18n import gettext_lazy
 from inference import TraceRequest, UserError
-from serving.serialization import HEAD, MAGIC, checksum_of, pack, unpack
-from serving.type_registry import InvalidFrame
+from serving.protocol import HEAD, MAGIC, InvalidFrame, checksum_of, pack, unpack
 from tests.fuzz.door import Door
 from tests.fuzz.files import TRACES
 from tests.fuzz.harming import harmed, harmed_tree, queries, values, whole_texts
@@ -34,9 +33,8 @@ from ui.pages.teach import routes as teach
 from ui.pages.vectors import routes as vectors
 from ui.routes import classes, exports, pictures, selection_tokens, traces
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
-from ui.server import health, metrics
-from ui.server.headers import SecurityHeaders
-from ui.server.host_guard import Guard
+from ui.server import metrics
+from ui.server.guard import Guard, SecurityHeaders
 from ui.server.metrics import RequestMetrics
 from ui.server.visitor import VisitorCookie
 from ui.show.selection_tokens import FIELDS, apply_selection
@@ -44,16 +42,17 @@ from ui.state.selection import changes
 from ui.state.selection_token import KeptSelection, SelectionToken
 from ui.state.view_state import ViewState, parse, to_query
 from viz.components.block import block
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.content import CHOICES
 from viz.components.matrices import matrices
 from viz.components.picture import picture
 from viz.components.stack import stack
 from viz.components.token_strip import token_strip
 from viz.components.tokenizer_steps import tokenizer_steps
 from viz.components.tree import tree
-from viz.figures import head_map
+from viz.figures import head_maps
 
-ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors, health)
+ROOMS = (traces, selection_tokens, classes, exports, pictures, bertviz_views, teach, vectors)
+ROUTES = (*(route for room in ROOMS for route in room.routes()), *metrics.health_routes())
 
 # --- frames -------------------------------------------------------------------------------------------------------
 
@@ -135,16 +134,15 @@ def _kept(said: Any) -> None:
 
 @cache
 def client() -> TestClient:
-    ours = [route for room in ROOMS for route in room.routes()]
     middleware = [Middleware(RequestMetrics), Middleware(SecurityHeaders), Middleware(Guard), Middleware(VisitorCookie)]
     return TestClient(
-        Starlette(routes=[*ours, Route(metrics.ADDRESS, metrics.metrics)], middleware=middleware), "http://localhost"
+        Starlette(routes=[*ROUTES, Route(metrics.ADDRESS, metrics.metrics)], middleware=middleware), "http://localhost"
     )
 
 
 @cache
 def _paths() -> tuple[str, ...]:
-    return tuple(route.path for room in ROOMS for route in room.routes())
+    return tuple(route.path for route in ROUTES)
 
 
 @cache
@@ -221,7 +219,7 @@ DOORS = (
     Door(
         "a chart's event",
         harmed_tree([{"selection": {"points": [{"customdata": [1, 2]}]}}]),
-        head_map.picked_head,
+        head_maps.picked_head,
         (),
         2,
     ),

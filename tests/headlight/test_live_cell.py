@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import headlight
 from headlight.widget import Widget
 from tests.headlight.test_page import shown
-from viz.components.explore import answers
+from viz.components.explore import content
 
 HOSTILE = "</script><img src=x onerror=parent.pwned=1>"
 # A notebook's page: a cell inside a shadow root, and a model that hands everything to Python.
@@ -103,9 +103,9 @@ def test_a_live_cell_draws_and_is_heard(page: Page, width: int, dark: bool) -> N
 @pytest.mark.slow
 def test_what_the_kernel_refuses_is_told_in_its_place(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_asked: object) -> bytes:
-        raise answers.BadRequest("Not today.")
+        raise content.BadRequest("Not today.")
 
-    monkeypatch.setitem(answers.OF_A_VIEW, "rows", refuse)
+    monkeypatch.setitem(content.OF_A_VIEW, "rows", refuse)
     open_cell(page, headlight.view([[[0.9, 0.1], [0.4, 0.6]]], ["a", "cat"]).widget(), dark=False)
     expect(page.locator(".notice")).to_contain_text("Not today.")
     expect(page.get_by_role("button", name="Try again")).to_be_visible()

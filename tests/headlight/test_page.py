@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import headlight
-from headlight import page
+from headlight import notebook
 
 
 def shown(tokens: list[str], layers: int = 2, heads: int = 3) -> headlight.Shown:
@@ -47,7 +47,7 @@ def embedded(content: str) -> Any:
 def test_as_many_maps_as_there_is_room_for(count: int, said: str, maps: int) -> None:
     made = shown([f"w{at}" for at in range(count)])
     cell = made._repr_html_()
-    assert len(cell.encode()) <= page.LARGEST
+    assert len(cell.encode()) <= notebook.LARGEST
     content = inside(cell)
     assert said in content
     assert embedded(content)["absent"].endswith("A file has room for more: .save(path) writes one.")
@@ -61,14 +61,14 @@ def test_a_text_too_long_for_any_page_is_told() -> None:
     made = shown([f"w{at}" for at in range(30)])
     assert "too long for a page" not in made._repr_html_()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "LARGEST", 100_000)
+        patch.setattr(notebook, "LARGEST", 100_000)
         assert made._repr_html_().startswith("<p>Headlight: a text of 30 tokens is too long")
 
 
 def test_many_heads_have_smaller_small_maps_sooner_than_no_map_of_the_chosen_head() -> None:
     made = shown([f"w{at}" for at in range(100)], layers=12, heads=20)
     cell = made._repr_html_()
-    assert len(cell.encode()) <= page.LARGEST
+    assert len(cell.encode()) <= notebook.LARGEST
     held = embedded(inside(cell))
     assert held["grid"]["shape"] == [12, 20, 24, 24]
     assert held["maps"]

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import headlight
-from headlight.exports import FORMATS
-from headlight.shown import Shown
+from headlight.notebook import FORMATS, Shown
 from ui.run.services import TraceStore
 from viz.colors import diverging_ramp
-from viz.components.explore import answers
+from viz.components.explore import content
 from viz.components.explore.content import payload
 from viz.static.head import color_weights
 
@@ -35,7 +34,7 @@ def test_the_page_is_told_and_offers_no_measures() -> None:
     drawn = payload(made.view, made._survey, made.selection, "", "", 0)  # noqa: SLF001
     assert (drawn["signed"], drawn["measures"]) == (True, [])
     assert (drawn["choices"]["order"], drawn["choices"]["by"]) == (["layer", "focus"], ["weight"])
-    header = answers.grid(made._survey, None)  # noqa: SLF001
+    header = content.grid(made._survey, None)  # noqa: SLF001
     assert b'"dtype": "signed8"' in header
     assert '"coding":"signed8"' in made._repr_html_().replace("&quot;", '"').replace(": ", ":")
 

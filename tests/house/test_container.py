@@ -19,7 +19,7 @@ from tests.support.dockerfiles import Instruction, instructions, let_through, st
 from tests.support.repository import ROOT, files
 from tests.support.running import free_port
 from tools.install import NEWEST, OLDEST
-from ui.server import health
+from ui.server import metrics
 
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 FOUND = instructions(TEXT)
@@ -164,7 +164,7 @@ class Asked(BaseHTTPRequestHandler):
     status = 200
 
     def do_GET(self) -> None:
-        self.send_response(self.status if self.path in {route.path for route in health.routes()} else 404)
+        self.send_response(self.status if self.path in {route.path for route in metrics.health_routes()} else 404)
         self.end_headers()
 
     def log_message(self, *_said: object) -> None:

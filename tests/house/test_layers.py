@@ -147,7 +147,7 @@ def test_imports_run_one_way() -> None:
         ("ui/a.py", "import plotly.graph_objects as go", "plotly belongs in viz"),
         ("ui/a.py", "from pages import explore", "ui may import"),
         ("ui/a.py", "from ray import serve", "ray belongs in serving"),
-        ("ui/a.py", "from training.finetune.fine_tune import teach", "of training, ui may import training.jobs alone"),
+        ("ui/a.py", "from training.finetune.command import teach", "of training, ui may import training.jobs alone"),
         ("pages/a.py", "import training.jobsearch", "of training, pages may import training.jobs alone"),
         ("inference/a.py", "import streamlit as st", "streamlit belongs in app, pages, ui"),
         ("bench/a.py", "from starlette.routing import Route", "starlette belongs in"),

@@ -15,7 +15,7 @@ from tests.support.repository import ROOT, files
 def page_of(module: str) -> str | None:
     """The page that a module belongs to, None for one that is shared.
 
-    >>> page_of("ui.pages.cause.metric"), page_of("pages.cause"), page_of("ui.show.numbers"), page_of("ui.pages")
+    >>> page_of("ui.pages.cause.metric"), page_of("pages.cause"), page_of("ui.show.text"), page_of("ui.pages")
     ('cause', 'cause', None, None)
     """
     parts = module.split(".")
@@ -49,15 +49,15 @@ def test_every_folder_of_a_page_has_its_page() -> None:
     [
         ("ui.pages.cause.metric", "ui.pages.cause.experiment", False),
         ("pages.cause", "ui.pages.cause.metric", False),
-        ("pages.cause", "ui.show.numbers", False),
+        ("pages.cause", "ui.show.text", False),
         ("app", "ui.pages.vectors.routes", False),
         ("tests.ui.pages.cause.test_watch", "ui.pages.cause.metric", False),
         ("ui.pages.cause.metric", "ui.pages.find.words", True),
         ("ui.pages.cause.metric", "ui.pages.causes", True),
         ("pages.cause", "ui.pages.find.words", True),
         ("pages.cause", "pages.find", True),
-        ("ui.show.numbers", "ui.pages.find.words", True),
-        ("viz.figures.bars", "ui.pages.find.words", True),
+        ("ui.show.text", "ui.pages.find.words", True),
+        ("viz.figures.token_bars", "ui.pages.find.words", True),
     ],
 )
 def test_a_lent_module_is_found(module: str, other: str, wrong: bool) -> None:

@@ -12,13 +12,13 @@ from attention.edits import unpack
 from attention.measures import MEASURES
 from headlight.token_rows import row
 from i18n import error_message, gettext_lazy, translate, use_language
-from inference.catalogue import missing_head
-from inference.catalogue.cards import EMBEDDED_CARD
-from inference.files import folders
+from inference.catalogue import listing
+from inference.catalogue.listing import EMBEDDED_CARD
+from inference.files import sources
 from inference.hub_cards import ModelCard
 from inference.settings import Settings
 from inference.task_heads import MASKED
-from inference.text.validation import check_text
+from inference.text.encoding import check_text
 from probing import alignments, formats
 from probing.labelled.data_checks import Balance
 from probing.labelled.files import File
@@ -41,7 +41,7 @@ FEW = b"text,label\na,x\nb,x\n"
             "第二段文本的第 2 位有控制字符 U+0000，任何模型都读不了。请删掉它。",
         ),
         (
-            lambda: folders.resolve("/x", []),
+            lambda: sources.resolve_folder("/x", []),
             "Local folders are switched off; the operator can allow some with HEADLIGHT_MODEL_FOLDERS. Use"
             ' a hub id such as "google-bert/bert-base-uncased".',
             "本地文件夹没有开放；管理者可以用 HEADLIGHT_MODEL_FOLDERS 允许一些。请用模型库的名称，例如"
@@ -90,8 +90,8 @@ def test_a_refusal_is_told_in_chinese(do: Callable[[], Any], english: str, chine
 def test_a_missing_head_is_told_with_the_models_that_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
     here = ModelCard("a", gettext_lazy("MiniLM (embedded)"), "encoder", "", "masked words", None, "", downloaded=True)
     there = [ModelCard(name, name, "encoder", "", "masked words", None, "") for name in ("b/b", "c/c")]
-    monkeypatch.setattr(missing_head, "catalogue", lambda _settings: [here, *there])
-    refusal = missing_head.refusal(MASKED, "GPT-2", Settings())
+    monkeypatch.setattr(listing, "catalogue", lambda _settings: [here, *there])
+    refusal = listing.refusal(MASKED, "GPT-2", Settings())
     assert refusal.message == (
         "GPT-2 has no head that guesses masked words. On this machine MiniLM (embedded) would do. On the hub b/b or c/c"
         " would do."

@@ -10,7 +10,7 @@ import pytest
 
 from inference.cancellation import GONE, Cancelled, CancelToken, check, current_token, use_token, wait
 from inference.record import capture
-from inference.record.layer_modules import block_of
+from inference.record.records import block_of
 from tests.support.architectures import Architecture, build, inputs, named
 
 capture.install()

@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from inference.cancellation import Cancelled, CancelToken, use_token
-from inference.fair_queue import FairSemaphore
+from inference.scheduling import FairSemaphore
 
 
 def test_who_waits_is_counted_until_a_place_is_free() -> None:

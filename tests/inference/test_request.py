@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from inference.request import TraceRequest
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from inference.request import TraceRequest
-from inference.request_keys import key_of, size_of
+from inference.request import TraceRequest, key_of, size_of
 
 
 @dataclass(frozen=True)

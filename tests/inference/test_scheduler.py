@@ -14,7 +14,7 @@ import pytest
 
 from inference import cancellation
 from inference.errors import UserError
-from inference.scheduler import BUSY, Scheduler
+from inference.scheduling import BUSY, Scheduler
 
 AT_ONCE = -1.0  # seconds: whatever is looked at has taken longer
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux knows priorities of single threads")

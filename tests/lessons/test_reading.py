@@ -7,9 +7,8 @@ import re
 import pytest
 
 from lessons.checks import CHECKS
-from lessons.reading import MOST_BYTES, Unreadable, lesson_of
+from lessons.reading import MOST_BYTES, Unreadable, lesson_of, lines
 from lessons.schema import CheckCall, Lesson
-from lessons.toml_lines import lines
 from tests.support.repository import ROOT
 
 LEAST = 'title = "One"\nminutes = 5\n[[step]]\ntitle = "First"\ntext = "Look."\n'

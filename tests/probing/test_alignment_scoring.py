@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.cross_attention import CrossRowConvention
+from attention.alignment import CrossRowConvention
 from attention.record import MapRecord
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from inference import EMBEDDED, LocalBackend, UserError
 from inference.settings import Settings
-from probing.alignment_scoring import CHUNK, AlignmentRun, AlignmentState, advance
-from probing.alignments import parse
-from probing.intervals import wilson
+from probing.alignments import CHUNK, AlignmentRun, AlignmentState, advance, parse
+from probing.statistics import wilson
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 

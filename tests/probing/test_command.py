@@ -13,7 +13,7 @@ import pytest
 from probing import command
 from probing import score as scoring
 from probing.__main__ import main
-from probing.run_state import StateFile
+from probing.score import StateFile
 from tests.probing.test_formats import GAP
 from tests.probing.test_score import SENTENCES, TABLE, UNKNOWN, tree
 from tests.support.tinymodels import save

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from probing.controlled_change import LEAST, compare_with_control, mean_of
-from probing.paired_test import LEVEL, holm, two_sided
-from probing.text_pairs import TextPair, groups
+from probing.statistics import LEVEL, holm, two_sided
+from probing.text_pairs import LEAST, TextPair, compare_with_control, groups, mean_of
 
 
 def drawn(seed: int, texts: int, controls: int, heads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.encodings import guess
+from probing.text_files import guess
 
 TEXTS = {
     "French": (

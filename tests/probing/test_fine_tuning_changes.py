@@ -13,14 +13,14 @@ from probing import fine_tuning_changes
 from probing.fine_tuning_changes import (
     ChangeFacts,
     ComparedSentence,
+    compare_drift,
     lead_threshold,
     load_by_model,
     mean,
     mean_lead,
     save_arrays,
-    test_against_control,
 )
-from probing.paired_test import LEVEL
+from probing.statistics import LEVEL
 
 SETS, SENTENCES, HEADS = 100, 8, 6
 
@@ -36,7 +36,7 @@ def moved(sets: int, seed: int = 0) -> FloatArray:
 @pytest.mark.slow
 def test_a_twin_like_the_task_is_seldom_taken_for_less() -> None:
     """Task and twin drawn from the same, as if all labels had been shuffled to begin with."""
-    told = [test_against_control(task, twin) for task, twin in zip(moved(SETS), moved(SETS, seed=1), strict=True)]
+    told = [compare_drift(task, twin) for task, twin in zip(moved(SETS), moved(SETS, seed=1), strict=True)]
     covered = np.mean([(one.more.low <= 0) & (one.more.high >= 0) for one in told])
     assert 0.9 <= covered <= 0.99
     lucky = sum(len(one.more_heads) > 0 for one in told)
@@ -46,14 +46,14 @@ def test_a_twin_like_the_task_is_seldom_taken_for_less() -> None:
 def test_a_task_that_moves_a_head_further_is_found() -> None:
     twin = moved(1)[0]
     further = twin + moved(1, seed=1)[0] * [[0, 0, 0], [0, 8, 0]]
-    told = test_against_control(further, twin)
+    told = compare_drift(further, twin)
     assert told.more_heads.tolist() == [4]
     assert told.more.low[4] > 0
-    assert test_against_control(twin, further).more_heads.size == 0
+    assert compare_drift(twin, further).more_heads.size == 0
 
 
 def test_the_same_training_goes_nowhere_beyond_itself() -> None:
-    told = test_against_control(moved(1)[0], moved(1)[0])
+    told = compare_drift(moved(1)[0], moved(1)[0])
     assert not told.more.mean.any()
     assert (told.p == 1).all()
 

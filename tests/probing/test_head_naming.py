@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from probing.corpus import AnnotatedCorpus
-from probing.head_naming import name_heads
-from probing.hit_counts import HitCounts, RelationCounts
-from probing.paired_test import LEVEL
+from probing.results import name_heads
+from probing.score import HitCounts, RelationCounts
+from probing.statistics import LEVEL
 
 LAYERS, HEADS, LINKS = 2, 3, 24
 TREES = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64, together=True)

@@ -14,12 +14,12 @@ import pytest
 from scipy.stats import binomtest
 
 from attention.annotations import AnnotatedText, Link
-from probing import baselines
+from probing import statistics
 from probing.corpus import ALL, AnnotatedCorpus
-from probing.hit_counts import HitCounts, RelationCounts
-from probing.intervals import wilson
-from probing.ready_sets import load_ready_set
-from probing.relation_rows import held_out_best, rows, to_csv, to_json
+from probing.formats import load_ready_set
+from probing.results import held_out_best, rows, to_csv, to_json
+from probing.score import HitCounts, RelationCounts
+from probing.statistics import wilson
 from tests.support.present import present
 
 LAYERS, HEADS = 2, 3
@@ -114,7 +114,7 @@ def test_a_tally_survives_json() -> None:
 
 def test_the_fixed_offset_is_the_most_frequent_and_of_equals_the_shortest() -> None:
     for cues, best in (({-3: 4, 1: 5, 2: 1}, 1), ({-3: 4, 2: 4, 5: 4}, 2), ({-1: 2, 1: 2}, 1)):
-        assert baselines.best(cues, {}, candidates=False) == best
+        assert statistics.best(cues, {}, candidates=False) == best
 
 
 @pytest.mark.parametrize(("source", "target", "other", "nearest"), [(0, 1, 3, 1), (0, 3, 1, 0), (2, 1, 3, 0)])
@@ -122,33 +122,33 @@ def test_the_nearest_candidate_begins_nearest_and_a_tie_is_none(
     source: int, target: int, other: int, nearest: int
 ) -> None:
     link = Link("coref", source, target, (other,))
-    assert baselines.cue(item(link), link) & baselines.NEAREST == nearest
+    assert statistics.cue(item(link), link) & statistics.NEAREST == nearest
 
 
 def test_the_first_and_the_sentences_first_candidate_are_rules() -> None:
     text = "In May the aunt met Ann. Bob saw her."
     units = tuple((text.index(word), text.index(word) + len(word)) for word in ("her", "aunt", "Bob"))
     aunt, bob = Link("coref", 0, 1, (2,)), Link("coref", 0, 2, (1,))
-    assert baselines.cue(AnnotatedText(text, units, (aunt,)), aunt) == baselines.FIRST
-    assert baselines.cue(AnnotatedText(text, units, (bob,)), bob) == baselines.NEAREST | baselines.SUBJECT
+    assert statistics.cue(AnnotatedText(text, units, (aunt,)), aunt) == statistics.FIRST
+    assert statistics.cue(AnnotatedText(text, units, (bob,)), bob) == statistics.NEAREST | statistics.SUBJECT
 
 
 def test_the_rule_between_candidates_is_the_best_of_three() -> None:
-    near, first, subject = baselines.NEAREST, baselines.FIRST, baselines.SUBJECT
+    near, first, subject = statistics.NEAREST, statistics.FIRST, statistics.SUBJECT
     reported = {near: 4, first: 6}
-    assert baselines.best({near: 6, first: 4}, {near: 6, first: 4}, candidates=True) == near
-    assert baselines.best({near: 4, first: 6}, reported, candidates=True) == first
-    assert baselines.best({near: 4, first | subject: 2, subject: 4}, {subject: 6}, candidates=True) == subject
-    assert baselines.best({near: 5, first: 5}, reported, candidates=True) == first, "of equals the harder to beat"
-    assert baselines.best({near: 6, first: 4}, reported, candidates=True) == baselines.GUESS, "never below chance"
+    assert statistics.best({near: 6, first: 4}, {near: 6, first: 4}, candidates=True) == near
+    assert statistics.best({near: 4, first: 6}, reported, candidates=True) == first
+    assert statistics.best({near: 4, first | subject: 2, subject: 4}, {subject: 6}, candidates=True) == subject
+    assert statistics.best({near: 5, first: 5}, reported, candidates=True) == first, "of equals the harder to beat"
+    assert statistics.best({near: 6, first: 4}, reported, candidates=True) == statistics.GUESS, "never below chance"
 
 
 def test_the_pronouns_of_the_app_have_a_rule_above_chance() -> None:
     items = load_ready_set("pronouns").items
-    halves = [Counter(baselines.cue(each, link) for each in items[at::2] for link in each.links) for at in (0, 1)]
-    assert [baselines.count_found(half, baselines.NEAREST, candidates=True) for half in halves] == [10, 8]
-    rule = baselines.best(halves[0], halves[1], candidates=True)
-    assert (rule, baselines.count_found(halves[1], rule, candidates=True)) == (baselines.FIRST, 12)
+    halves = [Counter(statistics.cue(each, link) for each in items[at::2] for link in each.links) for at in (0, 1)]
+    assert [statistics.count_found(half, statistics.NEAREST, candidates=True) for half in halves] == [10, 8]
+    rule = statistics.best(halves[0], halves[1], candidates=True)
+    assert (rule, statistics.count_found(halves[1], rule, candidates=True)) == (statistics.FIRST, 12)
 
 
 def test_a_head_beside_a_guess_has_the_binomial_test() -> None:

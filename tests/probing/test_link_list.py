@@ -6,8 +6,8 @@ import numpy as np
 
 from attention.annotations import AnnotatedText, Link
 from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import HitCounts
-from probing.link_list import list_links
+from probing.results import list_links
+from probing.score import HitCounts
 from tests.support.present import present
 
 UNITS = ((0, 1), (2, 3), (4, 5))

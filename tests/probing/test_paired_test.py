@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, false_discovery_control
 
-from probing import paired_test
-from probing.paired_test import LEVEL, by_sentence, holm, sign_flip_test, sign_flips
+from probing import statistics
+from probing.statistics import LEVEL, by_sentence, holm, sign_flip_test, sign_flips
 
 
 def every_flip(sums: np.ndarray) -> float:
@@ -49,7 +49,7 @@ def test_a_gain_and_the_same_loss_mirror_each_other() -> None:
 
 @pytest.mark.parametrize("most", [1, 700, 2**18])
 def test_a_two_sided_test_is_twice_the_smaller_tail(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paired_test, "MOST_POINTS", most)
+    monkeypatch.setattr(statistics, "MOST_POINTS", most)
     sums = np.random.default_rng(6).integers(-4, 5, (120, 7))
     expected = np.minimum(2 * np.minimum(sign_flips(sums), sign_flips(-sums)), 1)
     np.testing.assert_allclose(sign_flip_test(sums), expected, rtol=1e-9, atol=1e-10)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from inference.errors import UserError
-from probing import formats, parquet, text_pairs
+from probing import formats, text_files, text_pairs
 from probing.delimited import rows
 from probing.labelled.columns import Columns
 from probing.labelled.files import File
@@ -52,7 +52,7 @@ def test_numbers_of_classes_become_their_names() -> None:
         "text": {"dtype": "string", "_type": "Value"},
         "ner": {"feature": {"names": ["O", "B-PER"], "_type": "ClassLabel"}, "_type": "Sequence"},
     }
-    found = parquet.json_lines(saved({"text": ["a", "b"], "label": [1, 7], "ner": [[0, 1], [1]]}, features))
+    found = text_files.json_lines(saved({"text": ["a", "b"], "label": [1, 7], "ner": [[0, 1], [1]]}, features))
     assert [json.loads(line) for line in found.splitlines()] == [
         {"text": "a", "label": "good", "ner": ["O", "B-PER"]},
         {"text": "b", "label": 7, "ner": ["B-PER"]},
@@ -81,9 +81,9 @@ def test_a_damaged_parquet_file_is_named(content: bytes) -> None:
 
 
 def test_a_parquet_file_too_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "MOST_BYTES", 10)
+    monkeypatch.setattr(text_files, "MOST_BYTES", 10)
     with pytest.raises(UserError, match="when unpacked"):
-        parquet.json_lines(saved({"text": ["a" * 100]}))
+        text_files.json_lines(saved({"text": ["a" * 100]}))
 
 
 def test_a_folder_is_named_with_the_files_to_give(tmp_path: Path) -> None:

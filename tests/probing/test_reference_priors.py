@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attention.positional_prior import PLACES
+from attention.excess import PLACES
 from inference import LocalBackend
-from inference.catalogue.cards import EMBEDDED_CARD, OWN_CARDS
+from inference.catalogue.listing import EMBEDDED_CARD, OWN_CARDS
 from inference.settings import Settings
 from probing.reference_priors import STORED, measure_priors, store, stored_priors
 

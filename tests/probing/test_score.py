@@ -16,7 +16,7 @@ from inference.settings import Settings
 from inference.tasks.link_hits import LinksQuestion, RandomLinksQuestion
 from probing import formats
 from probing import score as scoring
-from probing.relation_rows import rows
+from probing.results import rows
 from probing.score import ScoringRun, ScoringState, score
 from tests.attention.test_annotations import by_hand
 from tests.support.tinymodels import save

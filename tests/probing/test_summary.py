@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import HitCounts, RelationCounts
-from probing.score import ScoringState
-from probing.summary import summary
+from probing.results import summary
+from probing.score import HitCounts, RelationCounts, ScoringState
 
 LINKS, SHAPE = 30, (2, 2, 3)
 CORPUS = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "0" * 64)

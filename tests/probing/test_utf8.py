@@ -17,7 +17,7 @@ from inference.errors import UserError
 from probing import alignments, formats, text_pairs
 from probing.labelled.files import File
 from probing.labelled.loading import TaskFiles, read_labeled, read_tagged
-from probing.utf8 import decode_text, decoded_or_guessed
+from probing.text_files import decode_text, decoded_or_guessed
 from ui.input.text_files import decode_table
 from ui.pages.next_sentence import pairs_table
 from ui.pages.vectors.sentence_files import parse_table

@@ -17,9 +17,8 @@ import yaml  # type: ignore[import-untyped]
 from inference import TraceRequest, UserError
 from inference.settings import Settings
 from serving import cluster
-from serving.client import STRANGER
 from serving.protocol import TOKEN
-from serving.remote_backend import RemoteBackend
+from serving.remote_backend import STRANGER, RemoteBackend
 from tests.serving.nodes import name_of
 from tests.support.repository import ROOT
 from tests.support.running import free_port

@@ -18,12 +18,10 @@ from urllib3.exceptions import ProtocolError, ReadTimeoutError
 from inference import EMBEDDED, LocalBackend, TraceRequest, UserError
 from inference.settings import Settings
 from inference.tasks.text_sizes import TextSizes
-from serving import client
-from serving.client import NOBODY, STRANGER, Caller
-from serving.protocol import TYPE
-from serving.remote_backend import RemoteBackend, from_env
-from serving.serialization import pack
-from serving.subprocess_backend import SubprocessBackend
+from serving import remote_backend
+from serving.model_process import SubprocessBackend
+from serving.protocol import TYPE, pack
+from serving.remote_backend import NOBODY, STRANGER, Caller, RemoteBackend, from_env
 from tests.support.asking import asked
 from tests.support.service import asking
 from ui.run import services
@@ -155,14 +153,14 @@ def test_a_silent_connection_is_given_up_in_its_time(monkeypatch: pytest.MonkeyP
     """And is not read then, which would wait for the same time again."""
     monkeypatch.setattr(HTTPConnection, "getresponse", lambda _: pytest.fail("It was read."))
     with socket.create_server(("127.0.0.1", 0)) as server:
-        pool, start = client.connections_to(f"http://127.0.0.1:{server.getsockname()[1]}")
+        pool, start = remote_backend.connections_to(f"http://127.0.0.1:{server.getsockname()[1]}")
         with pytest.raises(ReadTimeoutError):
             pool.urlopen("POST", f"{start}/", body=b"?", timeout=Timeout(read=0.1), retries=False)
         pool.close()
 
 
 def test_no_more_is_taken_in_than_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "MOST_ANSWERED", 100)
+    monkeypatch.setattr(remote_backend, "MOST_ANSWERED", 100)
     for stated in ("", "101"):
         answer = reply(200, pack("x" * 200), **{"content-length": stated})
         with pytest.raises(UserError, match=re.escape(NOBODY)):
@@ -177,7 +175,7 @@ def test_a_proxy_is_on_the_way_to_other_machines_only(monkeypatch: pytest.Monkey
         ("http://computes.example/behind", True, "http://computes.example/behind"),
         ("https://computes.example/behind", True, "/behind"),
     ):
-        pool, start = client.connections_to(address)
+        pool, start = remote_backend.connections_to(address)
         assert (pool.proxy is not None, start) == (proxied, before)
 
 

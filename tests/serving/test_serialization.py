@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 
 import inference.tasks
 from attention.edits import Ablate
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import LazyMessage, gettext_lazy, ngettext_lazy
 from inference import LocalBackend, TraceRequest, UserError
 from inference.files.embedded import TRANSLATOR
 from inference.tasks.model_request import ModelRequest
-from serving import serialization, type_registry
-from serving.serialization import blocks_of, pack, pieces, unpack
-from serving.type_registry import InvalidFrame
+from serving import protocol
+from serving.protocol import InvalidFrame, blocks_of, pack, pieces, unpack
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -149,12 +148,12 @@ def stated() -> list[type]:
 
 @pytest.mark.parametrize("kind", stated())
 def test_every_class_of_questions_and_answers_has_a_place_in_a_frame(kind: type) -> None:
-    assert type_registry.class_of(type_registry.name_of(kind)) is kind
+    assert protocol.class_of(protocol.name_of(kind)) is kind
 
 
 HOSTILE = [
     b"",
-    serialization.MAGIC,
+    protocol.MAGIC,
     pack((1, 2))[:-1],
     b"HLV1" + pack((1, 2))[4:],
     pack((1, 2)).replace(b"\1\2", b"\1\7"),
@@ -169,8 +168,8 @@ def test_what_is_cut_short_or_changed_is_refused(data: bytes) -> None:
 
 
 def framed(tree: bytes, body: bytes = b"") -> bytes:
-    whole = tree + b"\0" * (-len(tree) % serialization.ALIGNED if body else 0) + body
-    return serialization.HEAD.pack(serialization.MAGIC, serialization.checksum_of(len(tree), whole), len(tree)) + whole
+    whole = tree + b"\0" * (-len(tree) % protocol.ALIGNED if body else 0) + body
+    return protocol.HEAD.pack(protocol.MAGIC, protocol.checksum_of(len(tree), whole), len(tree)) + whole
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,9 @@ from inference import LocalBackend, TraceRequest, UserError, cancellation
 from inference.cancellation import Cancelled, wait
 from inference.settings import Settings
 from serving import request_headers
-from serving.batches import Batcher
-from serving.protocol import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE
-from serving.serialization import pack, unpack
+from serving.protocol import ABOUT, ANSWER, DEADLINE, LIVE, READY, TOKEN, TRACES, TYPE, pack, unpack
+from serving.queue import Batcher, QueueFull, WorkQueue
 from serving.service import GONE, Service, main
-from serving.work_queue import QueueFull, WorkQueue
 from tests.support.service import asking
 
 LOCAL = "http://127.0.0.1"

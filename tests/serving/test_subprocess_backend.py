@@ -28,8 +28,7 @@ from inference.request import EMBEDDED
 from inference.settings import Settings
 from serving import model_process as process_of_model
 from serving import worker
-from serving.model_process import ModelProcess, PendingAnswers
-from serving.subprocess_backend import SubprocessBackend, is_foreign
+from serving.model_process import ModelProcess, PendingAnswers, SubprocessBackend, is_foreign
 from tests.support.fakehub import COMMIT, FakeHub, serving
 from tests.support.tinymodels import save
 

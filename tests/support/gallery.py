@@ -15,44 +15,50 @@ from attention.complexity import CostSizes, QuadraticFit
 from attention.mask import FloatArray
 from attention.positions import by_distance, sinusoidal, t5_buckets
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.ablated_parts import ablated_parts
-from viz.figures.activation import activation
-from viz.figures.alignment import alignment_map
-from viz.figures.bars import bars
-from viz.figures.by_layer import MapSize
-from viz.figures.calibration import Bin, calibration
-from viz.figures.change_and_effect import change_and_effect
-from viz.figures.complexity import growth
-from viz.figures.confusion import confusion
-from viz.figures.contexts import context_lines
-from viz.figures.cosine import cosine_map
-from viz.figures.cost import memory, operation_shares, seconds
-from viz.figures.distance import distance_by_layer, offset_profile
-from viz.figures.drift import DriftLine, by_layer, by_step
-from viz.figures.entropy import entropy_by_layer
-from viz.figures.head_map import head_map
-from viz.figures.head_marks import mark_heads
-from viz.figures.importance import importance
-from viz.figures.learning_curve import learning_curve
-from viz.figures.lens import lens_curves, lens_map
-from viz.figures.patching import patching_map
-from viz.figures.positions import curves, products, similarity
-from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
-from viz.figures.random_sets import random_sets
-from viz.figures.received import received_by_token
-from viz.figures.relation_scores import RelationScore, relation_scores
-from viz.figures.removal_curve import removal_curve
-from viz.figures.role_map import role_map
-from viz.figures.sampling import before_after, cumulative
-from viz.figures.scatter import scatter
-from viz.figures.seeds import Curve, seeds
-from viz.figures.similarity_map import similarity_map
-from viz.figures.softmax_slope import softmax_slope
+from viz.figures.evaluation import (
+    Bin,
+    RelationScore,
+    calibration,
+    confusion,
+    random_sets,
+    relation_scores,
+    removal_curve,
+)
+from viz.figures.formulas import activation, growth, memory, operation_shares, seconds, softmax_slope
+from viz.figures.head_maps import head_map, mark_heads, role_map, similarity_map
+from viz.figures.layers import (
+    MapSize,
+    distance_by_layer,
+    entropy_by_layer,
+    lens_curves,
+    lens_map,
+    offset_profile,
+    patching_map,
+    what_if,
+)
+from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
 from viz.figures.theme import Theme
-from viz.figures.two_readings import two_readings
-from viz.figures.two_words import two_words
-from viz.figures.what_if import what_if
-from viz.matrix_specs import agreement, multi_head, neuron, side_by_side, step_by_step
+from viz.figures.token_bars import (
+    bars,
+    before_after,
+    cumulative,
+    importance,
+    received_by_token,
+    two_readings,
+    two_words,
+)
+from viz.figures.training import (
+    Curve,
+    DriftLine,
+    ablated_parts,
+    by_layer,
+    by_step,
+    change_and_effect,
+    learning_curve,
+    seeds,
+)
+from viz.figures.vectors import alignment_map, context_lines, cosine_map, scatter
+from viz.matrix_specs import heads, step_by_step
 
 Example = Callable[[Theme], go.Figure]
 WORDS = ("The", "<b>cat</b>", "did", "not", "cross")
@@ -265,12 +271,14 @@ FIGURES: Mapping[str, Example] = {
 }
 
 SHEETS: Mapping[str, Callable[[], Sequence[MatrixSpec]]] = {
-    "agreement": lambda: agreement.agreement_matrices(WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]),
-    "multi_head": lambda: multi_head.multi_head(
+    "agreement_matrices": lambda: heads.agreement_matrices(
+        WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]
+    ),
+    "multi_head": lambda: heads.multi_head(
         rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1), base=1
     ),
-    "neuron": lambda: neuron.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
-    "side_by_side": lambda: side_by_side.side_by_side(
+    "neuron": lambda: heads.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
+    "side_by_side": lambda: heads.side_by_side(
         rows(3, 5), rows(3, 5, seed=1), WORDS[:3], WORDS, ("with “tired”", "with “wide”"), (1, None)
     ),
     "step_by_step": lambda: [

@@ -29,8 +29,8 @@ def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
 def module_of(file: Path) -> str:
     """Return the name that a file is imported by.
 
-    >>> module_of(Path("viz/figures/bars.py")), module_of(Path("viz/__init__.py")), module_of(Path("app.py"))
-    ('viz.figures.bars', 'viz', 'app')
+    >>> module_of(Path("viz/figures/token_bars.py")), module_of(Path("viz/__init__.py")), module_of(Path("app.py"))
+    ('viz.figures.token_bars', 'viz', 'app')
     """
     return ".".join(part for part in file.with_suffix("").parts if part != "__init__")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from inference.settings import Settings as Machine
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from tests.support import tinymodels
-from training.finetune.labeled_task import LabeledTask
+from training.finetune.data import LabeledTask
 from training.finetune.settings import FinetuneSettings
 
 # Words of one letter, which every tiny tokenizer has a piece for, among numbers that say nothing.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from tests.support.architectures import CLIP_TEXT, VISION, Architecture, build
 from tests.support.tinymodels import wordpiece
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.grid import Grid
-from attention.picture import Picture
+from attention.pictures import Grid, Picture
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
 from tests.support.traces import LAYERS, record

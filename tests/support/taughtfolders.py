@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.files.checkpoint import WEIGHTS
 from training.jobs import job as jobs
-from training.jobs import process
+from training.jobs import queue
 from training.jobs.job import PREDICTIONS, TWIN, Phase, State, Status, Training
 from training.jobs.queue import TrainingQueue
 from ui.run import services
@@ -32,7 +32,7 @@ def taught_in(place: Path) -> Iterator[Path]:
     """The place of this process's trainings, where none is begun; what is said to run there counts as running."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_TAUGHT", str(place))
-        patch.setattr(process, "is_running", lambda _pid, _folder: True)
+        patch.setattr(queue, "is_running", lambda _pid, _folder: True)
         patch.setattr(TrainingQueue, "_wake", lambda _queue: None)
         services.get_backend.cache_clear()
         yield place
@@ -54,13 +54,13 @@ def put(  # noqa: PLR0913  (all that a training may be)
     usual = {"owner": "", "title": "Toys · <b>tiny</b>", "kind": "classify", "model": jobs.CHARACTERS}
     job = jobs.new_job(**{**usual, "data": "sib-200-en", **asked})
     folder = place / job.id
-    for part, its in ((fine_tuned.MODEL, lines), (TWIN, twin)):
+    for part, its in ((sources.MODEL, lines), (TWIN, twin)):
         (folder / part / "run").mkdir(parents=True)
         (folder / part / "run" / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in its))
     jobs.write(job, folder)
     jobs.set_status(folder, Status(state, phase, said, since=time.time(), pid=1))
-    for name in (WEIGHTS, fine_tuned.SCORES, PREDICTIONS) if saved else ():
-        (folder / fine_tuned.MODEL / name).write_bytes(b"")
+    for name in (WEIGHTS, sources.SCORES, PREDICTIONS) if saved else ():
+        (folder / sources.MODEL / name).write_bytes(b"")
     return job
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.support.labelledtexts import spaced
-from training.finetune.scores import score_tags, score_texts
+from training.finetune.evaluation import score_tags, score_texts
 
 HOSTILE = "<b>shout</b> [l](x) \u202e"  # a label, and a text
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from safetensors.numpy import load_file, save_file
 
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import Settings as Machine
 from tests.support import tinymodels
@@ -103,9 +103,9 @@ def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT<
     """A job in that place that is done, as it is on the disk: a tiny BERT, so changed, stands for what it taught."""
     job = of(title, owner)
     folder = place / job.id
-    tinymodels.save(folder / fine_tuned.MODEL, "bert", **changes)
-    (folder / fine_tuned.MODEL / fine_tuned.SCORES).write_text("{}", encoding="utf-8")
-    (folder / fine_tuned.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
+    tinymodels.save(folder / sources.MODEL, "bert", **changes)
+    (folder / sources.MODEL / sources.SCORES).write_text("{}", encoding="utf-8")
+    (folder / sources.MODEL / PREDICTIONS).write_text('{"text": "a fine film"}\n', encoding="utf-8")
     write(job, folder)
     set_status(folder, Status("done", "changes"))
     return job
@@ -113,7 +113,7 @@ def kept(place: Path, owner: str = "ann", title: str = "Film reviews · <b>BERT<
 
 def learn_on(folder: Path) -> None:
     """What a job that goes on does to its model: other weights, and later."""
-    weights, scores = folder / fine_tuned.MODEL / WEIGHTS, folder / fine_tuned.MODEL / fine_tuned.SCORES
+    weights, scores = folder / sources.MODEL / WEIGHTS, folder / sources.MODEL / sources.SCORES
     save_file({name: value * 1.5 for name, value in load_file(weights).items()}, weights, {"format": "pt"})
     later = scores.stat().st_mtime_ns + 10**9
     os.utime(scores, ns=(later, later))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attention.alignment import covering_heads
 from attention.edits import Edit
-from attention.source_coverage import covering_heads
 from attention.trace import Trace
 from inference import LocalBackend, TraceRequest
 from inference.tasks.decoding import BeamStep, NextBeams, NextTarget

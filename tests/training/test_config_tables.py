@@ -11,9 +11,9 @@ from tests.support import translationtexts
 from tests.support.trainingtexts import TOML, Setting, change, setting  # noqa: F401  (fixture)
 from training import bert, config, export
 from training.__main__ import main
-from training.config_tables import Amount, Count, check_value
+from training.config import Amount, Count, check_value
 from training.translation import config as translation
-from training.translation.vocabulary import SMALLEST
+from training.translation.data import SMALLEST
 
 BERT = TOML.format(run="run", steps=9, hold=0.0, precision="fp32", evaluate_steps=5) + "[masking]\nrate = [0.2, 0.1]\n"
 TRANSLATOR = translationtexts.TOML.format(run="run", steps=9, precision="fp32", evaluate_steps=5)

@@ -13,9 +13,8 @@ from tokenizers import Tokenizer
 from inference.errors import UserError
 from tests.support.trainingtexts import Setting, library, setting, write_library, write_start  # noqa: F401  (fixture)
 from training import config, corpus
-from training.documents import documents, held_out
+from training.corpus import documents, held_out, sentences
 from training.prepare import held_out_text, prepare, training_text
-from training.sentences import sentences
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from tests.support.trainingtexts import library, write_start
-from training import corpus, evaluate
+from training import bert, corpus
 from training.batches import PretrainingBatch, PretrainingBatches
+from training.loop import precision
 from training.model import PretrainingOutput, build, vocabulary
-from training.precision import precision
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_model_that_answers_by_frequency_scores_as_the_baseline(batches: Pretr
         head.bias.copy_(torch.from_numpy(counts) * 1.0 - torch.arange(len(counts)) / 1_000)  # ties as the baseline's
         model.cls.seq_relationship.weight.zero_()
         model.cls.seq_relationship.bias.copy_(torch.tensor([1.0, 0.0]))  # everything follows
-    score = evaluate.evaluate(model, batches, 23, counts, precision("fp32"))
+    score = bert.evaluate(model, batches, 23, counts, precision("fp32"))
     assert score.pairs == 20
     assert (score.top1, score.top5) == (score.baseline_top1, score.baseline_top5)
     assert 0 < score.top1 < score.top5 < 1
@@ -60,9 +60,9 @@ def test_only_masked_places_count_as_masked(
             follows=torch.from_numpy(follows),
         )
 
-    monkeypatch.setattr(evaluate, "read", perfect)
+    monkeypatch.setattr(bert, "read", perfect)
     model, _ = build(tmp_path / "start", 0)
-    score = evaluate.evaluate(model, batches, 20, batches.corpus.counts, precision("fp32"))
+    score = bert.evaluate(model, batches, 20, batches.corpus.counts, precision("fp32"))
     assert (score.top1, score.next_sentence) == (1.0, 1.0)
     assert score.chosen_top1 == pytest.approx(score.masked / score.chosen)
     assert score.masked < score.chosen

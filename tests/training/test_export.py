@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 from transformers import AutoModelForPreTraining, AutoTokenizer
 
-from inference.files.checksums import sha256
+from inference.files.packages import sha256
 from tests.support.trainingtexts import Setting, setting, setting_in  # noqa: F401  (fixture)
 from training.__main__ import main
 

@@ -15,7 +15,7 @@ import torch
 from inference.errors import UserError
 from tests.support.pausing import stopping
 from tests.support.trainingtexts import Setting, setting  # noqa: F401  (fixture)
-from training import bert, config, corpus, loop, metrics
+from training import bert, config, corpus, curves, loop
 from training.__main__ import main
 from training.loop import RunBudget
 from training.prepare import training_text
@@ -46,10 +46,10 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_loss_falls(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=60, evaluate_steps=30)
     assert main(["pretrain", str(file)]) == 0
-    steps = metrics.lines(file.with_suffix("") / "metrics.jsonl", "step")
+    steps = curves.lines(file.with_suffix("") / "metrics.jsonl", "step")
     assert [row["step"] for row in steps] == list(range(2, 61, 2))
     assert steps[-1]["piece_loss"] < steps[0]["piece_loss"] - 0.5
-    scores = metrics.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")
+    scores = curves.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")
     assert [score["step"] for score in scores] == [0, 30, 60]
     assert scores[-1]["top1"] > scores[0]["top1"]
     assert scores[-1]["piece_loss"] < scores[0]["piece_loss"]
@@ -79,7 +79,7 @@ def test_a_resumed_run_writes_no_line_twice(setting: Setting, pauses: list[int])
     with written.open("a", encoding="utf-8") as stream:  # as if it had gone on before it was killed
         stream.write(json.dumps({"kind": "step", "step": 8}) + "\n")
     bert.pretrain(config.read(file))
-    rows = metrics.lines(written, "step")
+    rows = curves.lines(written, "step")
     assert [row["step"] for row in rows] == [2, 4, 6, 8, 10, 12]
     piece_losses = [row["piece_loss"] for row in rows]  # a mean over the steps since resuming, also where that was one
     assert min(piece_losses) > max(piece_losses) / 1.5
@@ -125,7 +125,7 @@ def test_a_run_by_the_clock_plans_its_last_step_and_says_so(setting: Setting, mo
     monkeypatch.setattr(loop, "PACE_STEPS", 5)
     file = setting(steps=1_000_000)
     bert.pretrain(config.read(file), RunBudget(finish_in=1e-6))  # the time is over before the first plan
-    plans = metrics.lines(file.with_suffix("") / "metrics.jsonl", "plan")
+    plans = curves.lines(file.with_suffix("") / "metrics.jsonl", "plan")
     assert [(plan["step"], plan["last"]) for plan in plans] == [(5, 6)]
     assert state(file)["progress"][0] == 6
     assert state(file)["plans"][-1][2] == 6
@@ -152,7 +152,7 @@ def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F
     for hold in (0.01, 1000.0):
         file = setting(f"hold{hold:.0f}", steps=30, hold=hold)
         bert.pretrain(config.read(file))
-        moved[hold] = metrics.lines(file.with_suffix("") / "metrics.jsonl", "step")[-1]["hold_loss"]
+        moved[hold] = curves.lines(file.with_suffix("") / "metrics.jsonl", "step")[-1]["hold_loss"]
     assert moved[1000.0] < moved[0.01] / 2
 
 
@@ -160,7 +160,7 @@ def test_attention_that_is_held_moves_less(setting: Setting) -> None:  # noqa: F
 def test_bfloat16_trains_too(setting: Setting) -> None:  # noqa: F811
     file = setting(steps=40, precision="bf16")
     bert.pretrain(config.read(file))
-    steps = metrics.lines(file.with_suffix("") / "metrics.jsonl", "step")
+    steps = curves.lines(file.with_suffix("") / "metrics.jsonl", "step")
     assert steps[-1]["piece_loss"] < steps[0]["piece_loss"] - 0.4
     assert {value.dtype for value in state(file)["model"].values()} == {torch.float32}
 

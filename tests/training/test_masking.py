@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.masking import choose, mask
+from training.batches import choose, mask
 
 MASK = 4
 ORDINARY = np.arange(5, 1_000)

@@ -12,12 +12,10 @@ from transformers import BertForPreTraining, BertModel
 from inference.errors import UserError
 from tests.support.trainingtexts import library, write_start
 from training import corpus
-from training.attention_distillation import divergence, teach
 from training.batches import PretrainingBatch, PretrainingBatches
 from training.config import BertOptimizer
-from training.head_initialization import warm_start
-from training.model import build, losses, read, start_folder, vocabulary
-from training.optimizer import optimiser, set_rate
+from training.model import build, divergence, losses, read, start_folder, teach, vocabulary, warm_start
+from training.schedule import optimiser, set_rate
 
 CPU = torch.device("cpu")
 

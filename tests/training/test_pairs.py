@@ -9,10 +9,9 @@ import pytest
 
 from tests.support.trainingtexts import library, write_start
 from training import corpus
-from training.batches import SHORTEST, PretrainingBatches
+from training.batches import SHORTEST, PretrainingBatches, SentencePair, pair, spans, truncate_pair
 from training.corpus import TokenCorpus
 from training.model import vocabulary
-from training.pairs import SentencePair, pair, spans, truncate_pair
 
 ROOM = 45
 

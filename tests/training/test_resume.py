@@ -13,7 +13,7 @@ from tests.support import translationtexts
 from tests.support.trainingtexts import Setting, change, setting  # noqa: F401  (fixture)
 from tests.support.translationtexts import setting as pair_setting  # noqa: F401  (fixture)
 from tests.training.test_loop import equal, state
-from training import bert, config, metrics
+from training import bert, config, curves
 from training.__main__ import main
 from training.loop import RunBudget
 from training.prepare import held_out_text, training_text
@@ -25,7 +25,7 @@ ONE_STEP = RunBudget(stop_after=0)
 
 def evaluated(file: Path) -> list[int]:
     """The steps of a run's evaluations."""
-    return [row["step"] for row in metrics.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")]
+    return [row["step"] for row in curves.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")]
 
 
 def without(file: Path, *keys: str) -> None:
@@ -96,7 +96,7 @@ def test_a_last_evaluation_that_was_cut_off_is_made_again(
     monkeypatch.setattr(bert.PretrainingRun, "assess", whole)
     bert.pretrain(config.read(file))
     assert evaluated(file) == [0, 4, 6]
-    assert "source" in metrics.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")[-1]
+    assert "source" in curves.lines(file.with_suffix("") / "metrics.jsonl", "evaluation")[-1]
 
 
 def test_a_finished_run_has_nothing_to_finish(setting: Setting, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811

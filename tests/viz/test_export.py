@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Page
 
 from attention.codec import from_sqrt8
-from attention.head_summary import summarize_heads
+from attention.measures import summarize_heads
 from attention.spreadsheet import file_stem, with_provenance
 from attention.tokens import TokenRow
 from attention.trace import ModelId, Trace
@@ -24,7 +24,7 @@ from tests.support.browser import Problems
 from tests.support.savedfiles import parts
 from tests.support.traces import HEADS, LAYERS, hybrid_trace, record, sentence_trace, translation_trace
 from viz import export
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.content import CHOICES
 from viz.components.standalone import standalone
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, strongest_links, weights_csv, weights_json

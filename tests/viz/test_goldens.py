@@ -48,7 +48,13 @@ def test_every_figure_is_in_the_gallery() -> None:
     functions = drawing("figures", ("go.Figure", "Figure")) - {"theme.empty"}
     assert len(functions) > 25
     assert {name for name in functions if name.split(".")[1] not in called} == set()
-    assert {file.stem for file in (ROOT / "viz" / "sheets").glob("*.py")} - {"__init__"} == set(SHEETS)
+
+
+def test_every_matrix_spec_is_in_the_gallery() -> None:
+    """Each module of viz/matrix_specs/ is an example, or else each of its functions."""
+    functions = drawing("matrix_specs", ("MatrixSpec", "list[MatrixSpec]"))
+    assert len(functions) > 5
+    assert {name for name in functions if not set(SHEETS) & set(name.split("."))} == set()
 
 
 def test_dark_is_another_figure_and_all_of_them_are_small() -> None:

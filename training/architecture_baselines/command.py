@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from inference.errors import UserError
-from training.config_tables import Count
+from training.config import Count
 from training.jobs import baseline_runs
 from training.jobs.baseline_runs import LAYERS, MODELS, NAME, PARTS, SEEDS, STEPS, TASKS, BaselineRequest
 
@@ -39,7 +39,7 @@ def run(asked: argparse.Namespace) -> None:
     """Trains what is asked and not there yet; then writes all runs of the folder, and the times, into one file."""
     import torch
 
-    from training.architecture_baselines.measurement import times
+    from training.architecture_baselines.training import times
 
     torch.set_num_threads(1)  # small products; two threads would only wait for each other
     try:
@@ -62,7 +62,7 @@ def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
 
 
 def _run(one: BaselineRequest, folder: Path) -> None:
-    from training.architecture_baselines import train
+    from training.architecture_baselines import training
 
     file = folder / "runs" / f"{one.name}.json"
     if file.exists():
@@ -73,7 +73,7 @@ def _run(one: BaselineRequest, folder: Path) -> None:
             stream.write(f"{json.dumps([step, loss])}\n")
             stream.flush()
 
-        found = train.run(one, report_step)
+        found = training.run(one, report_step)
     part = file.with_suffix(".part")
     part.write_text(json.dumps(asdict(found)), encoding="utf-8")
     os.replace(part, file)

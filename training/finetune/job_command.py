@@ -14,10 +14,10 @@ from pathlib import Path
 from types import FrameType
 
 from inference.errors import UserError
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.settings import Settings as Machine
 from probing import fine_tuning_changes
-from training.finetune.labeled_task import LabeledTask, task
+from training.finetune.data import LabeledTask, task
 from training.finetune.settings import FinetuneSettings
 from training.jobs import job as jobs
 from training.jobs import rows
@@ -68,10 +68,10 @@ def run(folder: Path) -> None:
 
 def _teach(asked: JobContext) -> bool:
     """The training itself; whether it came to its end."""
-    from training.finetune.fine_tune import fine_tune
+    from training.finetune.command import fine_tune
 
-    job, folder = asked.job, asked.folder / fine_tuned.MODEL
-    if (folder / fine_tuned.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
+    job, folder = asked.job, asked.folder / sources.MODEL
+    if (folder / sources.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
         return True  # it came to its end before, and the process to another one
     found = fine_tune(asked.task, job.model, asked.settings, folder, asked.machine)
     return bool(found["finished"])
@@ -79,20 +79,19 @@ def _teach(asked: JobContext) -> bool:
 
 def _train_control(asked: JobContext) -> bool:
     """The same training on shuffled labels, twice."""
-    from training.finetune.shuffled_label_control import teach_twins
+    from training.finetune.control import teach_twins
 
-    folder, taught_in = asked.folder / jobs.TWIN, asked.folder / fine_tuned.MODEL
+    folder, taught_in = asked.folder / jobs.TWIN, asked.folder / sources.MODEL
     return teach_twins(asked.task, asked.job.model, asked.settings, folder, asked.machine, taught_in)
 
 
 def _changes(asked: JobContext) -> bool:
     """What the trainings did to the heads; the twins' weights are needed for that alone."""
-    from training.finetune.changes import compare
-    from training.finetune.shuffled_label_control import places
+    from training.finetune.control import compare, places
 
     folder, twins = asked.folder, asked.folder / jobs.TWIN
     if not fine_tuning_changes.is_complete(folder / jobs.CHANGES):
-        both = folder / fine_tuned.MODEL, twins
+        both = folder / sources.MODEL, twins
         compare(asked.task, asked.job.model, asked.settings, *both, folder / jobs.CHANGES, asked.machine)
     for place in places(twins):
         shutil.rmtree(place, ignore_errors=True)

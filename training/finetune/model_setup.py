@@ -1,14 +1,17 @@
-"""A model by its name, with a new head for a task; or a refusal before any memory is taken."""
+"""A model to fine-tune: a base model with a new head, or a small model of characters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, PreTrainedTokenizerFast
 
 from i18n import gettext_lazy
 from inference.building import BUILDING
@@ -17,11 +20,12 @@ from inference.files import architecture, checkpoint, sources
 from inference.files.checkpoint import refuse_too_large
 from inference.load import loading
 from inference.load.length_limits import position_limit
-from inference.load.meta_model import measure_on_meta
+from inference.load.shared_weights import measure_on_meta
 from inference.record import capture
 from inference.settings import Settings, free_memory
 from inference.task_heads import TOKENIZER
 from probing.labelled.labeled_texts import Kind
+from training.finetune.settings import CHARACTERS
 
 AUTO = {
     "classify": transformers.AutoModelForSequenceClassification,
@@ -174,3 +178,53 @@ def _build_model(  # noqa: PLR0913  # one step of opened, with all that it knows
 def reopen_model(folder: Path, kind: Kind) -> Any:
     """A saved model as anybody opens it."""
     return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
+
+
+LAYERS, WIDTH, HEADS = 4, 256, 4
+MOST = 8_000  # characters that are known
+POSITIONS = 512
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> FinetuneStart:
+    """A BERT drawn from the seed, for the characters of these texts."""
+    words = tokenizer(texts)
+    config = BertConfig(
+        vocab_size=len(words),
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=4 * WIDTH,
+        max_position_embeddings=POSITIONS,
+        pad_token_id=words.pad_token_id,
+        num_labels=len(labels),
+        id2label=dict(enumerate(labels)),
+        label2id={label: at for at, label in enumerate(labels)},
+    )
+    torch.manual_seed(seed)
+    model: Any = AUTO[kind].from_config(config, dtype=torch.float32)
+    return FinetuneStart(model, words, CHARACTERS, POSITIONS, fresh=True)
+
+
+def tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
+    """One piece for every character that occurs more than once; full and half width, large and small are the same.
+
+    >>> words = tokenizer(["大家好", "大Ｈ好h"])
+    >>> words.convert_ids_to_tokens(words("好 H家")["input_ids"])
+    ['[CLS]', '好', 'h', '[UNK]', '[SEP]']
+    """
+    same = normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()])
+    seen = Counter(character for text in texts for character in same.normalize_str(text) if not character.isspace())
+    kept = [character for character, count in seen.most_common(MOST) if count > 1]
+    backend = Tokenizer(
+        models.WordLevel({piece: at for at, piece in enumerate((*SPECIAL, *kept))}, unk_token=SPECIAL[1])
+    )
+    backend.normalizer = same
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex("."), "isolated")]
+    )
+    backend.post_processor = processors.BertProcessing((SPECIAL[3], 3), (SPECIAL[2], 2))
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend, model_max_length=POSITIONS, **dict(zip(names, SPECIAL, strict=True))
+    )

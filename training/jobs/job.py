@@ -1,12 +1,15 @@
-"""A training that somebody asked for, as values, and as the files of its folder."""
+"""A training that a visitor asked for: its request, its folder, its archive."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import secrets
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +17,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from i18n import gettext_lazy, serialization
 from inference.errors import UserError
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.files.checkpoint import WEIGHTS
 from inference.settings import cores
 from probing.labelled.labeled_texts import Kind
@@ -61,13 +64,13 @@ class Training:
     @property
     def name(self) -> str:
         """What its model is called in the app."""
-        return fine_tuned.PREFIX + self.id
+        return sources.PREFIX + self.id
 
     @property
     def slug(self) -> str:
         """The title as a file's name, on any system.
 
-        >>> new_job("", "Snips: what is new_job for · BERT", "classify", model="bert").slug
+        >>> new_job("", "Snips: what is asked for · BERT", "classify", model="bert").slug
         'headlight-snips-what-is-asked-for-bert'
         """
         plain = re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")[:60].rstrip("-")
@@ -102,12 +105,12 @@ class JobStatus:
     @property
     def model(self) -> Path:
         """Where its model is, in transformers' layout."""
-        return self.folder / fine_tuned.MODEL
+        return self.folder / sources.MODEL
 
     @property
     def has_model(self) -> bool:
         """Whether a model is saved with all that is told of it."""
-        return all((self.model / name).is_file() for name in (WEIGHTS, fine_tuned.SCORES, PREDICTIONS))
+        return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
         """The lines of one kind in a phase's curves, in order; of the phase that it is in where none is named."""
@@ -140,14 +143,14 @@ def default_settings(**changes: Any) -> FinetuneSettings:
 
 def write(job: Training, folder: Path) -> None:
     """Puts a job into its folder."""
-    replace_file(folder / fine_tuned.JOB, json.dumps(asdict(job), indent=1) + "\n")
+    replace_file(folder / sources.JOB, json.dumps(asdict(job), indent=1) + "\n")
 
 
 def read(folder: Path) -> Training:
     """The job in a folder; raises Refusal where it is no whole one, or another folder's."""
     try:
-        with (folder / fine_tuned.JOB).open("rb") as stream:
-            raw = json.loads(stream.read(fine_tuned.MOST_BYTES))
+        with (folder / sources.JOB).open("rb") as stream:
+            raw = json.loads(stream.read(sources.MOST_BYTES))
         job = Training(
             **{
                 **_parse_fields(Training, raw, but="settings"),
@@ -182,7 +185,7 @@ def status(folder: Path) -> Status:
     """How a folder's job stands by its own file; stopped where that cannot be read."""
     try:
         with (folder / STATUS).open("rb") as stream:
-            raw = json.loads(stream.read(fine_tuned.MOST_BYTES))
+            raw = json.loads(stream.read(sources.MOST_BYTES))
         found = Status(**_parse_fields(Status, raw))
         return replace(found, said=serialization.restore_message(found.said, raw.get("of")))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
@@ -222,3 +225,45 @@ def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
         if isinstance(row, dict) and row.get("kind") == kind:
             found.append(row)
     return found
+
+
+BLOCK = 2**20  # bytes
+
+
+def iterate_zip(model: Path, name: str) -> Iterator[bytes]:
+    """The files of a model's folder, in a folder of this name, as the bytes of a zip file; raises OSError.
+
+    Without what its run needs to go on. Nothing is compressed: weights are as good as random bytes.
+    """
+    sink = _Sink()
+    with ExitStack() as opened, zipfile.ZipFile(sink, "w") as made:
+        files = sorted(file for file in model.iterdir() if file.is_file() and not file.is_symlink())
+        # All are opened before any is sent: what is removed meanwhile comes whole.
+        entries = [zipfile.ZipInfo.from_file(file, f"{name}/{file.name}", strict_timestamps=False) for file in files]
+        streams = [opened.enter_context(file.open("rb")) for file in files]
+        for entry, stream in zip(entries, streams, strict=True):
+            with made.open(entry, "w", force_zip64=True) as written:
+                while block := stream.read(BLOCK):
+                    written.write(block)
+                    yield sink.drain()
+    yield sink.drain()
+
+
+class _Sink(io.RawIOBase):
+    """Where a zip file is written to; what was written since the last time is taken from it."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        block = bytes(data)  # type: ignore[call-overload]  # whatever has a buffer
+        self._held += block
+        return len(block)
+
+    def drain(self) -> bytes:
+        """What was written since the last time."""
+        taken, self._held = bytes(self._held), bytearray()
+        return taken

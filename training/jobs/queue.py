@@ -1,11 +1,14 @@
-"""Trainings of several visitors, one at a time, each a process of its own that stops with the app."""
+"""Trainings of several visitors, one at a time, each in its own process."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -16,14 +19,104 @@ from filelock import FileLock
 
 from i18n import gettext_lazy
 from inference.errors import UserError
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.settings import Settings as Machine
 from probing.labelled.labeled_texts import LabeledDataset
 from training.jobs import budget as budgets
 from training.jobs import job as jobs
-from training.jobs import process, rows
-from training.jobs.job import JobStatus, State, Status, Training
-from training.jobs.process import TrainingProcess
+from training.jobs import rows
+from training.jobs.job import LOG, TWIN, JobStatus, State, Status, Training
+
+COMMAND = (sys.executable, "-m", "training", "job")
+ROOT = Path(__file__).resolve().parents[2]
+LAST = 300  # characters of what it printed that are told
+OUT_OF_MEMORY = gettext_lazy(
+    "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
+    " fewer texts in a step."
+)
+NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # as Python, torch and the system say it
+UNEXPECTED = gettext_lazy("This training ended unexpectedly.")
+
+
+# What ends a training at once, where SIGTERM has it save what is best so far.
+AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
+class TrainingProcess:
+    """A training that runs as a child of this process."""
+
+    def __init__(self, command: tuple[str, ...], folder: Path) -> None:
+        self.folder, self.asked_to_end = folder, False
+        # It asks no hub: the model is here by now, or it is refused. Its end of the pipe tells it that the app is gone.
+        env = {**os.environ, "HF_HUB_OFFLINE": "1", "HEADLIGHT_TAUGHT": str(folder.parent)}
+        with (folder / LOG).open("ab") as log:
+            self._child = subprocess.Popen(
+                [*command, str(folder)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+                env=env,
+                # Ctrl-C in the app's terminal is the app's alone. The session stays one: of two sessions Linux gives
+                # each half of the machine, however low the priority of one's processes (autogroup in sched(7)).
+                process_group=0,
+            )
+
+    def end(self, number: signal.Signals) -> None:
+        """Asks it to save what is best so far and to end (SIGTERM), or ends it at once."""
+        self.asked_to_end = True
+        self._child.send_signal(number)
+
+    def wait(self) -> int:
+        """Its exit status, once it has ended."""
+        with self._child:  # closes the pipe
+            return self._child.wait()
+
+
+def is_running(pid: int, folder: Path) -> bool:
+    """Whether that process is there and trains in the folder; another program may have its number by now."""
+    import psutil
+
+    try:
+        return pid > 0 and str(folder) in psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return False
+
+
+def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
+    """Sends a signal to the process that trains in the folder, if it is there."""
+    if is_running(pid, folder):
+        os.kill(pid, number)
+
+
+def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
+    """How a training stands that ended and did not say how, and the sentence that says why."""
+    if asked_to_end:
+        return "stopped", ""
+    begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))
+    last = last_words(folder / LOG)
+    if status == -9 or any(words in last for words in NO_MEMORY):
+        said = OUT_OF_MEMORY
+    else:
+        said = (
+            gettext_lazy("{unexpected} The last that it said: {last}", unexpected=UNEXPECTED, last=last)
+            if last
+            else UNEXPECTED
+        )
+    return "stopped" if begun else "failed", said
+
+
+def last_words(log: Path) -> str:
+    """The last line that a process printed, without the paths of this machine."""
+    try:
+        with log.open("rb") as stream:
+            stream.seek(max(0, log.stat().st_size - 4_000))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return re.sub(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}", "…", last)[:LAST]
+
 
 MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that wait or run: of all visitors, and of one
 NO_JOB = gettext_lazy("There is no such training here: it was removed, or its link is not whole.")
@@ -40,7 +133,7 @@ class TrainingQueue:
         place: Path,
         budget: int,
         machine: Machine | None = None,
-        command: tuple[str, ...] = process.COMMAND,
+        command: tuple[str, ...] = COMMAND,
     ) -> None:
         self.place, self.budget, self.command = place.absolute(), budget, command
         self.machine = machine or Machine.from_env()
@@ -102,7 +195,7 @@ class TrainingQueue:
         with self._lock:
             folder = self._folder(job_id)
             if self._in_hand(folder, jobs.status(folder)):
-                self._end(folder, process.AT_ONCE)
+                self._end(folder, AT_ONCE)
             gone = self.place / f".gone-{secrets.token_hex(8)}"
             os.replace(folder, gone)
         shutil.rmtree(gone, ignore_errors=True)
@@ -151,7 +244,7 @@ class TrainingQueue:
         for name in names:
             try:
                 folder = self._folder(name)
-                changed = (folder / fine_tuned.JOB).stat().st_mtime_ns
+                changed = (folder / sources.JOB).stat().st_mtime_ns
                 if name not in read or read[name][0] != changed:
                     read[name] = changed, jobs.read(folder)
             except (UserError, OSError):
@@ -162,7 +255,7 @@ class TrainingQueue:
 
     def _folder(self, job_id: str) -> Path:
         try:
-            return fine_tuned.folder(self.place, job_id)
+            return sources.folder(self.place, job_id)
         except UserError as refusal:
             raise UserError(NO_JOB) from refusal
 
@@ -174,11 +267,11 @@ class TrainingQueue:
 
     def _in_hand(self, folder: Path, found: Status) -> bool:
         """Whether a job's process is there, this app's or another's."""
-        return folder.name == self._current or (found.state == "running" and process.is_running(found.pid, folder))
+        return folder.name == self._current or (found.state == "running" and is_running(found.pid, folder))
 
     def _end(self, folder: Path, number: signal.Signals) -> None:
         if folder.name != self._current:
-            process.send_signal(jobs.status(folder).pid, folder, number)
+            send_signal(jobs.status(folder).pid, folder, number)
         elif self._process is not None:
             self._process.end(number)
         else:
@@ -242,7 +335,7 @@ class TrainingQueue:
                 return "stopped", ""
             self._process = TrainingProcess(self.command, folder)
         status = self._process.wait()
-        return process.end_state(folder, status, self._process.asked_to_end)
+        return end_state(folder, status, self._process.asked_to_end)
 
     def _set_ended(self, folder: Path, state: State, said: str) -> None:
         """Says how a job ended where it did not say so itself, unless it was removed."""

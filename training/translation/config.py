@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inference.errors import UserError
-from training import config_tables
-from training.config_tables import (
+from training import config
+from training.config import (
     Count,
     Division,
     Loop,
@@ -20,7 +20,7 @@ from training.config_tables import (
     table,
     toml,
 )
-from training.translation.vocabulary import SMALLEST
+from training.translation.data import SMALLEST
 
 FEWEST_POSITIONS = 64  # the sentences that a run looks at while it learns (alignment.py) fit in, spelled in bytes
 
@@ -59,14 +59,14 @@ class MarianShape:
 
 
 @dataclass(frozen=True)
-class TranslationOptimizer(config_tables.OptimizerTable):
+class TranslationOptimizer(config.OptimizerTable):
     """A translator's."""
 
     batch: Count = 3_072  # pieces of source and target in a step, padding included
 
 
 @dataclass(frozen=True)
-class TranslationCard(config_tables.CardTable):
+class TranslationCard(config.CardTable):
     """The card of a translator; its languages are those of the run."""
 
     title: str = "A small translator"

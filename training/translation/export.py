@@ -1,4 +1,4 @@
-"""A translator as a folder that transformers reads: half-precision weights, tokenizer, card, curves, scores."""
+"""A translator as a folder that transformers reads, with its model card."""
 
 from __future__ import annotations
 
@@ -10,21 +10,181 @@ from typing import Any
 
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
+from transformers.models.whisper.tokenization_whisper import LANGUAGES  # names of a hundred codes
 
-from training import checkpoint
-from training.checkpoint import RunProgress
-from training.folder import SCORES, save_half, write_checksums
-from training.precision import precision
-from training.translation import vocabulary
-from training.translation.alignment import alignment
-from training.translation.batches import TranslationBatches
-from training.translation.card import card
+from inference.files.packages import sha256
+from training import curves, loop
+from training.curves import Panel, largest_value, line, svg
+from training.export import SCORES, save_half, write_checksums
+from training.loop import RunProgress, precision
+from training.translation import data
 from training.translation.config import TranslationConfig
-from training.translation.curves import curves
-from training.translation.evaluate import sacrebleu, score_translations, teacher_forcing_scores, translate
+from training.translation.data import HeldOut, Pair, TranslationBatches, load_tokenizer, pairs, split
+from training.translation.evaluate import alignment, sacrebleu, score_translations, teacher_forcing_scores, translate
 from training.translation.model import BEAMS, build
-from training.translation.pairs import HeldOut, Pair, pairs, split
 from training.translation.run import own_tokenizer, read_batches, sample_held_out
+
+
+def draw_curves(file: Path) -> str:
+    """The SVG of a metrics.jsonl: losses, shares and scores, by millions of pieces read, of both languages together."""
+    scores = curves.lines(file, "evaluation")
+    losses = [
+        line("training, labels smoothed", curves.lines(file, "step"), "piece_loss"),
+        line("held-out sentences", scores, "piece_loss"),
+    ]
+    shares = [
+        line("next piece right", scores, "accuracy"),
+        line("words aligned, best head", curves.lines(file, "alignment"), "share"),
+    ]
+    whole = [line("BLEU, greedy", scores, "bleu"), line("chrF, greedy", scores, "chrf")]
+    return svg(
+        [
+            Panel("Loss, nats a piece", losses, largest_value(losses)),
+            Panel("Shares", shares, 1.0),
+            Panel("Translations of held-out sentences, 0 to 100", whole, 100.0),
+        ]
+    )
+
+
+TEMPLATE = """---
+license: {licence}
+language: [{source}, {target}]
+pipeline_tag: translation
+---
+
+# {title}
+
+{summary}
+
+A `MarianMTModel`: {layers} encoder and {layers} decoder layers of {heads} heads, width {width}, one vocabulary of
+{vocabulary:,} pieces for both languages. Weights in half precision, `model.safetensors`, SHA-256 `{digest}`.
+Transformers opens them in float32, unless another `dtype` is passed.
+
+## Scores
+
+Held out are {share:.1%} of the {read} sentences, {held_out:,} of them, by the hash of the sentence without case and
+punctuation: none is in the training text, in whatever spelling, with this or another translation. BLEU and chrF by
+sacrebleu, from 0 to 100, against every translation that the collection has; the baseline hands the source back.
+"Short" has at most 7 words, "long" at least 12; "new" are the sentences none of whose translations is in the training
+text as the translation of another sentence.
+
+| sentences | | count | references | BLEU | chrF |
+|---|---|---|---|---|---|
+{scores}
+
+Signatures: `{bleu_signature}`, `{chrf_signature}`.
+
+Told the right translation so far, {accuracy:.1%} of {pieces_scored:,} next pieces are right, loss {loss:.2f} nats a
+piece.
+
+Cross-attention head {head} (layer and head from 0) puts its largest weight on the right source word for {aligned:.0%}
+of {words} word pairs in {aligned_sentences} sentences of our own, English and French, read at the step that writes the
+word, the query before it, the end mark left out ({with_end:.0%} where the end mark may win too). It is the best of all
+heads on these very pairs. At the word's own place it is {own_place:.0%}; a straight line from first piece to last gets
+{diagonal:.0%}.
+
+## Samples
+
+English sentences of our own, with 4 beams, as they came:
+
+| given | the model's {written} |
+|---|---|
+{samples}
+
+## Limits
+
+It has read {pairs:,} pairs, {read} and {written}, and nothing else; the table says how much worse long sentences do.
+Words that these do not have are guessed, and what the source leaves open is settled at will, such as how polite a *you*
+is. It is made to be looked at: do not rely on its translations.
+
+## Text
+
+| source | licence | from |
+|---|---|---|
+| {name} | {text_licence} | {attribution} |
+
+Spaces and apostrophes are written in one way. {pieces:,} pieces of both languages were read in {hours:.1f} hours.
+
+## Recipe
+
+The Transformer (arXiv:1706.03762) from random numbers, `python -m training translate`, with these settings: label
+smoothing, AdamW, warm-up, linear decay. {notes}
+
+```json
+{recipe}
+```
+
+![Loss, shares and scores by pieces read](curves.svg)
+"""
+
+WAYS = {
+    "beams": "4 beams",
+    "greedy": "greedy",
+    "beams, one reference": "4 beams, first reference only",
+    "copy": "copied source (baseline)",
+}
+
+
+def card(config: TranslationConfig, folder: Path, scores: dict[str, Any]) -> str:
+    """The card of the model in a folder, in Markdown."""
+    model = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    seen, told = scores["alignment"], scores["forced"]
+    best = scores["scores"]["all"]["beams"]
+    recipe = {name: vars(getattr(config, name)) for name in ("data", "shape", "optimiser", "loop")}
+    shown = config.card
+    return TEMPLATE.format(
+        licence=shown.licence,
+        source=config.languages.source,
+        target=config.languages.target,
+        read=_name(config.languages.source),
+        written=_name(config.languages.target),
+        title=shown.title,
+        summary=shown.summary,
+        notes=shown.notes,
+        layers=config.shape.layers,
+        heads=config.shape.heads,
+        width=config.shape.width,
+        vocabulary=model["vocab_size"],
+        digest=sha256(folder / "model.safetensors"),
+        share=config.data.held_out,
+        held_out=scores["held_out"],
+        scores="\n".join(_rows(scores["scores"])),
+        bleu_signature=best["bleu_signature"],
+        chrf_signature=best["chrf_signature"],
+        accuracy=told["accuracy"],
+        pieces_scored=told["pieces"],
+        loss=told["loss"],
+        head=f"{seen['layer']}-{seen['head']}",
+        aligned=seen["share"],
+        words=seen["words"],
+        aligned_sentences=seen["sentences"],
+        with_end=seen["with_end"],
+        own_place=seen["own_place"],
+        diagonal=seen["diagonal"],
+        samples="\n".join(f"| {row['source']} | {row['translation']} |" for row in scores["samples"]),
+        pairs=scores["pairs"],
+        name=config.pairs.name,
+        text_licence=config.pairs.licence,
+        attribution=config.pairs.attribution,
+        pieces=scores["pieces"],
+        hours=scores["hours"],
+        recipe=json.dumps({**recipe, "steps taken": scores["step"]}, indent=1),
+    )
+
+
+def _name(code: str) -> str:
+    """A language's English name, or its code where that is not known."""
+    return LANGUAGES[code].title() if code in LANGUAGES else code
+
+
+def _rows(groups: dict[str, dict[str, Any]]) -> list[str]:
+    return [
+        f"| {group} | {name} | {scores[way]['sentences']:,} | {scores[way]['references']:,}"
+        f" | {scores[way]['bleu']:.1f} | {scores[way]['chrf']:.1f} |"
+        for group, scores in groups.items()
+        for way, name in WAYS.items()
+    ]
+
 
 SHORT, LONG = 7, 12  # words: a source with at most, or at least, so many
 # Sentences of our own that show what the model can do and what it cannot.
@@ -47,25 +207,25 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
     """
     sacrebleu()
     torch.set_num_threads(config.loop.threads)
-    saved = checkpoint.finished_checkpoint(config.run, "translate")
+    saved = loop.finished_checkpoint(config.run, "translate")
     train, held = split(pairs(config.pairs.path), config.data.held_out)
     tokenizer = own_tokenizer(config, train)
     model = build(config.shape, tokenizer, config.loop.seed)
-    progress = checkpoint.load(saved, model)
+    progress = loop.load(saved, model)
     save_half(model, folder)
-    vocabulary.wrap_tokenizer(tokenizer.backend_tokenizer, config.shape.positions).save_pretrained(folder)
+    data.wrap_tokenizer(tokenizer.backend_tokenizer, config.shape.positions).save_pretrained(folder)
     scores = _run(config, progress, read_batches(config, tokenizer, train), held) | evaluate_folder(
         folder, train, sample_held_out(held, sentences)
     )
     (folder / SCORES).write_text(json.dumps(scores, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "curves.svg").write_text(curves(config.run / "metrics.jsonl"), encoding="utf-8")
+    (folder / "curves.svg").write_text(draw_curves(config.run / "metrics.jsonl"), encoding="utf-8")
     (folder / "README.md").write_text(card(config, folder, scores), encoding="utf-8")
     write_checksums(folder)
 
 
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
     """Scores of a folder's model, computed in float32, on sentences that are not in ``train``."""
-    tokenizer = vocabulary.load(folder)
+    tokenizer = load_tokenizer(folder)
     where = precision("fp32")
     model = MarianMTModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(where.device)
     found = {

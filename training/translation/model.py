@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import GenerationConfig, MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
-from training.translation.batches import TranslationBatch
 from training.translation.config import MarianShape
+from training.translation.data import TranslationBatch
 
 BEAMS = 4
 

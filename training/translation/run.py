@@ -10,19 +10,25 @@ import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from inference.errors import UserError
-from inference.files.checksums import sha256
-from training import checkpoint, loop, schedule
-from training.checkpoint import RunProgress
-from training.data_origin import check_origin
-from training.loop import TO_THE_END, RunBudget, StepResult
-from training.metrics import Metrics
-from training.optimizer import optimiser
-from training.precision import precision
-from training.translation import vocabulary
-from training.translation.alignment import alignment
-from training.translation.batches import TranslationBatches, texts
+from inference.files.packages import sha256
+from training import loop, schedule
+from training.corpus import check_origin
+from training.curves import Metrics
+from training.loop import TO_THE_END, RunBudget, RunProgress, StepResult, precision
+from training.schedule import optimiser
 from training.translation.config import TranslationConfig
+from training.translation.data import (
+    HeldOut,
+    Pair,
+    TranslationBatches,
+    learn_tokenizer,
+    load_tokenizer,
+    pairs,
+    split,
+    texts,
+)
 from training.translation.evaluate import (
+    alignment,
     encode_sentences,
     sacrebleu,
     score_translations,
@@ -30,7 +36,6 @@ from training.translation.evaluate import (
     translate,
 )
 from training.translation.model import build, loss, read
-from training.translation.pairs import HeldOut, Pair, pairs, split
 
 EXAMPLE = "I am very tired today, but I will help you."
 
@@ -101,7 +106,7 @@ def prepare_run(config: TranslationConfig) -> TranslationRun:
     progress = RunProgress(schedule.start(config.optimiser.warm_up, config.optimiser.steps))
     saved = config.run / "checkpoint.pt"
     if saved.exists():
-        progress = checkpoint.load(saved, model, descent)
+        progress = loop.load(saved, model, descent)
     metrics = Metrics(config.run, progress.metrics_bytes)
     batches = read_batches(config, tokenizer, train_pairs)
     pieces = len(batches.sources.pieces) + len(batches.targets.pieces)
@@ -137,10 +142,10 @@ def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrai
         config.run.mkdir(parents=True, exist_ok=True)
         beside.write_text(json.dumps(made_of, indent=1) + "\n", encoding="utf-8")
         both = (text for pair in train_pairs for text in pair)
-        vocabulary.learn(both, data.vocabulary, config.shape.positions).save_pretrained(folder)
+        learn_tokenizer(both, data.vocabulary, config.shape.positions).save_pretrained(folder)
     elif beside.is_file():
         check_origin(json.loads(beside.read_text(encoding="utf-8")), made_of, config.run)
-    return vocabulary.load(folder)
+    return load_tokenizer(folder)
 
 
 def read_batches(

@@ -9,9 +9,9 @@ import streamlit as st
 
 from i18n import _, translate
 from inference import EMBEDDED
-from ui.run.editing import what_stays
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
+from ui.run.traces import what_stays
 from ui.state.examples import EXAMPLES, example_of
 from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_notes, set_view_state
 from ui.state.view_state import ViewState, fits

@@ -8,7 +8,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference import UserError
-from probing.utf8 import (
+from probing.text_files import (
     decode_text,
     decoded_or_guessed,
     guess_message,

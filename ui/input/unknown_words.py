@@ -11,14 +11,13 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy, ngettext
 from i18n import translate as spoken
 from inference import UserError
-from inference.catalogue.cards import EXTRA_CARDS, find_reader
-from inference.catalogue.listing import ModelCard
-from inference.files.unpacking import HOW
-from inference.text.validation import OTHER_MODEL, explain_unreadable
+from inference.catalogue.listing import EXTRA_CARDS, ModelCard, find_reader
+from inference.files.packages import HOW
+from inference.text.encoding import OTHER_MODEL, explain_unreadable
 from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 from ui.state.session import NEW_MODEL, set_view_state
 from ui.state.view_state import ViewState
 

@@ -19,8 +19,7 @@ from ui.routes.traces import PREFIX, file_response, serve_trace
 from ui.run.positional_prior import prior_map
 from ui.run.services import ViewOptions, get_trace_store
 from viz.components.explore import explore
-from viz.components.explore.answers import BadRequest, head_of, number
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.content import CHOICES, BadRequest, head_of, number
 from viz.components.standalone.standalone import standalone_html
 from viz.export import TooLong, caption, links_csv, weights_csv, weights_json
 

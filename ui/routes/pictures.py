@@ -11,14 +11,24 @@ from starlette.routing import Route
 from attention.codec import frame
 from attention.trace import Trace
 from i18n import _, gettext_lazy
-from ui.routes.cancellation import reader_endpoint
+from ui.routes.limits import reader_endpoint
 from ui.routes.traces import FILES, FOREVER, PREFIX, attachment, serve_trace
 from ui.run.services import get_trace_store
-from viz.components.explore.answers import BadRequest, number
-from viz.components.picture.content import FACINGS, KINDS, PictureSelection, grid_and_picture, part_of
-from viz.components.picture.photo import kind_of_photo, photo
-from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import encode_map, head_map, in_every_head, rollout_map
+from viz.components.explore.content import BadRequest, number
+from viz.components.picture.content import (
+    FACINGS,
+    KINDS,
+    PictureSelection,
+    encode_map,
+    grid_and_picture,
+    head_map,
+    in_every_head,
+    kind_of_photo,
+    part_of,
+    photo,
+    picture_html,
+    rollout_map,
+)
 
 LARGEST_MAP = 4_200  # tokens whose whole map a browser is sent: 17 MB
 NO_PICTURE = gettext_lazy("This is a text, and has no picture.")

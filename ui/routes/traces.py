@@ -22,14 +22,12 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _, available_languages, error_message, gettext_lazy, translate
 from inference import UserError
-from ui.routes.cancellation import reader_endpoint
-from ui.routes.concurrency_limit import ConcurrencyLimit
-from ui.routes.request_language import use_request_language
+from ui.routes.limits import ConcurrencyLimit, reader_endpoint, use_request_language
 from ui.run.positional_prior import prior_map
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
 from viz.components.base_path import BASE
-from viz.components.explore import answers, explore
-from viz.components.explore.answers import BadRequest, QueryFields
+from viz.components.explore import content, explore
+from viz.components.explore.content import BadRequest, QueryFields
 
 PREFIX = f"{BASE}/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
@@ -44,7 +42,7 @@ FILES = ConcurrencyLimit(
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
     """All heads small, and what they do in other texts where that is known."""
     habits = prior_map(trace, look.part or None)
-    return answers.grid(
+    return content.grid(
         get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))
     )
 
@@ -55,7 +53,7 @@ def _of_a_view(make: Callable[[View, QueryFields], bytes]) -> Callable[[Trace, V
 
 FRAMES: dict[str, Callable[[Trace, ViewOptions, QueryFields], bytes]] = {
     "grid": grid,
-    **{what: _of_a_view(make) for what, make in answers.OF_A_VIEW.items()},
+    **{what: _of_a_view(make) for what, make in content.OF_A_VIEW.items()},
 }
 
 

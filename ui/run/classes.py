@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from classroom.store import Store
-from inference.files import fine_tuned
+from inference.files import sources
 from ui.run.fine_tuning import visitor
 from ui.run.services import get_backend
 
@@ -21,7 +21,7 @@ def store() -> Store:
 
 
 def _file() -> Path:
-    return fine_tuned.place_of(get_backend().settings).parent / "classes" / FILE
+    return sources.place_of(get_backend().settings).parent / "classes" / FILE
 
 
 @cache

@@ -8,12 +8,12 @@ from i18n import _, gettext_lazy
 from inference import UserError
 from inference.files.download import Download
 from inference.files.hub import Offer
-from inference.files.unpacking import FETCH, MAKE
+from inference.files.packages import FETCH, MAKE
 from ui.paths import ROOT
 from ui.run.network import note_hub_failure
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 from ui.state.view_state import ViewState
 
 RUNNING = "downloads"  # by (model, revision): those this session looks at

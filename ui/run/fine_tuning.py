@@ -14,7 +14,7 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from inference.catalogue.listing import ModelCard, local_card
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.settings import Settings
 from training.jobs.job import JobStatus
 from training.jobs.queue import TrainingQueue
@@ -33,7 +33,7 @@ def queue() -> TrainingQueue:
 
 @cache
 def _queue(settings: Settings) -> TrainingQueue:
-    return TrainingQueue(fine_tuned.place_of(settings), settings.taught_bytes, settings)
+    return TrainingQueue(sources.place_of(settings), settings.taught_bytes, settings)
 
 
 def visitor() -> str:
@@ -53,9 +53,9 @@ def cards(*picked: str) -> list[ModelCard]:
     """Models to choose from: the app's, those that this visitor taught, and taught ones that are picked by a link."""
     mine = {look.job.name: look for look in queue().jobs_of(visitor()) if look.has_model}
     for name in picked:
-        if fine_tuned.is_taught(name) and name not in mine:
+        if sources.is_taught(name) and name not in mine:
             try:
-                mine[name] = queue().look(name.removeprefix(fine_tuned.PREFIX))
+                mine[name] = queue().look(name.removeprefix(sources.PREFIX))
             except UserError:
                 continue  # it is gone, which is said where it is opened
     return [*get_backend().models(), *(card for look in mine.values() if (card := _card_of(look)) is not None)]
@@ -63,13 +63,13 @@ def cards(*picked: str) -> list[ModelCard]:
 
 def _card_of(look: JobStatus) -> ModelCard | None:
     try:
-        changed = (look.model / fine_tuned.SCORES).stat().st_mtime_ns
+        changed = (look.model / sources.SCORES).stat().st_mtime_ns
         plain = _card(look.model, changed)
     except (UserError, OSError):
         return None  # nothing is saved in it yet
     begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
     said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
-    if fine_tuned.is_taught(look.job.model):
+    if sources.is_taught(look.job.model):
         said = _("Taught here on {begun}, from another model that was taught here.", begun=begun)
     return replace(plain, id=look.job.name, title=look.job.title, summary=said)
 

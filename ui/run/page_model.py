@@ -11,18 +11,18 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.catalogue.listing import ModelCard
-from inference.pictures.vision_families import PICTURES
+from inference.pictures.image_processing import PICTURES
 from inference.task_heads import CAUSAL, KINDS, MASKED, NEXT_SENTENCE, WHAT, WRITES
 from inference.tasks.model_request import PredictRequest
-from ui.input.bound_widget import bound_widget
-from ui.input.models import kind_of, known_kind
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of, known_kind
 from ui.run import fine_tuning
 from ui.run.downloading import offer_or_show, show_command
 from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.format_list import format_and_list
-from ui.show.provenance import set_answering_model
+from ui.show.tables import set_answering_model
+from ui.show.text import format_and_list
 from ui.state.params import AnsweringOptions, get_params
 from ui.state.session import NEW_MODEL, set_view_state
 from ui.state.view_state import ViewState

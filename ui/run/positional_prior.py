@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from attention.positional_prior import PositionalPrior
+from attention.excess import PositionalPrior
 from attention.trace import Trace
 from inference import UserError
 from inference.byte_cache import ByteLru
-from inference.files import fine_tuned
+from inference.files import sources
 from probing.reference_priors import measure_priors, stored_priors
 from ui.run.services import get_backend
 
@@ -23,7 +23,7 @@ def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> Posit
     for a model that does not read the sentences.
     """
     try:
-        name = fine_tuned.title(model, get_backend().settings) if fine_tuned.is_taught(model) else model
+        name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model
     except UserError:
         return None
     if trace.id.startswith("file-") or _name(name) != _name(trace.model.name):

@@ -10,18 +10,18 @@ from functools import cache
 from math import inf
 from weakref import WeakValueDictionary
 
-from attention.cross_attention import CrossRowConvention, read
-from attention.head_summary import HeadSummary, summarize_heads
+from attention.alignment import CrossRowConvention, read
+from attention.measures import HeadSummary, summarize_heads
 from attention.storage import parse
 from attention.trace import Trace
 from attention.view import View
 from inference import cancellation
 from inference.backend import LocalBackend
 from inference.byte_cache import ByteLru
-from inference.scheduler import Scheduler
-from inference.text.chinese_words import by_chinese_words
+from inference.scheduling import Scheduler
+from inference.text.words import by_chinese_words
 from serving import remote_backend
-from serving.subprocess_backend import SubprocessBackend
+from serving.model_process import SubprocessBackend
 from ui.run import visitors
 
 SECRET = secrets.token_bytes(32)  # of this run of the server

@@ -1,8 +1,10 @@
-"""From a choice to a trace, with what the reader sees meanwhile."""
+"""From a choice to a trace, with progress on the page."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -10,13 +12,14 @@ from attention.trace import SIGNED, Trace
 from i18n import _
 from inference import TraceRequest, UserError
 from inference.cancellation import Cancelled
-from inference.text.chinese_words import is_chinese
-from ui.input.models import kind_of, remember_kind
+from inference.text.words import is_chinese
+from ui.input.sidebar import kind_of, remember_kind
 from ui.input.unknown_words import require_readable, show_unknown_words
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_error, show_notes, show_notice
-from ui.run.pass_progress import offer_again, show_pass_progress, was_stopped
+from ui.run.progress import offer_again, show_pass_progress, was_stopped
 from ui.run.services import CHINESE, get_backend, get_trace_store
+from ui.state.selection import carry_over, get_last_view
 from ui.state.view_state import ViewState
 
 SHOWN = "something_is_shown"
@@ -124,3 +127,35 @@ def _readable_file(trace: Trace) -> Trace | None:
         texts = {"text": trace.text, "pair": trace.pair or ""}
         show_error(UserError(refusal.message, way_out=refusal.way_out, details={**refusal.details, "texts": texts}))
         return None
+
+
+LONG = 5_000  # characters; the embedded model reads so much in less than a second
+EDITED = "edited_trace"  # id of the trace of an edited text, which kept the head of the text before
+
+
+def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
+    """What of a view the edited text keeps, and a sentence for each word that is gone; nothing for a new text.
+
+    The edited text is read here, once: the page finds its trace. Where it cannot be read, the page says why. A long
+    text, of which nothing stays, is read by the page, which tells how far it is and has a way to stop it.
+    """
+    if len(after.text) + len(after.pair) + len(after.target) > LONG:
+        return {}, []
+    old = get_trace_store().find(id_of(before))
+    if before.opened or old is None or get_backend().status(after.model, after.revision or None) != "loaded":
+        return {}, []
+    try:
+        new = get_backend().trace(request_of(after))
+    except UserError:
+        return {}, []
+    st.session_state[READ] = new.id
+    found = carry_over(replace(before, **get_last_view(old.id)), old, new)
+    if found is None:
+        return {}, []
+    st.session_state[EDITED] = new.id
+    return found
+
+
+def was_edited(trace_id: str) -> bool:
+    """Whether this trace's text was edited, and shows the head of the text before."""
+    return bool(st.session_state.get(EDITED) == trace_id)

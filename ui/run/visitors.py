@@ -1,4 +1,4 @@
-"""For which visitor a thread computes: a page's, as long as it is open. Routes say it (ui.routes.cancellation)."""
+"""For which visitor a thread computes: a page's, as long as it is open. Routes say it (ui.routes.limits)."""
 
 from __future__ import annotations
 

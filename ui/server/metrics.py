@@ -1,9 +1,4 @@
-"""/metrics: what goes on in this process, in the form that monitoring reads (OpenMetrics). Nothing of who asks what.
-
-It is for the operator alone: with HEADLIGHT_METRICS_TOKEN set, for who sends that token; without, for programs on this
-machine that ask it by the loopback's own name. A proxy on this machine would ask so for everybody, so where names of
-proxies are listed (HEADLIGHT_HOSTS), and where a question says that it was passed on, nothing is told without a token.
-"""
+"""Health checks and OpenMetrics of this process."""
 
 from __future__ import annotations
 
@@ -27,12 +22,38 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from inference import EMBEDDED
 from inference.byte_cache import ByteLru
-from inference.fair_queue import QueueStats
+from inference.scheduling import QueueStats
 from ui.run.counters import REGISTRY, REQUEST_SECONDS, REQUESTS, SESSIONS
 from ui.run.services import get_backend, get_trace_store
-from ui.server import host_guard
-from ui.server.client import may_be_proxied
+from ui.server import guard
+from ui.server.guard import may_be_proxied
+from ui.server.warm_up import FAILED
+
+NOW = {"Cache-Control": "no-store"}
+
+
+async def liveness(_request: Request) -> Response:
+    """The process answers."""
+    return PlainTextResponse("live", headers=NOW)
+
+
+def readiness(_request: Request) -> Response:
+    """Readers may be sent here: the embedded model is in memory, or nothing has gone wrong on its way there.
+
+    Pages answer while it is loaded, so loading is no reason to send nobody; a model that could not be loaded is, until
+    somebody's page has loaded it after all.
+    """
+    if not FAILED.is_set() or get_backend().status(EMBEDDED) == "loaded":
+        return PlainTextResponse("ready", headers=NOW)
+    return PlainTextResponse("The embedded model could not be loaded; the log says why.", 503, headers=NOW)
+
+
+def health_routes() -> list[Route]:
+    """The routes, for the app."""
+    return [Route("/healthz/live", liveness), Route("/healthz/ready", readiness)]
+
 
 ADDRESS = "/metrics"  # whatever path the app is served below: no proxy hands on what is beside it
 TOKEN = "HEADLIGHT_METRICS_TOKEN"
@@ -144,8 +165,8 @@ def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
         return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
     if may_be_proxied(request, environ):
         return False
-    came = host_guard.normalize_address(request.client.host) if request.client else ""
-    return came in host_guard.LOOPBACK and host_guard.name_of(request.headers.get("host", "")) in host_guard.LOOPBACK
+    came = guard.normalize_address(request.client.host) if request.client else ""
+    return came in guard.LOOPBACK and guard.name_of(request.headers.get("host", "")) in guard.LOOPBACK
 
 
 def metrics(request: Request) -> Response:
@@ -155,7 +176,7 @@ def metrics(request: Request) -> Response:
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
-def routes(lines: Mapping[str, QueueStats]) -> list[Route]:
+def metrics_routes(lines: Mapping[str, QueueStats]) -> list[Route]:
     """The route, for the app; called once."""
     REGISTRY.register(ProcessMetrics(lines))
     ProcessCollector(registry=REGISTRY)

@@ -6,9 +6,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from i18n import gettext_lazy, set_language_source, translate
-from ui.classroom.bar import attend, follow
-from ui.input.languages import pick_language
-from ui.input.sidebar import sidebar
+from ui.classroom import attend, follow
+from ui.input.sidebar import pick_language, sidebar
 from ui.paths import ASSETS, ROOT
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS

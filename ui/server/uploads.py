@@ -19,7 +19,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from inference.settings import Settings
-from ui.routes.concurrency_limit import AGAIN
+from ui.routes.limits import AGAIN
 
 PLACE = "/_stcore/upload_file/"  # Streamlit's own, after the path that the app is served below
 LEAST = 100_000  # bytes that a file counts for, however small it is: a million empty ones are not free

@@ -11,11 +11,9 @@ from inference.tasks.masked_words import Filled, MaskedWords
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.format_list import join_sentences
-from ui.show.provenance import page_provenance
-from viz.figures.lens import layer_names, lens_curves, lens_map
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import join_sentences
+from viz.figures.layers import layer_names, lens_curves, lens_map
 
 MOST = 6  # curves
 TOP = 5

@@ -1,8 +1,8 @@
-"""The microscope on a page: every head small, one large, and what a click in it keeps."""
+"""The microscope and matrices on a page, and links to Explore."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -10,23 +10,82 @@ from typing import Any
 
 import streamlit as st
 
-from attention.head_summary import HeadSummary
+from attention.measures import HeadSummary
 from attention.trace import Trace
 from attention.view import View
-from i18n import _
-from ui.input.parts import pick_part
-from ui.routes.request_language import in_language
+from i18n import _, gettext_lazy
+from ui.input.sidebar import pick_part
+from ui.routes.limits import in_language
 from ui.routes.traces import PREFIX
 from ui.run.notices import show_notice
 from ui.run.services import get_trace_store, trace_seal
+from ui.run.traces import was_edited
 from ui.show.selection_tokens import selection_token_for
-from ui.show.strongest_offer import offer_strongest
+from ui.show.tables import page_provenance
 from ui.state.examples import example_of
-from ui.state.last_view import set_last_view
-from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select
+from ui.state.selection import changes, directed_selection, load_baselines, resolve_view, select, set_last_view
 from ui.state.session import get_view_state, set_view_state
-from ui.state.view_state import ViewState
+from ui.state.view_state import ViewState, fits, to_query
 from viz.components.explore import explore
+from viz.components.matrices import matrices
+from viz.components.matrices.matrices import About, MatrixSpec
+from viz.figures.theme import truncate
+
+LONGEST = 2000  # characters of a text that goes to the page with each of its matrices
+
+
+def draw_matrices(
+    sheets: Sequence[MatrixSpec],
+    key: str,
+    *,
+    on_pick: Callable[[], None] | None = None,
+    numbers: bool | None = None,
+    about: About | None = None,
+) -> None:
+    """Put matrices on the page, as ``mount`` does; ``about`` is by default the page's model and text."""
+    told = tuple(page_provenance().items()) if about is None else about
+    short = [(name, truncate(value, LONGEST)) for name, value in told]
+    matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
+
+
+BOTH = gettext_lazy("This sentence and this head")
+
+
+def explore_link(there: ViewState, what: str = BOTH) -> None:
+    """A link to a view of its own; none where its text is too long for an address."""
+    if fits(there):
+        st.page_link(
+            "../../pages/explore.py",
+            label=_("Open in Explore"),
+            icon=":material/grid_view:",
+            query_params=to_query(there),
+            help=_("{what} on the Explore page", what=what),
+        )
+
+
+OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out"}
+
+
+def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
+    """A button that opens an edited text anew, where that would show another head than this; the head it would be."""
+    if not was_edited(view.trace.id):
+        return None
+    anew = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))[0]
+    layer, head = anew["layer"], anew["head"]
+    if (layer, head) == (selection["layer"], selection["head"]):
+        return layer, head
+    st.button(
+        _(
+            "The strongest head for this text is now layer {layer} · head {head}: show it",
+            layer=layer + choice.count,
+            head=head + choice.count,
+        ),
+        on_click=set_view_state,
+        kwargs=OPEN,
+        help=_("The text was edited, and the head, the word and its target stayed. This opens it as a new text."),
+    )
+    return layer, head
+
 
 KEY = "explore"
 AT_ONCE = 2_000_000  # weights that are looked through before anybody waits

@@ -8,7 +8,7 @@ from i18n import _
 from inference.catalogue.published_scores import MaskedAccuracy, masked_accuracy
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.relation_names import describe_relation
+from ui.show.scored_links import describe_relation
 
 
 def draw_published(who: PageModel, base: int) -> None:

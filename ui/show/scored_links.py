@@ -1,32 +1,216 @@
-"""From a score to its sentences: the links that one head was scored on, hits and misses, each with its look drawn."""
+"""From a score to its sentences: links that a head was scored on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import ceil
+from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
 import streamlit as st
 
 from attention.annotations import candidate_weights, membership
+from attention.mask import BoolArray, FloatArray
 from i18n import _, gettext_lazy, translate
 from inference import TraceRequest, UserError
-from probing import baselines
-from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import RelationCounts
-from probing.link_list import ListedLink, list_links
-from probing.relation_rows import Place, candidates
-from ui.input.models import kind_of
+from probing import statistics
+from probing.corpus import ALL, AnnotatedCorpus
+from probing.results import ListedLink, Place, candidates, list_links
+from probing.score import RelationCounts
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.explore_link import explore_link
-from ui.show.format_list import join_sentences
-from ui.show.link_display import chips_of, explore_view, title, word
-from ui.show.pagination import PaginationOptions, paginate
-from ui.show.provenance import model_provenance
+from ui.show.microscope import explore_link
+from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
+from ui.state.params import set_params, widget_key
+from ui.state.session import FRESH
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import Mark, TokenChip
+
+# universaldependencies.org/u/dep: the dependent is, or marks, this of its head.
+WORDS: dict[str, str] = {
+    ALL: gettext_lazy("every relation but punct and root"),
+    "acl": gettext_lazy("clause that describes a noun"),
+    "advcl": gettext_lazy("adverbial clause"),
+    "advmod": gettext_lazy("adverb"),
+    "amod": gettext_lazy("adjective of a noun"),
+    "appos": gettext_lazy("apposition"),
+    "aux": gettext_lazy("auxiliary verb"),
+    "aux:pass": gettext_lazy("auxiliary of a passive"),
+    "case": gettext_lazy("preposition or case mark of its noun"),
+    "cc": gettext_lazy("conjunction such as “and”"),
+    "ccomp": gettext_lazy("clause as an object"),
+    "clf": gettext_lazy("classifier of a noun"),
+    "compound": gettext_lazy("first part of a compound"),
+    "conj": gettext_lazy("second of two joined by “and”"),
+    "cop": gettext_lazy("form of “to be” before a noun or an adjective"),
+    "coref": gettext_lazy("what a pronoun means"),
+    "csubj": gettext_lazy("clause as a subject"),
+    "dep": gettext_lazy("some other dependence"),
+    "det": gettext_lazy("determiner such as “the”"),
+    "discourse": gettext_lazy("interjection"),
+    "dislocated": gettext_lazy("fronted or postponed element"),
+    "expl": gettext_lazy("“there” or “it” without meaning"),
+    "fixed": gettext_lazy("part of a fixed expression"),
+    "flat": gettext_lazy("later part of a name"),
+    "goeswith": gettext_lazy("part of a word written apart"),
+    "iobj": gettext_lazy("indirect object"),
+    "link": gettext_lazy("source and target"),
+    "list": gettext_lazy("item of a list"),
+    "mark": gettext_lazy("“that”, “because” or “to” before a clause"),
+    "nmod": gettext_lazy("noun that describes a noun"),
+    "nmod:poss": gettext_lazy("possessor"),
+    "nsubj": gettext_lazy("subject"),
+    "nsubj:pass": gettext_lazy("subject of a passive"),
+    "nummod": gettext_lazy("numeral"),
+    "obj": gettext_lazy("object"),
+    "obl": gettext_lazy("noun that describes a verb"),
+    "orphan": gettext_lazy("left over where a verb is missing"),
+    "parataxis": gettext_lazy("sentence beside a sentence"),
+    "punct": gettext_lazy("punctuation"),
+    "reparandum": gettext_lazy("slip that is corrected"),
+    "vocative": gettext_lazy("who is spoken to"),
+    "xcomp": gettext_lazy("verb or adjective that shares the subject"),
+}
+
+
+def describe_relation(relation: str) -> str:
+    """A relation with its meaning where it is known.
+
+    >>> describe_relation("det"), describe_relation("my own")
+    ('det: determiner such as “the”', 'my own')
+    """
+    return _("{relation}: {meaning}", relation=relation, meaning=WORDS[relation]) if relation in WORDS else relation
+
+
+PER_LEAF = 6  # drawn at once: each takes a look into a trace
+TITLE = gettext_lazy("The sentences behind the score")
+FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hits"), "misses": gettext_lazy("Misses")}
+SHOWN = gettext_lazy("Where the head does what its score counts, where it does not, or both")
+
+
+class ScoredEntry(Protocol):
+    """One entry of such a list."""
+
+    @property
+    def hit(self) -> bool:
+        """Whether the score counts it."""
+        ...
+
+
+Entry = TypeVar("Entry", bound=ScoredEntry)
+
+
+@dataclass(frozen=True)
+class PaginationOptions:
+    """What a page lets its reader choose of such a list; a page's options inherit it."""
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"outcome": tuple(FILTERS)}
+
+    outcome: str = "all"
+    leaf: int = 1  # which part of a long list is shown, from 1
+
+
+def paginate(
+    every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN
+) -> tuple[list[Entry], list[Entry]]:
+    """The controls, which belong to the options ``kind`` of a page; the entries that are kept, and those to draw.
+
+    ``about`` says what a hit is.
+    """
+    left, right = st.columns([2, 1])
+    name = widget_key(kind, "outcome")
+    st.session_state[name] = options.outcome
+    left.segmented_control(
+        _("Shown"), list(FILTERS), format_func=lambda outcome: translate(FILTERS[outcome]), required=True, key=name,
+        help=translate(about), on_change=lambda: set_params(kind, outcome=st.session_state[name], leaf=1),
+    )  # fmt: skip
+    kept = filter_outcome(every, options.outcome)
+    leaves = max(1, ceil(len(kept) / PER_LEAF))
+    leaf = max(1, min(options.leaf, leaves))
+    if leaves > 1:
+        many = _("{all:,} in all, {at_a_time} at a time", all=len(kept), at_a_time=PER_LEAF)
+        label = _("Part, of {leaves:,}", leaves=leaves)
+        bound_widget(kind, "leaf", right.number_input, label, 1, leaves, shown=leaf, help=many)
+    return kept, kept[(leaf - 1) * PER_LEAF : leaf * PER_LEAF]
+
+
+def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
+    """All of them, the hits, or the misses."""
+    return [one for one in every if outcome == "all" or one.hit == (outcome == "hits")]
+
+
+def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
+    """One link in a sentence: what the head gives its answer, and what it gives most where that is another word.
+
+    >>> from attention.annotations import AnnotatedText, Link
+    >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
+    >>> title(link, np.array([np.nan, 0.25, 0.5]), 0)
+    'Miss · line 3 · “a” gives “b” 0.25, “c” 0.50 · the rule finds it'
+    >>> title(link, np.array([np.nan, 0.5, 0.25]), 1)
+    'Miss · line 3 · “a” gets 0.50 from “b”, the most · the rule finds it'
+    """
+    most = int(np.nanargmax(worth))
+    source, target, other = (word(one, unit) for unit in (one.link.source, one.link.target, most))
+    own, best = weight(worth, one.link.target), weight(worth, most)
+    values = {"source": source, "target": target, "own": own, "other": other, "best": best}
+    if most == one.link.target:
+        gives = _("{source} gives {target} {own}, the most", **values)
+        gets = _("{source} gets {own} from {target}, the most", **values)
+    else:
+        gives = _("{source} gives {target} {own}, {other} {best}", **values)
+        gets = _("{source} gets {own} from {target}, {best} from {other}", **values)
+    hit = _("Hit") if one.hit else _("Miss")
+    rule = _("the rule finds it") if one.by_rule else _("the rule misses it")
+    return " · ".join((hit, _("line {number}", number=one.item.line), gives if direction == 0 else gets, rule))
+
+
+def word(one: ListedLink, unit: int) -> str:
+    start, end = one.item.units[unit]
+    return f"“{one.item.text[start:end]}”"
+
+
+def weight(worth: FloatArray, unit: int) -> str:
+    """A weight with as many digits as tell it from the others.
+
+    >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
+    ('0.25', '0.0119')
+    """
+    return f"{worth[unit]:.{2 if np.nanmax(worth) >= 0.1 else 4}f}"
+
+
+def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
+    """The text in its order: units with their weights, and what stands between them word by word."""
+    chips, at = [], 0
+    for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
+        start, end = one.item.units[unit]
+        chips += [TokenChip(piece) for piece in one.item.text[at:start].split()]
+        known = bool(np.isfinite(worth[unit]))
+        mark: Mark = "chosen" if unit == one.link.source else "target" if unit == one.link.target else ""
+        chips.append(
+            TokenChip(
+                one.item.text[start:end],
+                shade=float(worth[unit]) if known else None,
+                mark=mark,
+                title=f"{worth[unit]:.4f}" if known else "",
+                label=weight(worth, unit) if known else "",
+            )
+        )
+        at = end
+    return chips + [TokenChip(piece) for piece in one.item.text[at:].split()]
+
+
+def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
+    """The same head and the same two words on the page Explore."""
+    ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
+    focus, to = ends if place[0] == 0 else reversed(ends)
+    view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
+    return replace(choice, **{**FRESH, **view, "focus": focus, "to": to})
+
 
 COLUMNS = ["model", "revision", "data", "relation", "layer", "head", "direction", "line", "text", "source", "target",
            "half", "hit", "rule hit"]  # fmt: skip
@@ -50,7 +234,7 @@ class LinkScore:
     counts: RelationCounts
     relation: str
     place: Place  # direction, layer, head
-    rule: int  # the rule without a model, as in probing/baselines.py
+    rule: int  # the rule without a model, as in probing/statistics.py
 
     def name(self, base: int) -> str:
         """The head as the reader counts."""
@@ -62,7 +246,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
     every = list_links(score.counts, score.corpus, score.place, score.rule)
     show_notice(summary(score, every, choice.count), role="status")
     kept, shown = paginate(every, kind, options)
-    _draw_links(score, shown, choice, f"{kind.__name__.lower()}_links")
+    _draw_links(score, shown, choice, widget_key(kind, "links"))
     st.caption(translate(GIVES if score.place[0] == 0 else GETS))
     file = f"headlight-{score.name(0)}-links.csv"
     about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
@@ -87,11 +271,11 @@ def summary(score: LinkScore, every: list[ListedLink], base: int) -> str:
         sentences=sentences,
         misses=len(every) - hits,
     )
-    if given and score.rule == baselines.GUESS:
+    if given and score.rule == statistics.GUESS:
         return join_sentences(found, _("No rule without a model finds more than a guess between the two candidates."))
     beside = _(
         "The rule “{rule}” finds {by_rule:,} of them, {both:,} of which the head finds too.",
-        rule=baselines.name(score.rule, given),
+        rule=statistics.name(score.rule, given),
         by_rule=by_rule,
         both=sum(one.by_rule and one.hit for one in every),
     )

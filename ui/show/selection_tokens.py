@@ -7,16 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ui.classroom.bar import view_presenter
+from ui.classroom import view_presenter
 from ui.routes.selection_tokens import ADDRESS
 from ui.run.services import ViewOptions, get_trace_store
 from ui.state.examples import example_of
-from ui.state.last_view import last_view_entries
-from ui.state.selection import changes, directed_selection, select
+from ui.state.selection import changes, directed_selection, last_view_entries, select
 from ui.state.selection_token import KeptSelection
 from ui.state.session import get_view_state, notes, store_selection_token
 from ui.state.view_state import PINNED, ViewState, fits
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.content import CHOICES
 
 FIELDS = {"layer", "head", "focus", "target", "pinned", *CHOICES}
 

@@ -42,6 +42,15 @@ def get_params(kind: type[Options]) -> Options:
     return found
 
 
+def widget_key(kind: type[Any], name: str) -> str:
+    """Return the key of the widget for a field of a page's options.
+
+    >>> widget_key(AnsweringOptions, "answers")
+    'answering_answers'
+    """
+    return f"{kind.__name__.removesuffix('Options').lower()}_{name}"
+
+
 def set_params(kind: type[Options], **changes: Any) -> None:
     """Change some of this page's options; the address follows."""
     _forget_places(kind, "answering_model" in changes)

@@ -1,7 +1,4 @@
-"""Which head, word and target are in focus: the reader's choice where there is one, else the link most its own.
-
-Choices count in tokens of the trace, the component in cells of the view; both directions are translated here.
-"""
+"""Which head, word and target are selected, and what stays if the text is edited."""
 
 from __future__ import annotations
 
@@ -11,19 +8,111 @@ from typing import Any, TypeGuard
 import numpy as np
 import streamlit as st
 
-from attention.default_head import between_words, head_of_link
-from attention.display_tokens import DisplayToken
-from attention.head_summary import HeadSummary
-from attention.positional_prior import PositionalPrior
+from attention.comparison import Aligned, align
+from attention.excess import PositionalPrior
+from attention.head_search import between_words, head_of_link
+from attention.measures import HeadSummary
 from attention.trace import Trace, without_attention
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import gettext_lazy
 from inference.cancellation import Cancelled
 from ui.run.notices import show_error
 from ui.run.positional_prior import prior_of
 from ui.run.services import ViewOptions, get_trace_store
+from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import PINNED, ViewState
-from viz.components.explore.contract import CHOICES as MICROSCOPE
+from viz.components.explore.content import CHOICES as MICROSCOPE
+
+LOOKED_AT = "looked_at"  # (model, layer, head) of the head that stood large on the last page
+SEEN = "seen_view"  # (id of the trace, what of a choice its picture stood for)
+
+
+def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
+    """What the session's state holds while this head stands large on this page, and this word and its target are
+    shown, chosen or not."""
+    seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
+    return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
+
+
+def set_last_view(model: str, trace_id: str, view: dict[str, Any]) -> None:
+    """This is shown now."""
+    st.session_state.update(last_view_entries(model, trace_id, view))
+
+
+def get_last_view(trace_id: str) -> dict[str, Any]:
+    """What was shown of this trace last; nothing where it was not shown."""
+    last, view = st.session_state.get(SEEN, ("", {}))
+    return dict(view) if last == trace_id else {}
+
+
+def begin_with(choice: ViewState) -> ViewState:
+    """The choice, with the head that was looked at last chosen where none is; once, so that the browser's way back
+    leads back, and only where the same model reads."""
+    model, layer, head = st.session_state.pop(LOOKED_AT, ("", None, None))
+    if choice.layer is not None or model != choice.model:
+        return choice
+    set_view_state(layer=layer, head=head)
+    return get_view_state()
+
+
+SHARE = 0.5  # of the old text's tokens that an edited text still has
+
+
+def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any], list[str]] | None:
+    """What stays of a choice that was made on the old text, in tokens of the new one; None for a wholly new text.
+
+    With it come sentences: which of the words that were asked about are gone, and what stands there.
+    """
+    part = choice.part if choice.part in old.parts and choice.part in new.parts else None
+    left, right = View(old, part), View(new, part)
+    queries, keys = align(left, right)
+    if not _is_edit(left.keys, right.keys, keys):
+        return None
+    found: dict[str, Any] = {name: getattr(choice, name) for name in ("layer", "head", "facing", "pins")}
+    notes: list[str] = []
+    for name, cells, aligned in (
+        ("focus", (left.queries, right.queries), queries),
+        ("to", (left.keys, right.keys), keys),
+    ):
+        found[name] = _new_place(getattr(choice, name), *cells, aligned, notes)
+    if found["focus" if choice.facing == "out" else "to"] is None:
+        found |= {"focus": None, "to": None}  # the page finds another word to ask about
+    return found, notes
+
+
+def _is_edit(old: tuple[DisplayToken, ...], new: tuple[DisplayToken, ...], aligned: Aligned) -> bool:
+    """Whether enough of the old text is still there; special tokens are of no text."""
+    same = sum(
+        not old[one[0]].special and _text(old, one) == _text(new, other) for one, other in aligned.pairs
+    )  # fmt: skip
+    return same >= SHARE * sum(not cell.special for cell in old) and same > 0
+
+
+def _text(cells: tuple[DisplayToken, ...], run: tuple[int, int]) -> str:
+    return "".join(cell.text for cell in cells[slice(*run)]).casefold()
+
+
+def _new_place(
+    at: int | None, old: tuple[DisplayToken, ...], new: tuple[DisplayToken, ...], aligned: Aligned, notes: list[str]
+) -> int | None:
+    """Where a token of the old text stands in the new one; where it is gone, a sentence says so."""
+    if at is None or at >= len(old):
+        return None
+    pair = aligned.pair_of(0, at)
+    if pair is None:
+        notes.append(gettext_lazy("“{text}”, which was asked about, is gone from the text.", text=old[at].text))
+        return None
+    one, other = aligned.pairs[pair]
+    if _text(old, one) != _text(new, other):
+        words = ["".join(cell.text for cell in side[slice(*run)]) for side, run in ((old, one), (new, other))]
+        notes.append(
+            gettext_lazy(
+                "“{old}” is gone from the text; “{new}” stands in its place and is asked about now.",
+                old=words[0],
+                new=words[1],
+            )
+        )
+    return other[0] + min(at - one[0], other[1] - other[0] - 1)
 
 
 def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:

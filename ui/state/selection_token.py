@@ -38,10 +38,10 @@ class SelectionToken:
     >>> told = lambda choice: {"layer": str(choice.layer)}
     >>> slip = SelectionToken("session", ViewState(), lambda now, said: KeptSelection(ViewState(layer=said)), told,
     ...     {"lang": "zh"})
-    >>> slip.keep(3), slip.left().choice.layer, slip.query
+    >>> slip.keep(3), slip.last_kept().choice.layer, slip.query
     (True, 3, {'lang': 'zh', 'layer': '3'})
     >>> slip.close()
-    >>> slip.keep(4), slip.left().choice.layer
+    >>> slip.keep(4), slip.last_kept().choice.layer
     (False, 3)
     """
 

@@ -17,7 +17,7 @@ from typing import Any
 from i18n import error_message, gettext_lazy
 from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
-from viz.components.explore.contract import CHOICES as MICROSCOPE
+from viz.components.explore.content import CHOICES as MICROSCOPE
 
 LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
 LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to

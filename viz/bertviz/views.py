@@ -1,12 +1,4 @@
-"""BertViz's head, model and neuron views of a trace, as complete HTML documents.
-
-The pictures are BertViz's own (its installed scripts, see bertviz_vendor); the numbers are the trace's, so every model
-the trace can hold has them, the neuron view included. Tokens travel as JSON in which "<", ">" and "&" are escaped,
-and are drawn as text nodes: no token can end a script or begin a tag.
-
-Numbers travel as 16-bit integers: weights to four decimals, queries and keys to 1/65534 of a layer's range. An array
-is in the document once; BertViz writes it twice, each number with up to 20 digits.
-"""
+"""BertViz's head, model and neuron views of a trace, as complete HTML documents."""
 
 from __future__ import annotations
 
@@ -14,17 +6,18 @@ import base64
 import html
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isqrt, sqrt
 from typing import Any
 
 import numpy as np
 
-from attention.display_tokens import DisplayToken
 from attention.mask import FloatArray
-from attention.trace import PARTS
-from attention.view import View
-from i18n import _, active_language, gettext_lazy, translate
+from attention.record import Record, Unavailable, first_attending
+from attention.trace import PARTS, attention_everywhere
+from attention.view import DisplayToken, View
+from i18n import LazyMessage, _, active_language, gettext_lazy, join_sentences, translate
 from viz.bertviz.vendor import BRIDGE, LIBRARIES, vendor, version
-from viz.figures.labels import truncate
+from viz.figures.theme import truncate
 from viz.inline import escape_json, inline
 
 STEPS = 32767
@@ -246,3 +239,127 @@ def _scripts(names: Sequence[str], prefix: str | None) -> str:
     if prefix is not None:
         return "\n".join(f'<script src="{html.escape(f"{prefix}/{name}")}"></script>' for name in names)
     return "\n".join(f"<script>{inline(vendor(name).decode())}</script>" for name in names)
+
+
+MOST_ELEMENTS = 300_000
+MOST_BYTES = 8_000_000
+BYTES_PER_NUMBER = 8 / 3  # 16 bits in base64
+CALLED = {
+    "head": gettext_lazy("BertViz's head view"),
+    "model": gettext_lazy("BertViz's model view"),
+    "neuron": gettext_lazy("BertViz's neuron view"),
+}
+
+
+def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
+    """The most tokens for a view ("head", "model", "neuron"); ``channels`` of a query matter to the neuron view only.
+
+    >>> budget("model", 6, 12), budget("head", 6, 12), budget("neuron", 6, 12, 32)
+    (64, 158, 174)
+    """
+    # Elements per pair of tokens: the model view draws every head, the head view those of one layer, the neuron view
+    # one head several times over.
+    each = {"model": layers * heads, "head": heads, "neuron": 8}[kind]
+    numbers = MOST_BYTES / BYTES_PER_NUMBER / (layers * heads)
+    vectors = channels if kind == "neuron" else 0
+    # A head's n² weights and 2 · n · channels numbers of its vectors: the n at which they fill the document.
+    fits = int(sqrt(vectors**2 + numbers) - vectors)
+    return min(isqrt(MOST_ELEMENTS // each), fits)
+
+
+def too_long(kind: str, view: View) -> LazyMessage | None:
+    """One sentence that says why this view is not offered for this text; None when it is."""
+    views = [replace(view, words=False)] if kind == "neuron" else views_in_document(view)
+    tokens = max(max(len(v.queries), len(v.keys)) for v in views)
+    record = first_attending(view.trace.records(view.part))
+    channels = int(record.query.shape[-1]) if isinstance(record, Record) else 64
+    most = budget(kind, view.layers, view.heads, channels)
+    if tokens <= most:
+        return None
+    return gettext_lazy(
+        "{view} draws every weight as an element of the page, which takes seconds beyond {most} tokens on this model "
+        "({layers} layers of {heads} heads), and this text has {tokens}. Shorten the text, or stay with the Explore "
+        "page, which draws what the screen can show.",
+        view=CALLED[kind],
+        most=most,
+        layers=view.layers,
+        heads=view.heads,
+        tokens=tokens,
+    )
+
+
+def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
+    view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0, base: int = 0
+) -> str:
+    """The neuron view of every layer and head of the view's part; ``layer`` and ``head`` (from 0) are shown first,
+    and written from ``base``.
+
+    Always by pieces, since a merged word has no query of its own. ``prefix`` as in ``head_html``.
+    Raises Unavailable when the architecture gave its finished maps only.
+    """
+    view = replace(view, words=False)
+    records = _records(view, base)
+    rows, cols = _positions(view.queries), _positions(view.keys)
+    part = {
+        **sides(view),
+        "weights": weights(view),
+        "queries": [_vectors(record.query[:, rows]) for record in records],
+        "keys": [_vectors(record.key[:, cols]) for record in records],
+        "scale": [record.scale for record in records],
+    }
+    causal = all(record.mask.causal for record in records)
+    if causal:
+        part["split"] = None  # BertViz hides what lies ahead by position, which a part of the text would shift
+    payload = {"layer": layer, "head": head, "causal": causal, "parts": [part]}
+    hint = _("Rest on a token on the left to see where it looks; press the + beside it to see its query and the keys.")
+    scales = sorted({f"{record.scale:.4g}" for record in records})
+    notes = (
+        _("The column q · k holds the product times the model's scale, {scales}.", scales=_(" or ").join(scales)),
+        *describe_omissions(view),
+        _("Queries and keys are rounded to 16 bits."),
+    )
+    return document(
+        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=translate(join_sentences(*notes)), base=base
+    )
+
+
+def describe_omissions(view: View) -> list[str]:
+    """What the picture leaves out for this model, a sentence each: where weights are not softmax(q · k · scale)."""
+    records = _records(view)
+    caps = sorted({record.softcap for record in records if record.softcap is not None})
+    masks = [record.mask for record in records]
+    holes = any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks)
+    uneven = len({mask.causal for mask in masks}) > 1
+    sentences = {
+        _("The model adds a position bias to each score before the softmax; q · k is shown without it."): any(
+            record.bias is not None for record in records
+        ),
+        _(
+            "The model bends scores towards ±{caps} before the softmax (soft cap); q · k is shown before that.",
+            caps=", ±".join(f"{cap:g}" for cap in caps),
+        ): bool(caps),
+        _("The model keeps a share of each row for a sink that is no token, so weights sum to less than one."): any(
+            record.sinks is not None for record in records
+        ),
+        _("Some pairs are masked in the model: their q · k is shown, their weight is 0."): holes or uneven,
+        _("Weights were scaled to sum to one over the tokens shown."): view.renormalise and not view.special,
+        _("Special tokens are hidden, so weights sum to less than one."): not view.renormalise and not view.special,
+    }
+    return [sentence for sentence, true in sentences.items() if true]
+
+
+def _records(view: View, base: int = 0) -> list[Record]:
+    if (lacking := attention_everywhere(view.layers, view.attending, base)) is not None:
+        raise Unavailable(lacking)
+    for layer in range(view.layers):
+        view.trace.query(layer, 0, view.part)  # raises with the reason where a layer is known by its maps only
+    return [record for record in view.trace.records(view.part) if isinstance(record, Record)]
+
+
+def _positions(cells: tuple[DisplayToken, ...]) -> list[int]:
+    return [cell.pieces[0] for cell in cells]
+
+
+def _vectors(values: FloatArray) -> dict[str, Any]:
+    """One layer's vectors, (head, token, channel), packed."""
+    return pack(values, float(np.abs(values).max(initial=0)) or 1.0)

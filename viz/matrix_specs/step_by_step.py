@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.layer_parameters import LayerParameters, Norm, ProjectionParameters
 from attention.mask import FloatArray
-from attention.walkthrough import LayerSteps, ProjectionSteps, WeightSteps
+from attention.walkthrough import LayerParameters, LayerSteps, Norm, ProjectionParameters, ProjectionSteps, WeightSteps
 from i18n import _, gettext_lazy, translate
 from viz.components.matrices.matrices import MatrixSpec
 

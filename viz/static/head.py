@@ -7,10 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.display_tokens import DisplayToken
 from attention.mask import FloatArray
-from attention.pooling import far_pool, max_pool
-from attention.view import View
+from attention.view import DisplayToken, View, far_pool, max_pool
 from i18n import translate
 from viz.colors import Colors, diverging_ramp, sequential_ramp
 from viz.export import MOST_CELLS, TooLong

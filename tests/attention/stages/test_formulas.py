@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from attention.stages.formulas import FORMULAS, strip_inplace_mark
+from attention.stages.formulas import FORMULAS, attend, strip_inplace_mark, weigh
 from attention.stages.functions import erf, gelu, layer_norm, silu, softmax
-from attention.stages.products import attend, weigh
 
 
 def test_erf_is_that_of_the_textbook() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.stages.row_view import flat, place_of, spot_of
+from attention.stages.terms import flat, place_of, spot_of
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (1, 3, 4), (2, 5, 3, 4), (4,)])

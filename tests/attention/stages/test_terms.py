@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from attention.stages.formulas import FORMULAS
-from attention.stages.terms import terms
-from attention.stages.value_origin import origin
+from attention.stages.terms import origin, terms
 
 NOISE = np.random.default_rng(1)
 

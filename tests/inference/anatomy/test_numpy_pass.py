@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from attention.stages import formulas
-from inference.anatomy.function_calls import FunctionCall, largest_difference
 from inference.anatomy.numpy_pass import numpy_of
+from inference.anatomy.program import FunctionCall, largest_difference
 from inference.anatomy.stages import is_stage
 from inference.record import capture
 from inference.runners.number_terms import expand_number

@@ -12,7 +12,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from inference import LocalBackend
-from inference.anatomy.stored_heads import names
+from inference.anatomy.module_roles import names
 from inference.settings import Settings
 from inference.tasks.anatomy import Anatomy
 from tests.support import tinymodels

@@ -10,9 +10,8 @@ import pytest
 import torch
 from transformers.activations import ACT2FN
 
-from inference.anatomy.blocks import blocks, is_inside
-from inference.anatomy.functions import curve, kind_of_norm
-from inference.anatomy.watched_pass import KEPT, watch
+from inference.anatomy.sizes import curve, kind_of_norm
+from inference.anatomy.watched_pass import KEPT, blocks, is_inside, watch
 from inference.record import capture
 from tests.support.architectures import build, inputs, named
 from tests.support.hooks import hooks

@@ -14,7 +14,7 @@ from inference.catalogue import listing as room
 from inference.catalogue.listing import catalogue, list_vision_models
 from inference.files import hub
 from inference.files.e5 import E5
-from inference.files.hub_names import check_id
+from inference.files.hub import check_id
 from inference.request import EMBEDDED
 from inference.settings import Settings
 from tests.support.picturemodels import save as save_seeing

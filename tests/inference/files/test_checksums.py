@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from inference.files.checksums import of_weights, sha256
+from inference.files.packages import of_weights, sha256
 
 
 def test_weights_of_one_file_and_of_several(tmp_path: Path) -> None:

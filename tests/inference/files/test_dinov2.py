@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from inference.catalogue.cards import DINOV2_CARD
-from inference.catalogue.listing import catalogue, list_vision_models
+from inference.catalogue.listing import DINOV2_CARD, catalogue, list_vision_models
 from inference.errors import UserError
-from inference.files import checksums, dinov2, extras, onnx, package_files
+from inference.files import dinov2, embedded, extras, packages
 from inference.files.checkpoint import PROCESSOR, WEIGHTS
 from inference.files.dinov2 import DINOV2
-from inference.files.unpacking import unpacked_once
+from inference.files.packages import unpacked_once
 from inference.settings import Settings
 from tests.support import onnxfiles
 
@@ -26,9 +25,9 @@ from tests.support import onnxfiles
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> onnxfiles.Made:
     """A made-up file in the place of the real one."""
     found = onnxfiles.backbone(tmp_path / "made-up.onnx")
-    known = replace(DINOV2, sha256=checksums.sha256(found.file))
+    known = replace(DINOV2, sha256=packages.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))
-    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: found.file)
+    monkeypatch.setattr(packages, "packaged_file", lambda _package, _file: found.file)
     return found
 
 
@@ -44,7 +43,7 @@ def test_the_weights_are_the_files_own(made: onnxfiles.Made, tmp_path: Path) -> 
     found = load_file(folder / WEIGHTS)
     assert set(found) == set(made.tensors)
     assert all(np.array_equal(found[name], values) for name, values in made.tensors.items())
-    assert checksums.is_intact(folder)
+    assert packages.is_intact(folder)
 
 
 @pytest.mark.slow
@@ -71,7 +70,7 @@ def test_it_is_listed_where_it_is_installed(
     assert list_vision_models(settings)[0] == DINOV2_CARD
     assert DINOV2_CARD not in catalogue(settings), "which lists models of texts"
     assert "cannot be known" in DINOV2_CARD.summary
-    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: None)
+    monkeypatch.setattr(packages, "packaged_file", lambda _package, _file: None)
     with pytest.raises(UserError, match="installed here"):
         unpacked(settings)
     assert made.file.is_file()
@@ -80,8 +79,8 @@ def test_it_is_listed_where_it_is_installed(
 def test_a_file_without_a_backbone_is_refused(made: onnxfiles.Made, tmp_path: Path) -> None:
     made.file.write_bytes(onnxfiles.file([onnxfiles.tensor("a", np.ones(3, np.float32))]))
     with pytest.raises(KeyError):
-        dinov2.weights(onnx.read(made.file))
-    other = replace(DINOV2, sha256=checksums.sha256(made.file))
+        dinov2.weights(embedded.read(made.file))
+    other = replace(DINOV2, sha256=packages.sha256(made.file))
     with pytest.raises(UserError, match="be unpacked"):
         other.folder(Settings(cache=tmp_path / "cache", offline=True))
     assert not list((tmp_path / "cache").glob("*/*"))
@@ -100,4 +99,4 @@ def test_the_real_one_has_the_sizes_that_are_told(tmp_path: Path) -> None:
     assert sum(values.size for values in tensors.values()) == 22_056_192
     size = sum(file.stat().st_size for file in folder.iterdir())
     assert size < DINOV2.disk < size * 1.1
-    assert {file.name for file in folder.iterdir()} == {WEIGHTS, "config.json", PROCESSOR, checksums.SUMS}
+    assert {file.name for file in folder.iterdir()} == {WEIGHTS, "config.json", PROCESSOR, packages.SUMS}

@@ -11,7 +11,7 @@ import pytest
 from inference.errors import UserError
 from inference.files import hub
 from inference.files.download import Download
-from inference.files.hub_files import RemoteFile
+from inference.files.hub import RemoteFile
 from inference.settings import Settings
 from tests.support.fakehub import FakeHub, serving
 from tests.support.present import present

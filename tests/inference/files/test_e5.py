@@ -11,13 +11,11 @@ import pytest
 
 from attention.tokens import is_out_of_vocabulary
 from inference import LocalBackend, TraceRequest
-from inference.catalogue.cards import E5_CARD
-from inference.catalogue.listing import catalogue
+from inference.catalogue.listing import E5_CARD, catalogue
 from inference.errors import UserError
-from inference.files import checksums, e5, extras, package_files
-from inference.files.e5 import E5
-from inference.files.e5_file import read
-from inference.files.unpacking import unpacked_once
+from inference.files import e5, extras, packages
+from inference.files.e5 import E5, read
+from inference.files.packages import unpacked_once
 from inference.settings import Settings
 from inference.task_heads import MASKED, WHAT
 from inference.tasks.hidden_states import Pooled
@@ -31,9 +29,9 @@ TEXT = "我去了上海, 猫。"
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> e5files.Made:
     """A made-up file in the place of the real one."""
     found = e5files.write(tmp_path / "made-up.bin")
-    known = replace(E5, sha256=checksums.sha256(found.file))
+    known = replace(E5, sha256=packages.sha256(found.file))
     monkeypatch.setattr(extras, "ALL", (known,))
-    monkeypatch.setattr(package_files, "packaged_file", lambda _package, _file: found.file)
+    monkeypatch.setattr(packages, "packaged_file", lambda _package, _file: found.file)
     return found
 
 

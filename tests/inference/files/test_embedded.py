@@ -15,7 +15,7 @@ from transformers import AutoModelForPreTraining, AutoModelForSeq2SeqLM
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
 from inference.errors import UserError
-from inference.files import checksums, embedded
+from inference.files import embedded, packages
 from inference.files.sources import find, is_local
 from inference.settings import Settings
 from inference.task_heads import MASKED, NEXT_SENTENCE, WRITES
@@ -35,7 +35,7 @@ def test_found_without_importing_the_package() -> None:
 
 def test_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = embedded.folder()
-    monkeypatch.setattr(checksums, "sha256", lambda _: pytest.fail("hashed again"))
+    monkeypatch.setattr(packages, "sha256", lambda _: pytest.fail("hashed again"))
     assert embedded.folder() is first
 
 
@@ -89,7 +89,7 @@ def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def bert(assets: Path) -> Path:
     """A tiny BERT in the place of the one that was trained here."""
     folder = save(assets / embedded.BERT, "BERT", head=2)
-    checksums.write(folder, ("model.safetensors", "tokenizer.json", "config.json"))
+    packages.write(folder, ("model.safetensors", "tokenizer.json", "config.json"))
     return folder
 
 
@@ -97,7 +97,7 @@ def bert(assets: Path) -> Path:
 def translator(assets: Path) -> Path:
     """A tiny Marian model in the place of our own translator, its tokenizer in files of another kind."""
     folder = tinymodels.save(assets / embedded.TRANSLATOR, "marian")
-    checksums.write(folder, [file.name for file in folder.iterdir()])
+    packages.write(folder, [file.name for file in folder.iterdir()])
     return folder
 
 
@@ -139,23 +139,23 @@ def test_our_own_model_that_was_not_installed_is_told(bert: Path) -> None:
 
 @pytest.mark.parametrize("lines", ["", "nonsense", "0000  model.safetensors\n"])
 def test_our_own_model_without_its_sums_is_refused(bert: Path, lines: str) -> None:
-    (bert / checksums.SUMS).write_text(lines)
+    (bert / packages.SUMS).write_text(lines)
     with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
-    (bert / checksums.SUMS).unlink()
+    (bert / packages.SUMS).unlink()
     with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json", "config.json"])
 def test_sums_that_leave_a_file_out_are_refused(bert: Path, missing: str) -> None:
-    checksums.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
+    packages.write(bert, {"model.safetensors", "tokenizer.json", "config.json"} - {missing})
     with pytest.raises(UserError, match="or incomplete"):
         embedded.own_folder(embedded.BERT)
 
 
 def test_without_their_sums_our_own_models_are_not_listed(bert: Path, tmp_path: Path) -> None:
-    (bert / checksums.SUMS).unlink()
+    (bert / packages.SUMS).unlink()
     settings = Settings(cache=tmp_path / "cache", offline=True)
     assert not {card.id for card in catalogue(settings)} & set(embedded.OWN)
     assert not is_local(embedded.BERT, None, settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inference.errors import UserError
-from inference.files.folders import is_path, iterate_folders, resolve
+from inference.files.sources import is_path, iterate_folders, resolve_folder
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def allowed(tmp_path: Path) -> Path:
 
 
 def test_inside(allowed: Path) -> None:
-    assert resolve(str(allowed / "mine"), [allowed]) == allowed / "mine"
-    assert resolve("./mine", [allowed]) == allowed / "mine"
-    assert resolve(str(allowed), [allowed]) == allowed
+    assert resolve_folder(str(allowed / "mine"), [allowed]) == allowed / "mine"
+    assert resolve_folder("./mine", [allowed]) == allowed / "mine"
+    assert resolve_folder(str(allowed), [allowed]) == allowed
     assert [folder.name for folder in iterate_folders([allowed])] == ["mine"]
 
 
@@ -36,7 +36,7 @@ def test_outside_reads_the_same_whether_it_exists_or_not(allowed: Path, tmp_path
     sentences = set()
     for name in names:
         with pytest.raises(UserError) as caught:
-            resolve(name if name != "~" else "/root", [allowed])
+            resolve_folder(name if name != "~" else "/root", [allowed])
         sentences.add(str(caught.value))
     assert len(sentences) == 1
     assert "only inside the folders that HEADLIGHT_MODEL_FOLDERS" in sentences.pop()
@@ -52,20 +52,20 @@ def test_nothing_outside_is_even_looked_up(allowed: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Path, "is_dir", noting)
     with pytest.raises(UserError):
-        resolve("/etc", [allowed])
+        resolve_folder("/etc", [allowed])
     assert seen == []
 
 
 def test_not_a_folder(allowed: Path) -> None:
     with pytest.raises(UserError, match=r'zip" .*folder'):
-        resolve(str(allowed / "file.zip"), [allowed])
+        resolve_folder(str(allowed / "file.zip"), [allowed])
     with pytest.raises(UserError, match='"none" is'):
-        resolve(str(allowed / "none"), [allowed])
+        resolve_folder(str(allowed / "none"), [allowed])
 
 
 def test_switched_off() -> None:
     with pytest.raises(UserError, match="Local folders"):
-        resolve("/etc", [])
+        resolve_folder("/etc", [])
 
 
 @pytest.mark.parametrize("name", ["/x", "./x", "../x", "a/../b", "~/x", "C:\\x", "C:/x", "\\\\host\\x", "."])
@@ -85,6 +85,6 @@ def test_the_last_checkpoint_of_a_run_is_opened(tmp_path: Path) -> None:
         (run / f"checkpoint-{steps}" / "config.json").write_text("{}")
     (run / "checkpoint-2000").mkdir()  # nothing is in it yet
     (run / "checkpoint-3000").symlink_to("/")
-    assert resolve(str(run), [tmp_path]) == run / "checkpoint-1000"
+    assert resolve_folder(str(run), [tmp_path]) == run / "checkpoint-1000"
     (run / "config.json").write_text("{}")
-    assert resolve(str(run), [tmp_path]) == run
+    assert resolve_folder(str(run), [tmp_path]) == run

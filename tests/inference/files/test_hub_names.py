@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from inference.errors import UserError
-from inference.files.hub_names import check_id, check_revision, convert_hub_errors, run_with_timeout
+from inference.files.hub import check_id, check_revision, convert_hub_errors, run_with_timeout
 
 
 @pytest.mark.parametrize("name", ["gpt2", "google-bert/bert-base-uncased", "answerdotai/ModernBERT-base"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inference.files import onnx
-from inference.files.onnx import OnnxNode, parse, read
+from inference.files import embedded
+from inference.files.embedded import OnnxNode, parse, read
 from tests.support.onnxfiles import backbone, field, file, node, tensor, varint
 
 TWO_BY_THREE = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -70,9 +70,9 @@ def test_what_is_no_whole_file_is_refused(content: bytes) -> None:
 
 def test_the_number_of_things_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     many = file([tensor("a", TWO_BY_THREE)], [node("Add", "", ())] * 3)
-    monkeypatch.setattr(onnx, "MOST_NODES", 3)
+    monkeypatch.setattr(embedded, "MOST_NODES", 3)
     parse(many)
-    monkeypatch.setattr(onnx, "MOST_NODES", 2)
+    monkeypatch.setattr(embedded, "MOST_NODES", 2)
     with pytest.raises(ValueError, match="whole ONNX"):
         parse(many)
 

@@ -6,8 +6,8 @@ import pytest
 
 from inference import LocalBackend
 from inference.files import checkpoint
-from inference.files.smollm import SMOLLM
-from inference.files.unpacking import unpacked_once
+from inference.files.embedded import SMOLLM
+from inference.files.packages import unpacked_once
 from inference.settings import Settings
 from inference.task_heads import CAUSAL
 from inference.tasks.decoding import NextToken
@@ -53,10 +53,10 @@ def test_the_real_weights_are_the_files_own_to_float16(real: LocalBackend) -> No
     import torch
     from gguf.quants import dequantize
 
-    from inference.files import package_files
+    from inference.files import packages
 
     model = real.loaded(SMOLLM.name, None, CAUSAL).model
-    file = package_files.packaged_file(SMOLLM.package, SMOLLM.file)
+    file = packages.packaged_file(SMOLLM.package, SMOLLM.file)
     tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(file).tensors}
     for name, mine in {
         "blk.29.ffn_down.weight": model.model.layers[29].mlp.down_proj.weight,

@@ -13,9 +13,9 @@ import pytest
 from inference import LocalBackend
 from inference.catalogue.listing import catalogue
 from inference.errors import UserError
-from inference.files import checksums, extras, sources, unpacking
-from inference.files.smollm import SMOLLM
-from inference.files.unpacking import Extra, unpacked_once
+from inference.files import extras, packages, sources
+from inference.files.embedded import SMOLLM
+from inference.files.packages import Extra, unpacked_once
 from inference.settings import Settings
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import NextToken
@@ -68,7 +68,7 @@ def extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unpacked: list[Path])
         unpacked.append(file)
         tinymodels.save(folder, "llama")
 
-    return known(monkeypatch, replace(SMOLLM, sha256=checksums.sha256(packed), convert=convert, needs=()))
+    return known(monkeypatch, replace(SMOLLM, sha256=packages.sha256(packed), convert=convert, needs=()))
 
 
 def known(monkeypatch: pytest.MonkeyPatch, extra: Extra) -> Extra:
@@ -107,7 +107,7 @@ def test_it_is_unpacked_once_and_answers(extra: Extra, unpacked: list[Path], set
     unpacked_once.cache_clear()  # as another process
     source = sources.find(extra.name, None, settings)
     assert [file.name for file in unpacked] == [extra.file]
-    assert checksums.is_intact(source.folder)
+    assert packages.is_intact(source.folder)
     assert [file.name for file in source.folder.parent.iterdir()] == [source.folder.name], "nothing else is left"
 
 
@@ -118,10 +118,10 @@ def test_what_was_damaged_is_unpacked_again(extra: Extra, unpacked: list[Path], 
         with (folder / "config.json").open("a") as stream:
             stream.write(" ")
     else:
-        (folder / {"a file less": "tokenizer.json", "no sums": checksums.SUMS}[harm]).unlink()
+        (folder / {"a file less": "tokenizer.json", "no sums": packages.SUMS}[harm]).unlink()
     unpacked_once.cache_clear()
     assert extra.folder(settings) == folder
-    assert checksums.is_intact(folder)
+    assert packages.is_intact(folder)
     assert len(unpacked) == 2
 
 
@@ -154,7 +154,7 @@ def test_another_process_that_was_there_first_wins(
 
     def moved(_made: Path, _there: Path) -> None:
         tinymodels.save(place, "llama")
-        checksums.write(place, [file.name for file in place.iterdir()])
+        packages.write(place, [file.name for file in place.iterdir()])
         raise OSError("Directory not empty")
 
     monkeypatch.setattr(os, "replace", moved)
@@ -182,7 +182,7 @@ def test_what_unpacking_needs_is_said(
 ) -> None:
     with pytest.raises(UserError, match="and headlight_no_such"):
         replace(extra, needs=("numpy", "headlight_no_such")).folder(settings)
-    monkeypatch.setattr(unpacking, "free_memory", lambda: 10**6)
+    monkeypatch.setattr(packages, "free_memory", lambda: 10**6)
     with pytest.raises(UserError, match=r"takes 1\.4 GB"):
         extra.folder(settings)
     assert unpacked == []
@@ -216,6 +216,6 @@ def test_make_extra_unpacks_what_it_can(
     monkeypatch.setattr(extras, "ALL", (replace(extra, package=NOWHERE), another))
     assert extras.main([]) == 1
     assert capsys.readouterr().err.count("To have it, run: make extra") == 1
-    assert checksums.is_intact(another.place(settings)), (
+    assert packages.is_intact(another.place(settings)), (
         "one that is missing does not keep the other from being unpacked"
     )

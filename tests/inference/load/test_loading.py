@@ -146,7 +146,7 @@ def test_a_configuration_larger_than_its_weights_takes_no_memory(
 
 
 def test_a_configuration_that_would_be_built_for_hours(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inference.load.meta_model.MOST_MODULES", 20)
+    monkeypatch.setattr("inference.load.shared_weights.MOST_MODULES", 20)
     with pytest.raises(UserError, match="fit together"):
         opened(models / "bert")
     monkeypatch.undo()

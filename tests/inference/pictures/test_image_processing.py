@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from transformers import AutoConfig
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from inference import UserError
-from inference.pictures.image_processing import ImageProcessor
-from inference.pictures.image_processors import processor
-from inference.pictures.vision_families import FAMILIES
+from inference.pictures.image_processing import FAMILIES, ImageProcessor, processor
 from tests.support.picturemodels import CROPPED, SIGHTS, SMALLER, Sight, gradient, picture, sight
 
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.grid import Grid
-from attention.picture import Picture
+from attention.pictures import Grid, Picture
 from inference import LocalBackend, TraceRequest
 from inference.files.dinov2 import PREPARED
 from inference.settings import Settings

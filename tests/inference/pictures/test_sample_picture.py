@@ -11,7 +11,7 @@ from attention import storage
 from attention.measures import entropy
 from attention.trace import Trace
 from inference.files.dinov2 import DINOV2
-from inference.files.unpacking import unpacked_once
+from inference.files.packages import unpacked_once
 from inference.pictures.sample_picture import (
     CREDIT,
     PHOTO,

@@ -15,7 +15,7 @@ from attention.storage import dump, parse
 from attention.trace import Trace
 from attention.view import View
 from inference import LocalBackend, TraceRequest, UserError
-from inference.record import capture, smallest_input
+from inference.record import capture, fidelity_check
 from inference.settings import Settings
 from tests.support.architectures import build
 from tests.support.picturemodels import PATCH, SIGHTS, Sight, picture, save, sight
@@ -135,7 +135,7 @@ def test_the_key_is_of_the_pixels_and_the_size() -> None:
 
 @pytest.mark.parametrize("row", SIGHTS, ids=[row.name for row in SIGHTS])
 def test_a_model_is_made_ready_with_a_picture_of_few_patches(row: Sight) -> None:
-    given = smallest_input.inputs(build(row.architecture, capture.NAME))
+    given = fidelity_check.inputs(build(row.architecture, capture.NAME))
     assert given["pixel_values"].shape == (1, 3, 4 * PATCH, 4 * PATCH)
 
 

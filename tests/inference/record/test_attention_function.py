@@ -11,9 +11,9 @@ from torch import Tensor
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from attention.record import Record
-from inference.record import to_numpy
+from inference.record import records
+from inference.record.attention_call import compact_tensors
 from inference.record.attention_function import attend, keep_weights, record_attention
-from inference.record.tensor_memory import compact_tensors
 from tests.support.present import present
 
 WHOLE = slice(None)
@@ -96,9 +96,7 @@ def test_the_answer_follows_from_the_record(case: Any) -> None:
     given, extra = arguments(case)
     with record_attention() as tape:
         output, _ = attend(*given, **extra)
-    for sample, parts in enumerate(
-        to_numpy.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))
-    ):
+    for sample, parts in enumerate(records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))):
         [[record]] = parts.values()
         assert isinstance(record, Record)
         for head in range(record.heads):
@@ -117,7 +115,7 @@ def test_soft_caps_and_sinks_follow_from_the_record(extra: Any, mask: Any) -> No
     with record_attention() as tape:
         output, _ = attend(*given, **extra)
     torch.testing.assert_close(output, idle, atol=0, rtol=0)
-    [[record]] = to_numpy.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))[1].values()
+    [[record]] = records.parts(given[0], tape.calls, {"input_ids": torch.zeros(2, 1)}, (None, None))[1].values()
     assert isinstance(record, Record)
     np.testing.assert_allclose(record.weights(3) @ record.value[1], output[1, :, 3].numpy(), atol=1e-5)
 
@@ -168,7 +166,7 @@ def test_a_row_with_every_key_hidden_is_zero() -> None:
             output, _ = attend(Module(1, False), query, key, value, mask, softcap=softcap)
         assert (output[1, 2] == 0).all()
         assert (present(tape.calls[0].lse)[1, :, 2] == 0).all()
-        [[record]] = to_numpy.parts(Module(1, False), tape.calls, {"input_ids": mask}, (None, None))[1].values()
+        [[record]] = records.parts(Module(1, False), tape.calls, {"input_ids": mask}, (None, None))[1].values()
         assert (record.weights(0)[2] == 0).all()
         assert np.isfinite(record.weights(0)).all()
 
@@ -201,9 +199,7 @@ def test_large_scores_stay_exact(seed: int) -> None:
     key = key + query
     with record_attention() as tape:
         attend(Module(1, False), query, key, value, None)
-    [[record]] = to_numpy.parts(Module(1, False), tape.calls, {"input_ids": torch.zeros(1, 1)}, (None, None))[
-        0
-    ].values()
+    [[record]] = records.parts(Module(1, False), tape.calls, {"input_ids": torch.zeros(1, 1)}, (None, None))[0].values()
     scores = (query.double() @ key.double().transpose(2, 3) / 32**0.5)[0]
     largest = scores.abs().max().item()
     assert largest > 270

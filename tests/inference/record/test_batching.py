@@ -16,7 +16,7 @@ from inference.loaded_model import LoadedModel
 from inference.record import batching
 from inference.request import TraceRequest
 from inference.settings import Settings
-from inference.write.samples import prepare
+from inference.write.target_text import prepare
 from tests.support.tinymodels import TEXT, save
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")

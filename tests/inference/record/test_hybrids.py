@@ -12,15 +12,14 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel
 
-from attention.activation_patching import PatchHead, PatchResidual
-from attention.edits import Ablate
+from attention.edits import Ablate, PatchHead, PatchResidual
 from attention.record import NoAttention, Unavailable
 from attention.trace import Trace, without_attention
 from inference.errors import UserError
 from inference.load.length_limits import memory_limit
-from inference.record import capture, patched_pass
+from inference.record import capture, patching
 from inference.record.edit_hooks import apply_edits
-from inference.record.patch_hooks import DonorHook
+from inference.record.patching import DonorHook
 
 capture.install()
 
@@ -126,7 +125,7 @@ def test_an_edit_of_a_layer_without_attention_is_refused() -> None:
         pass
     with (
         pytest.raises(UserError, match=refused),
-        patched_pass.patch_activations(model, [(PatchHead(2, 0, ((0, 0),)),)], DonorHook({})),
+        patching.patch_activations(model, [(PatchHead(2, 0, ((0, 0),)),)], DonorHook({})),
     ):
         pass
 
@@ -140,7 +139,7 @@ def test_what_enters_a_layer_without_attention_is_lent() -> None:
     )
     notes: Any = {}
     take = PatchResidual(2, ((0, 4),))
-    with torch.inference_mode(), patched_pass.patch_activations(model, [(take,)], DonorHook(notes)):
+    with torch.inference_mode(), patching.patch_activations(model, [(take,)], DonorHook(notes)):
         model(IDS)
     with torch.inference_mode():
         own(IDS, use_cache=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inference.record.layer_modules import block_of
+from inference.record.records import block_of
 
 
 def test_blocks_are_found_by_their_numbers() -> None:

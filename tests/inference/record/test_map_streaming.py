@@ -12,7 +12,7 @@ import pytest
 from attention.trace import ModelId
 from inference import LocalBackend, TraceRequest, UserError
 from inference.loaded_model import LoadedModel
-from inference.record import capture, map_streaming
+from inference.record import batching, capture
 from inference.runners.inputs import read, tensors
 from inference.settings import Settings
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, build, inputs
@@ -36,7 +36,7 @@ def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
     loaded = backend.loaded(f"./{kind}", None)
     readings = [read(loaded, text) for text in TEXTS]
     layers: dict[int, list[tuple[int, np.ndarray]]] = {}
-    map_streaming.stream(
+    batching.stream(
         loaded,
         tensors(loaded, *readings),
         [len(reading.row) for reading in readings],
@@ -49,11 +49,11 @@ def streamed(backend: LocalBackend, kind: str) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("most", [map_streaming.MOST_BYTES, 1])
+@pytest.mark.parametrize("most", [batching.MOST_BYTES, 1])
 def test_streamed_maps_are_those_of_the_trace(
     backend: LocalBackend, kind: Any, most: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(map_streaming, "MOST_BYTES", most)  # 1: one head at a time
+    monkeypatch.setattr(batching, "MOST_BYTES", most)  # 1: one head at a time
     layers = streamed(backend, kind)
     for text, sentence in enumerate(TEXTS):
         target = "it" if kind in ("t5", "marian") else None
@@ -79,7 +79,7 @@ def test_a_pass_for_maps_only_ends_at_the_last_attention(backend: LocalBackend, 
         outputs: list[Any] = []
         model = loaded.model.get_encoder() if kind in ("t5", "marian") else loaded.model
         hook = model.register_forward_hook(lambda *seen, outputs=outputs: outputs.append(seen))
-        map_streaming.stream(
+        batching.stream(
             loaded,
             tensors(loaded, *readings),
             [len(reading.row) for reading in readings],
@@ -95,7 +95,7 @@ def test_two_sides_with_finished_maps_only_are_refused_in_words(backend: LocalBa
     loaded = backend.loaded("./t5", None)
     readings = [read(loaded, text) for text in TEXTS]
     with pytest.raises(UserError, match="read alone"):
-        map_streaming.stream(replace(loaded, records=False), tensors(loaded, *readings), [1, 1], lambda *_: None)
+        batching.stream(replace(loaded, records=False), tensors(loaded, *readings), [1, 1], lambda *_: None)
 
 
 READERS = [row for row in (*EVERY_RECORDED, *MAPS_ONLY) if row.kind in ("encoder", "decoder")]
@@ -110,7 +110,7 @@ def test_every_architecture_streams_what_it_records(row: Any) -> None:
     unread: Any = None  # the tokens are given
     loaded = LoadedModel(model, unread, ModelId(row.name, None, row.kind, row.name), 64, 0, records, False)
     layers: dict[int, np.ndarray] = {}
-    map_streaming.stream(loaded, given, lengths, lambda layer, _first, maps: layers.update({layer: np.array(maps)}))
+    batching.stream(loaded, given, lengths, lambda layer, _first, maps: layers.update({layer: np.array(maps)}))
     for text, parts in enumerate(capture.record_parts(model, given, lengths)):
         [expected] = parts.values()
         assert len(layers) == len(expected)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from attention.positions import differences, permute_map
 from attention.record import Record
-from attention.word_order import differences, permute_map
 from inference.anatomy.positions import places, remove_positions
 from inference.record import capture
 from tests.support.architectures import EVERY_RECORDED, MAPS_ONLY, Architecture, build, inputs, named

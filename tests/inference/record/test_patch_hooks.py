@@ -10,11 +10,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.activation_patching import Pairs, Patch, PatchHead, PatchResidual, random_patches
-from attention.edits import Ablate
+from attention.edits import Ablate, Pairs, Patch, PatchHead, PatchResidual, random_patches
 from inference import UserError
-from inference.record import capture, patched_pass
-from inference.record.patch_hooks import RecipientHook, donor_set
+from inference.record import capture, patching
+from inference.record.patching import RecipientHook, donor_set
 from inference.runners.edit_batches import one_pass, run_growing
 from tests.inference.record.test_edit_hooks import IDS, TEXTS, W_O, model_heads, output, parts_of, ready
 from tests.support.architectures import MAPS_ONLY, Architecture, build, inputs, named
@@ -169,7 +168,7 @@ def test_threads_do_not_mix_what_they_take() -> None:
 )
 def test_what_a_model_does_not_have_is_refused(take: Patch, sentence: str) -> None:
     model = ready(named("BERT"))
-    with pytest.raises(UserError, match=sentence), patched_pass.patch_activations(model, [(take,)], RecipientHook({})):
+    with pytest.raises(UserError, match=sentence), patching.patch_activations(model, [(take,)], RecipientHook({})):
         pass
 
 
@@ -185,13 +184,13 @@ def test_what_a_model_does_not_have_is_refused(take: Patch, sentence: str) -> No
 def test_tokens_that_are_not_there_are_refused(pairs: Pairs, sentence: str) -> None:
     model = ready(named("BERT"))
     with pytest.raises(UserError, match=sentence):
-        patched_pass.check(model, (PatchResidual(0, pairs),), {"encoder": 7}, {"encoder": 5})
+        patching.check(model, (PatchResidual(0, pairs),), {"encoder": 7}, {"encoder": 5})
 
 
 def test_a_part_without_vectors_of_its_own_is_refused() -> None:
     model = ready(named("Marian"))
     sets = [(PatchResidual(0, ((0, 0),), "cross"),)]
-    with pytest.raises(UserError, match="shares its"), patched_pass.patch_activations(model, sets, RecipientHook({})):
+    with pytest.raises(UserError, match="shares its"), patching.patch_activations(model, sets, RecipientHook({})):
         pass
 
 
@@ -201,7 +200,7 @@ def test_models_that_attend_in_code_of_their_own_refuse() -> None:
     capture.prepare(model)
     with (
         pytest.raises(UserError, match="code of"),
-        patched_pass.patch_activations(model, [(PatchResidual(0, ((0, 0),)),)], RecipientHook({})),
+        patching.patch_activations(model, [(PatchResidual(0, ((0, 0),)),)], RecipientHook({})),
     ):
         pass
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from inference.record.thread_hooks import register_post_hook, register_pre_hook
+from inference.record.records import register_post_hook, register_pre_hook
 
 
 def test_a_pass_of_another_thread_is_left_alone_even_before_torch_knows_that_the_hooks_take_keywords() -> None:

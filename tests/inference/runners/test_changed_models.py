@@ -10,9 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.activation_patching import PatchHead, PatchResidual
-from attention.edits import Ablate
-from inference.anatomy.function_calls import FunctionCall
+from attention.edits import Ablate, PatchHead, PatchResidual
+from inference.anatomy.program import FunctionCall
 from inference.runners.changed_pass import final_output, from_stage, output_under_edits
 from inference.runners.edit_batches import one_pass
 from inference.runners.whole_pass import taken_apart

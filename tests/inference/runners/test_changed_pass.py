@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.activation_patching import Pairs, PatchHead, PatchResidual
-from attention.edits import Ablate
+from attention.edits import Ablate, Pairs, PatchHead, PatchResidual
 from inference import LocalBackend, UserError
 from inference.task_heads import MASKED, NEXT_SENTENCE
 from inference.tasks.changed_pass import ChangeRequest

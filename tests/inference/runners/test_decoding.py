@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from attention import sampling
+from attention import softmax
 from attention.edits import Ablate, MaskEdge
 from inference import LocalBackend
-from inference.catalogue.declared_heads import declared_heads
+from inference.catalogue.listing import declared_heads
 from inference.errors import UserError
 from inference.files.embedded import TRANSLATOR
 from inference.request import TraceRequest
@@ -81,17 +81,17 @@ def test_the_steps_of_a_text_are_the_rows_of_its_trace(root: Path, backend: Loca
 def test_candidates_are_the_models_own_distribution(root: Path, backend: LocalBackend, kind: str) -> None:
     step = backend.predict(question(root, kind, top=9, temperature=60, top_k=40, top_p=80, seed=3))
     logits = logits_of(root, kind, step)
-    own, drawn = sampling.shape(logits), sampling.shape(logits, 0.6, 40, 0.8)
+    own, drawn = softmax.shape(logits), softmax.shape(logits, 0.6, 40, 0.8)
     assert [candidate.token for candidate in step.candidates] == np.argsort(-own, kind="stable")[:9].tolist()
     for candidate in (*step.candidates, step.greedy, step.chosen):
         assert candidate.probability == pytest.approx(own[candidate.token], abs=1e-6)
     assert step.greedy.token == logits.argmax()
     assert step.vocabulary == logits.size
-    assert step.entropy == pytest.approx(sampling.entropy(own), abs=1e-4)
+    assert step.entropy == pytest.approx(softmax.distribution_entropy(own), abs=1e-4)
     if kind != "marian":  # which bans a token, see below
         assert step.possible == np.count_nonzero(drawn)
-        assert step.entropy_drawn == pytest.approx(sampling.entropy(drawn), abs=1e-4)
-        assert step.chosen.token == sampling.draw(drawn, 3, 0)
+        assert step.entropy_drawn == pytest.approx(softmax.distribution_entropy(drawn), abs=1e-4)
+        assert step.chosen.token == softmax.draw(drawn, 3, 0)
         for candidate in step.candidates:
             assert candidate.drawn == pytest.approx(drawn[candidate.token], abs=1e-5)
 

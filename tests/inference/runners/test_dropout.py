@@ -76,7 +76,7 @@ def test_others_read_with_the_model_as_it_was(models: Path) -> None:
 
 def test_attention_weights_are_dropped_too(backend: LocalBackend, models: Path) -> None:
     """The first number drawn is of the embeddings; with one layer's attention alone there would be fewer draws."""
-    from inference.anatomy.shared_copy import shared_copy
+    from inference.anatomy.positions import shared_copy
     from inference.runners.dropout import DropoutMode
 
     loaded = backend.loaded(str(models / "BERT"), None, MaskedWords.HEAD)

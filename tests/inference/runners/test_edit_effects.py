@@ -11,8 +11,7 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM, BertConfig, BertForPreTraining
 
-from attention.activation_patching import PatchResidual
-from attention.edits import Ablate, MaskEdge, Uniform
+from attention.edits import Ablate, MaskEdge, PatchResidual, Uniform
 from inference import LocalBackend, TraceRequest, UserError
 from inference.runners import edit_batches, edit_effects, single_token_head
 from inference.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from attention import induction
+from attention import roles
 from attention.mask import FloatArray
 from inference import LocalBackend
 from inference.errors import UserError
@@ -36,14 +36,14 @@ def test_an_induction_head_scores_one() -> None:
     maps = np.zeros((TOKENS, TOKENS), np.float32)
     for query in range(START + LENGTH, TOKENS):
         maps[query, query - LENGTH + 1] = 1
-    assert induction.prefix_matching_score(maps, START, LENGTH) == 1
+    assert roles.prefix_matching_score(maps, START, LENGTH) == 1
 
 
 def test_looks_back_by_several_copies_count_together() -> None:
     maps = np.zeros((TOKENS, TOKENS), np.float32)
     first = START + 2 * LENGTH  # of the third copy
     maps[first, [START + 1, START + LENGTH + 1, first]] = [0.25, 0.5, 0.25]
-    assert induction.prefix_matching_score(maps, START, LENGTH) == pytest.approx(0.75 / 6)
+    assert roles.prefix_matching_score(maps, START, LENGTH) == pytest.approx(0.75 / 6)
 
 
 @pytest.mark.parametrize("head", ["to itself", "to its earlier self", "before", "first"])
@@ -57,38 +57,38 @@ def test_other_heads_score_nothing(head: str) -> None:
     }
     maps = np.zeros((TOKENS, TOKENS), np.float32)
     maps[queries, keys[head]] = 1
-    assert induction.prefix_matching_score(maps, START, LENGTH) == 0
-    assert induction.previous(maps) == (head == "before")
-    assert induction.first(maps) == (head == "first")
+    assert roles.prefix_matching_score(maps, START, LENGTH) == 0
+    assert roles.previous(maps) == (head == "before")
+    assert roles.first(maps) == (head == "first")
 
 
 def test_equals_the_definition_written_out() -> None:
     maps, text = causal(), [0, *[1, 2, 3] * COPIES]
     later = range(START + LENGTH, TOKENS)
     sums = sum(maps[..., q, k + 1] for q in later for k in range(q - 1) if k >= START and text[k] == text[q])
-    np.testing.assert_allclose(induction.prefix_matching_score(maps, START, LENGTH), sums / len(later), rtol=1e-6)
-    assert induction.prefix_matching_score(maps, START, LENGTH).shape == (2, 4)
+    np.testing.assert_allclose(roles.prefix_matching_score(maps, START, LENGTH), sums / len(later), rtol=1e-6)
+    assert roles.prefix_matching_score(maps, START, LENGTH).shape == (2, 4)
     rows = range(2, TOKENS)
-    np.testing.assert_allclose(induction.previous(maps), np.mean([maps[..., q, q - 1] for q in rows], 0), rtol=1e-6)
-    np.testing.assert_allclose(induction.first(maps), np.mean([maps[..., q, 0] for q in rows], 0), rtol=1e-6)
+    np.testing.assert_allclose(roles.previous(maps), np.mean([maps[..., q, q - 1] for q in rows], 0), rtol=1e-6)
+    np.testing.assert_allclose(roles.first(maps), np.mean([maps[..., q, 0] for q in rows], 0), rtol=1e-6)
 
 
 def test_what_goes_to_the_first_token_is_no_match() -> None:
     maps = causal()
-    total = induction.prefix_matching_score(maps, START, LENGTH) + induction.first(maps)
+    total = roles.prefix_matching_score(maps, START, LENGTH) + roles.first(maps)
     assert (total <= 1 + 1e-6).all()
 
 
 def test_evenly_spread_attention_scores_as_said() -> None:
     maps = np.tril(np.ones((TOKENS, TOKENS))) / np.arange(1, TOKENS + 1)[:, None]
-    score = induction.prefix_matching_score(maps.astype(np.float32), START, LENGTH)
-    assert score == pytest.approx(induction.uniform_matching_score(TOKENS, START, LENGTH), rel=1e-6)
+    score = roles.prefix_matching_score(maps.astype(np.float32), START, LENGTH)
+    assert score == pytest.approx(roles.uniform_matching_score(TOKENS, START, LENGTH), rel=1e-6)
 
 
 @pytest.mark.parametrize(("start", "length"), [(0, 10), (0, 1), (8, 2)])
 def test_nothing_is_repeated(start: int, length: int) -> None:
     with pytest.raises(ValueError, match=f"10 tokens, {start} in front, repeat no sequence of {length}"):
-        induction.prefix_matching_score(causal(), start, length)
+        roles.prefix_matching_score(causal(), start, length)
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +115,10 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
         control = [layer.float().numpy() for layer in network(input_ids=others, output_attentions=True).attentions]
         losses = -output.logits[:, :-1].log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0].mean(0)
     for array, score, which in (
-        (found.matching, lambda one: induction.prefix_matching_score(one, 0, 5), maps),
-        (found.control, lambda one: induction.prefix_matching_score(one, 0, 5), control),
-        (found.previous, induction.previous, maps),
-        (found.first, induction.first, maps),
+        (found.matching, lambda one: roles.prefix_matching_score(one, 0, 5), maps),
+        (found.control, lambda one: roles.prefix_matching_score(one, 0, 5), control),
+        (found.previous, roles.previous, maps),
+        (found.first, roles.first, maps),
     ):
         np.testing.assert_allclose(array, [score(layer).mean(0) for layer in which], atol=1e-5)
         assert array.dtype == np.float32
@@ -126,7 +126,7 @@ def test_equals_the_models_own_maps_and_losses(backend: LocalBackend, root: Path
     each = [losses[at : at + 4].mean() for at in (0, 5, 10)]  # losses[4] is that of the second copy's first token
     np.testing.assert_allclose(found.losses, each, rtol=1e-4)
     assert found.row.ids == tuple(ids[0].tolist())
-    assert (found.start, found.even) == (0, induction.uniform_matching_score(15, 0, 5))
+    assert (found.start, found.even) == (0, roles.uniform_matching_score(15, 0, 5))
 
 
 @pytest.mark.parametrize("start", [0, 1])

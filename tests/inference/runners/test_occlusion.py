@@ -16,7 +16,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from inference import LocalBackend
 from inference.errors import UserError
-from inference.record.replace_output import replacing_output
+from inference.record.patching import replacing_output
 from inference.settings import Settings
 from inference.tasks.masked_words import MaskedWords
 from inference.tasks.occlusion import Gradients, OcclusionRequest

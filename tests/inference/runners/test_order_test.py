@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.word_order import permute_map, shuffle_tokens, swap_words
+from attention.positions import permute_map, shuffle_tokens, swap_words
 from inference import LocalBackend, TraceRequest, UserError
 from inference.files import embedded
 from inference.settings import Settings

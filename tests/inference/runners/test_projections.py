@@ -9,10 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from attention.layer_parameters import Rotary
 from attention.mask import Mask
 from attention.record import Record
-from attention.walkthrough import make, project, rotate
+from attention.walkthrough import Rotary, make, project, rotate
 from inference.runners.block_recorder import Event
 from inference.runners.projections import ROLES, find
 from tests.support.present import present

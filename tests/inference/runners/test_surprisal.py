@@ -9,7 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from attention.surprisal import bits, of_words, pseudo_perplexity
+from attention.tokens import bits, of_words, pseudo_perplexity
 from inference import LocalBackend
 from inference.errors import UserError
 from inference.settings import Settings

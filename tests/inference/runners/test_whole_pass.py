@@ -14,7 +14,7 @@ import torch
 
 from attention.record import Record
 from inference import LocalBackend, TraceRequest, UserError
-from inference.anatomy.code_header import header
+from inference.anatomy.program import header
 from inference.files.embedded import TRANSLATOR
 from inference.runners import whole_pass
 from inference.settings import Settings

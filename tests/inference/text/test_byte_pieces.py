@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from inference.text.byte_pieces import ReadablePiece, readable_pieces
-from inference.text.pieces import readable_piece
+from inference.text.pieces import ReadablePiece, readable_piece, readable_pieces
 from tests.inference.text.test_pieces import spelled
 
 TEXT = "a 天ンé b👍🏽ש\u0e19"

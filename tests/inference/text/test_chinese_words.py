@@ -10,7 +10,7 @@ import pytest
 from attention.tokens import TokenRow
 from attention.view import View
 from inference import EMBEDDED, TraceRequest
-from inference.text.chinese_words import by_chinese_words, chinese_words, is_chinese, regroup_words
+from inference.text.words import by_chinese_words, chinese_words, is_chinese, regroup_words
 from ui.run.services import get_backend
 
 TEXT = "那只动物没有过马路，因为它太累了。"

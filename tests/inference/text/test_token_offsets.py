@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inference.text.byte_pieces import ReadablePiece, readable_pieces
-from inference.text.token_offsets import places
+from inference.text.pieces import ReadablePiece, readable_pieces
+from inference.text.words import places
 
 UNKNOWN = "?"
 

@@ -14,9 +14,8 @@ from inference.loaded_model import LoadedModel
 from inference.runners import tokenizer_steps as answers
 from inference.settings import Settings
 from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, TokenSteps, WordSteps, WordWalk
-from inference.text.subword_steps import bpe, unigram, wordpiece
 from inference.text.tokenizer import SafeTokenizer
-from inference.text.tokenizer_stages import in_words
+from inference.text.tokenizer_steps import bpe, in_words, unigram, wordpiece
 from tests.inference.text.test_tokenizer import HOSTILE, KINDS
 from tests.support import tinymodels
 

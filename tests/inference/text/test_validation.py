@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inference.errors import UserError
-from inference.text.validation import check_text
+from inference.text.encoding import check_text
 
 ODD = [
     "👨‍👩‍👧‍👦 family",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inference.text.word_segmentation import number_words, words_of_spans
+from inference.text.words import number_words, words_of_spans
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from inference.errors import UserError
 from inference.record import capture
 from inference.record.edit_hooks import apply_edits
 from inference.write import decoding
-from inference.write.decoding import Writing, generate_greedy, read
-from inference.write.kv_cache import memory_of
+from inference.write.decoding import Writing, generate_greedy, memory_of, read
 from tests.support.architectures import BERT, SEQ2SEQ, Architecture, named
 from tests.support.present import present
 from tests.support.writers import DECODERS, TRANSLATORS, WRITERS, build, generated, source, whole

@@ -16,8 +16,7 @@ from inference import LocalBackend
 from inference.settings import Settings
 from inference.task_heads import CAUSAL
 from inference.tasks.decoding import NextToken
-from inference.write.decoding import KEPT
-from inference.write.kv_cache import CachedPass, KVCache, memory_of
+from inference.write.decoding import KEPT, CachedPass, KVCache, memory_of
 from tests.support.present import present
 from tests.support.tinymodels import save
 

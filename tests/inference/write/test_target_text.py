@@ -12,7 +12,7 @@ from inference.files.sources import ModelSource
 from inference.load.loading import _target_rows, load
 from inference.loaded_model import LoadedModel
 from inference.settings import Settings
-from inference.write.stop_tokens import start_token
+from inference.write.decoding import start_token
 from inference.write.target_text import MOST_WRITTEN, force_tokens, read_target, write_target
 from tests.support import architectures
 from tests.support.architectures import SEQ2SEQ, Architecture, named

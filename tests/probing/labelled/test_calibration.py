@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probing.labelled.calibration import BINS, AnswerConfidences, answer_confidences, calibration
+from probing.labelled.evaluation import BINS, AnswerConfidences, answer_confidences, calibration
 from probing.labelled.predictions import load_predictions
 from tests.support import toldfolders
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from inference.errors import UserError
-from probing.labelled import cards, packed_format
+from probing.labelled import ready_sets
 from probing.labelled.__main__ import main
-from probing.labelled.cards import CARDS, FOLDER, LICENCES, DatasetCard, load
+from probing.labelled.conll import bio_tags, to_bio
+from probing.labelled.evaluation import spans
 from probing.labelled.labeled_texts import LabeledText, TaggedText
-from probing.labelled.spans import spans
-from probing.labelled.tags import bio_tags, to_bio
+from probing.labelled.ready_sets import CARDS, FOLDER, LICENCES, DatasetCard, load
 
 EACH = pytest.mark.parametrize("card", CARDS, ids=lambda card: card.id)
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ def test_every_file_is_of_a_card_and_all_are_small() -> None:
     there = {file.name: file.stat().st_size for file in FOLDER.iterdir()}
     assert there.keys() == {card.file for card in CARDS} | {"README.md"}
     assert sum(there.values()) < MOST_BYTES
-    assert len(cards.BY_ID) == len(CARDS)
+    assert len(ready_sets.BY_ID) == len(CARDS)
 
 
 def test_a_task_that_is_not_there_is_said() -> None:
@@ -140,13 +140,13 @@ def test_the_command_packs_what_is_published(tmp_path: Path, capsys: pytest.Capt
     out = tmp_path / "both.xz"
     given = ["both", str(out), "--train", tables[0], "--dev", tables[1], "--test", tables[2], "--spans", *columns]
     assert main(given) == 0
-    train, dev, _ = packed_format.unpack(out.read_bytes())
-    assert packed_format.parse_labeled(dev[3]) == LabeledText("dev 3 of Ann's", "b")
-    assert packed_format.parse_tagged(dev[3]).tags == ("O", "B-NUMBER", "O", "B-PER", "O")
+    train, dev, _ = ready_sets.unpack(out.read_bytes())
+    assert ready_sets.parse_labeled(dev[3]) == LabeledText("dev 3 of Ann's", "b")
+    assert ready_sets.parse_tagged(dev[3]).tags == ("O", "B-NUMBER", "O", "B-PER", "O")
     assert len(train) == 20
     assert "both.xz: 20 train, 20 dev, 20 test; " in capsys.readouterr().out
     assert main(["tag", str(out), "--train", columns[0], "--test", columns[2]]) == 0
-    assert [len(part) for part in packed_format.unpack(out.read_bytes())] == [18, 2, 20]
+    assert [len(part) for part in ready_sets.unpack(out.read_bytes())] == [18, 2, 20]
     assert main(["classify", str(out), "--train", str(tmp_path / "none.tsv")]) == 2
     assert main([*given[:-1], columns[0]]) == 2
     assert "do not make up “test 0 of Ann's”" in capsys.readouterr().err

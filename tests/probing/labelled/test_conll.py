@@ -8,11 +8,9 @@ import pytest
 
 from inference.errors import UserError
 from probing.labelled import conll
-from probing.labelled.conll import WordColumns, parse
+from probing.labelled.conll import WordColumns, parse, to_bio
 from probing.labelled.files import File
-from probing.labelled.labeled_texts import TaggedText
-from probing.labelled.tags import to_bio
-from probing.labelled.word_spacing import join_words
+from probing.labelled.labeled_texts import TaggedText, join_words
 
 ANY = WordColumns()
 TWO = "Ann\tB-PER\nLee\tI-PER\nsings\tO\n\nIn\tO\nRome\tB-LOC\n"

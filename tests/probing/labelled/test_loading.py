@@ -148,7 +148,8 @@ def test_a_list_of_classes_is_named_too() -> None:
 @pytest.mark.slow
 def test_the_room_waits_for_no_model() -> None:
     """Pages list tasks and read files before anything is loaded."""
-    room = "probing.labelled.loading, probing.labelled.cards, probing.labelled.data_checks, probing.labelled.spans"
+    room = "probing.labelled.loading, probing.labelled.ready_sets, "
+    room += "probing.labelled.data_checks, probing.labelled.evaluation"
     probe = f"import sys, {room}; print(*{{'torch', 'transformers', 'sklearn'}} & set(sys.modules))"
     answer = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, check=True, capture_output=True, text=True)
     assert answer.stdout.strip() == ""

@@ -6,10 +6,9 @@ import random
 
 import pytest
 
-from probing.labelled.labeled_texts import LabeledText, TaggedText
-from probing.labelled.packed_format import line, pack, parse_labeled, parse_tagged, unpack
-from probing.labelled.tags import to_bio
-from probing.labelled.word_spacing import join_words
+from probing.labelled.conll import to_bio
+from probing.labelled.labeled_texts import LabeledText, TaggedText, join_words
+from probing.labelled.ready_sets import line, pack, parse_labeled, parse_tagged, unpack
 
 TAGS = ["O", "O", "B-PER", "I-PER", "B-creative-work", "I-creative-work"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inference.errors import UserError
-from probing.labelled.per_label import confusion, f1_interval, most_mistaken, per_label, summed_up
+from probing.labelled.evaluation import confusion, f1_interval, most_mistaken, per_label, summed_up
 from probing.labelled.predictions import (
     ROWS,
     SCORES,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from nervaluate import Evaluator
 
-from probing.labelled.spans import SpanCounts, score, spans
+from probing.labelled.evaluation import SpanCounts, score, spans
 
 KINDS = ("PER", "LOC", "ORG")
 TAGS = ("O", *(f"{prefix}-{kind}" for kind in KINDS for prefix in "BI"))

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from probing.labelled import splitting
+from probing.labelled import files
+from probing.labelled.files import kinds, split
 from probing.labelled.labeled_texts import LabeledText, TaggedText
-from probing.labelled.splitting import kinds, split
 
 
 def texts(number: int, seed: int = 0) -> list[LabeledText]:
@@ -90,6 +90,6 @@ def test_sentences_with_a_rare_kind_are_in_every_part(seed: int) -> None:
 
 
 def test_what_is_scored_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(splitting, "MOST", {"test": 20, "dev": 10})
+    monkeypatch.setattr(files, "MOST", {"test": 20, "dev": 10})
     parts = split([LabeledText(str(at), str(at % 2)) for at in range(1000)])
     assert {part: len(some) for part, some in parts.items()} == {"train": 970, "dev": 10, "test": 20}

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from inference.errors import UserError
-from probing.labelled.spans import Span, spans
-from probing.labelled.tags import bio_tags, check_tag, is_tag, to_bio
+from probing.labelled.conll import bio_tags, check_tag, is_tag, to_bio
+from probing.labelled.evaluation import Span, spans
 
 
 def written(scheme: str, words: int, found: list[Span]) -> list[str]:

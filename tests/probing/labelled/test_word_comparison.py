@@ -6,9 +6,8 @@ from itertools import product
 
 import pytest
 
+from probing.labelled.evaluation import compare_words, score
 from probing.labelled.predictions import TagPrediction
-from probing.labelled.spans import score
-from probing.labelled.word_comparison import compare_words
 
 
 def words(tags: str, said: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from probing.labelled.word_spacing import join_words, locate_words, make_place_pool, uses_spaces
+from probing.labelled.labeled_texts import join_words, locate_words, make_place_pool, uses_spaces
 
 LETTERS = "ab1中文ไทかな안—😀'"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.repository import ROOT
 from training.__main__ import main
-from training.architecture_baselines import command, measurement, train
+from training.architecture_baselines import command, training
 from training.jobs import baseline_runs
 from training.jobs.baseline_runs import DEEP, DEEP_STEPS, DEEP_TASK
 
@@ -35,12 +35,12 @@ def test_a_part_is_switched_off_of_the_transformer_alone() -> None:
 
 
 def test_a_run_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "times", lambda: {"lstm": ((2, 1.5),)})
+    monkeypatch.setattr(training, "times", lambda: {"lstm": ((2, 1.5),)})
     asked = ["rivals", "--task", "parity", "--model", "lstm", "--off", "nothing", "--seed", "0", "--steps", "2"]
     assert main([*asked, "--out", str(tmp_path)]) == 0
     first = (tmp_path / baseline_runs.FILE).read_text()
     assert json.loads((tmp_path / baseline_runs.PROGRESS).read_text())[0] == 2
-    monkeypatch.setattr(train, "run", None)
+    monkeypatch.setattr(training, "run", None)
     assert main([*asked, "--out", str(tmp_path)]) == 0
     assert (tmp_path / baseline_runs.FILE).read_text() == first
     (run,) = baseline_runs.read(tmp_path / baseline_runs.FILE).runs_of("parity", "lstm")

@@ -9,7 +9,7 @@ import torch
 
 from training.architecture_baselines import models
 from training.architecture_baselines.models import Transformer, TransformerLayer, build, numbers, sinusoids
-from training.architecture_baselines.tasks import TASKS
+from training.architecture_baselines.training import TASKS
 from training.jobs.baseline_runs import MODELS, PARTS, REACH, BaselineRequest
 
 LONG = 20

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.architecture_baselines.tasks import ASK, BLANK, COPIED, KEYS, NEAR, TASKS, UNASKED, VALUES
+from training.architecture_baselines.training import ASK, BLANK, COPIED, KEYS, NEAR, TASKS, UNASKED, VALUES
 
 SEVERAL = (1, 4, 9, 16, 40)
 

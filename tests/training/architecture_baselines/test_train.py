@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import torch
 
-from training.architecture_baselines import measurement, train
+from training.architecture_baselines import training
 from training.architecture_baselines.models import SequenceModel
-from training.architecture_baselines.tasks import TASKS, Ids
+from training.architecture_baselines.training import TASKS, Ids
 from training.jobs.baseline_runs import LOOKED_BACK, MODELS, BaselineRequest
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_seed_gives_the_same_weights_and_another_one_others(model: str) -> None:
     def weights(seed: int) -> torch.Tensor:
-        network = train.build_network(BaselineRequest("recall", model, seed=seed))
-        assert [step for step, _ in train.train(network, TASKS["recall"], seed, 3)] == [1, 2, 3]
+        network = training.build_network(BaselineRequest("recall", model, seed=seed))
+        assert [step for step, _ in training.train(network, TASKS["recall"], seed, 3)] == [1, 2, 3]
         return torch.cat([part.detach().flatten() for part in network.parameters()])
 
     assert torch.equal(weights(1), weights(1))
@@ -28,7 +28,9 @@ def test_a_seed_gives_the_same_weights_and_another_one_others(model: str) -> Non
 @pytest.mark.slow
 def test_a_run_learns_and_says_what_it_found() -> None:
     heard: list[tuple[int, float]] = []
-    run = train.run(BaselineRequest("parity", "lstm", seed=2, steps=120), lambda step, loss: heard.append((step, loss)))
+    run = training.run(
+        BaselineRequest("parity", "lstm", seed=2, steps=120), lambda step, loss: heard.append((step, loss))
+    )
     assert tuple(heard) == run.losses
     assert [step for step, _ in run.losses] == [40, 80, 120]
     assert run.losses[-1][1] < run.losses[0][1]
@@ -57,9 +59,9 @@ def echo(_dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids
 
 def test_of_a_running_task_the_last_answer_counts_and_else_all_of_them() -> None:
     network, task = Copies(2, 32), replace(TASKS["parity"], draw=echo)
-    assert measurement.accuracy(network, task, (4,)) == ((4, 0.0),)
-    assert measurement.accuracy(network, replace(task, running=False), (4,)) == ((4, 0.75),)
-    assert measurement.accuracy(network, replace(task, least=5), (4,)) == ()
+    assert training.accuracy(network, task, (4,)) == ((4, 0.0),)
+    assert training.accuracy(network, replace(task, running=False), (4,)) == ((4, 0.75),)
+    assert training.accuracy(network, replace(task, least=5), (4,)) == ()
 
 
 def test_the_gradient_of_what_adds_vectors_up_is_the_same_at_every_place() -> None:
@@ -70,11 +72,11 @@ def test_the_gradient_of_what_adds_vectors_up_is_the_same_at_every_place() -> No
     network = Adds(2, 32)
     weight = network.scores.weight
     by_hand = (weight[0] - weight[1]).norm().item() / 2  # of one score above the mean of the two
-    assert measurement.gradient(network, TASKS["parity"], 5) == pytest.approx([by_hand] * 5, rel=5e-3)
+    assert training.gradient(network, TASKS["parity"], 5) == pytest.approx([by_hand] * 5, rel=5e-3)
 
 
 def test_every_network_s_time_is_taken_at_every_length() -> None:
-    found = measurement.times(lengths=(2, 3))
+    found = training.times(lengths=(2, 3))
     assert set(found) == set(MODELS)
     assert {tuple(length for length, _ in points) for points in found.values()} == {(2, 3)}
     assert all(ms > 0 for points in found.values() for _, ms in points)

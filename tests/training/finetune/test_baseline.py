@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from probing.labelled.labeled_texts import LabeledText
-from training.finetune.baseline import features, fit_baseline
+from training.finetune.evaluation import features, fit_baseline
 
 
 def test_it_tells_classes_that_words_tell() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.finetune.batches import FinetuneBatches, batch
-from training.finetune.encoding import Encoded
-from training.translation.batches import texts
+from training.finetune.data import Encoded, FinetuneBatches, batch
+from training.translation.data import texts
 
 
 def rows(count: int) -> Encoded:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from training.finetune import best_weights
-from training.finetune.best_weights import Mark
+from training.finetune import trainer
+from training.finetune.trainer import Mark
 
 
 def layer(value: float) -> torch.nn.Linear:
@@ -20,7 +20,7 @@ def layer(value: float) -> torch.nn.Linear:
 
 
 def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
-    assert best_weights.mark(tmp_path) is None
+    assert trainer.read_mark(tmp_path) is None
     tried = [
         (Mark(0.5, -1.0, 1), True),
         (Mark(0.4, -0.1, 1), False),  # a smaller score, whatever its loss
@@ -29,17 +29,17 @@ def test_only_what_is_better_is_kept(tmp_path: Path) -> None:
         (Mark(0.75, -2.0, 4), True),
     ]
     for mark, kept in tried:
-        assert best_weights.save_if_better(tmp_path, layer(float(mark.step)), mark) is kept
-    assert best_weights.mark(tmp_path) == Mark(0.75, -2.0, 4)
+        assert trainer.save_if_better(tmp_path, layer(float(mark.step)), mark) is kept
+    assert trainer.read_mark(tmp_path) == Mark(0.75, -2.0, 4)
     found = layer(9.0)
-    best_weights.load_best_weights(tmp_path, found)
+    trainer.load_best_weights(tmp_path, found)
     assert {value for each in found.state_dict().values() for value in each.flatten().tolist()} == {4.0}
     assert [file.name for file in tmp_path.iterdir()] == ["best.safetensors"]
 
 
 def test_trained_weights_replace_untrained(tmp_path: Path) -> None:
-    assert best_weights.save_if_better(tmp_path, layer(0.0), Mark(0.0016, -2.5, 0))
-    assert best_weights.save_if_better(tmp_path, layer(1.0), Mark(0.0, -0.4, 10))  # every word is called O
-    assert not best_weights.save_if_better(tmp_path, layer(2.0), Mark(0.01, -0.5, 20))  # near zero the loss decides
-    assert best_weights.save_if_better(tmp_path, layer(3.0), Mark(0.1, -0.6, 30))
-    assert best_weights.mark(tmp_path) == Mark(0.1, -0.6, 30)
+    assert trainer.save_if_better(tmp_path, layer(0.0), Mark(0.0016, -2.5, 0))
+    assert trainer.save_if_better(tmp_path, layer(1.0), Mark(0.0, -0.4, 10))  # every word is called O
+    assert not trainer.save_if_better(tmp_path, layer(2.0), Mark(0.01, -0.5, 20))  # near zero the loss decides
+    assert trainer.save_if_better(tmp_path, layer(3.0), Mark(0.1, -0.6, 30))
+    assert trainer.read_mark(tmp_path) == Mark(0.1, -0.6, 30)

@@ -14,15 +14,12 @@ from transformers import AutoModel
 from probing import fine_tuning_changes
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from tests.support.labelledtexts import FAST, classified, machine, tagged, task
-from training.finetune.changes import compare
-from training.finetune.drift import Drift
-from training.finetune.fine_tune import fine_tune
+from training.finetune.command import fine_tune
+from training.finetune.control import compare, teach_twins
 from training.finetune.model_setup import FinetuneStart
-from training.finetune.run_setup import open_start
 from training.finetune.settings import CHARACTERS, FinetuneSettings
-from training.finetune.shuffled_label_control import teach_twins
-from training.finetune.snapshot_recorder import SnapshotRecorder
-from training.finetune.unseen_sentences import UnseenSentences, sample_unseen
+from training.finetune.snapshots import Drift, SnapshotRecorder, UnseenSentences, sample_unseen
+from training.finetune.trainer import open_start
 
 BOTH = pytest.mark.parametrize("labels", [classified(), tagged()], ids=["classify", "tag"])
 FILMED = replace(FAST, filmed=True)
@@ -184,6 +181,6 @@ def test_a_model_whose_maps_cannot_be_recorded_is_taught_all_the_same(
     def broken(_model: object) -> bool:
         raise ValueError("no maps")
 
-    monkeypatch.setattr("training.finetune.snapshot_recorder.capture.prepare", broken)
+    monkeypatch.setattr("training.finetune.snapshots.capture.prepare", broken)
     folder = compared(tmp_path, classified(), replace(FILMED, steps=2))
     assert fine_tuning_changes.failure_reason(folder) == "The maps of bert cannot be recorded while it is taught."

@@ -8,8 +8,8 @@ import torch
 from transformers import AutoTokenizer
 
 from probing.labelled.labeled_texts import TaggedText
-from training.finetune.characters import POSITIONS, start, tokenizer
-from training.finetune.encoding import encode_rows
+from training.finetune.data import encode_rows
+from training.finetune.model_setup import POSITIONS, start, tokenizer
 
 TEXTS = ("今天天气很好", "昨天天气不好", "今天 我们 去 ＢＢＣ", "bbc")
 

@@ -10,8 +10,7 @@ from transformers import AutoTokenizer
 from probing.labelled.labeled_texts import LabeledText, TaggedText
 from tests.support import tinymodels
 from tests.support.labelledtexts import spaced
-from training.finetune.batches import NOTHING, batch
-from training.finetune.encoding import GOES_ON, UNREAD, encode_rows
+from training.finetune.data import GOES_ON, NOTHING, UNREAD, batch, encode_rows
 
 LABELS = ("O", "B-PER", "I-PER")
 WORDS = ("the", "cat", "is", "playing", ",", "it", "was", "Ann-Lee", "!")

@@ -15,23 +15,22 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSequenceClassification, AutoModelForTokenClassification, AutoTokenizer, pipeline
 
 from inference.errors import UserError
-from inference.files import checksums
+from inference.files import packages
 from probing.labelled.data_checks import all_rows, fit
+from probing.labelled.evaluation import confusion
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText
-from probing.labelled.per_label import confusion
 from probing.labelled.predictions import load_predictions as read
 from tests.support.labelledtexts import ANIMALS, FAST, PLANTS, classified, machine, tagged, task
 from tests.support.pausing import stopping
-from training import loop, metrics
-from training.finetune import best_weights, settings
-from training.finetune import fine_tune as teaching
-from training.finetune.encoding import encode_rows, sizes
-from training.finetune.fine_tune import fine_tune
-from training.finetune.predictions import answers
-from training.finetune.run import FinetuneRun
-from training.finetune.run_setup import prepare_run
+from training import curves, loop
+from training.finetune import command as teaching
+from training.finetune import settings, trainer
+from training.finetune.command import fine_tune
+from training.finetune.data import encode_rows, sizes
+from training.finetune.evaluation import answers
 from training.finetune.settings import CHARACTERS, FinetuneSettings
-from training.precision import precision
+from training.finetune.trainer import FinetuneRun, load_best_weights, prepare_run
+from training.loop import precision
 
 WHOLE = replace(FAST, steps=120, batch=12)  # enough to learn a toy task whole
 
@@ -142,7 +141,7 @@ def test_a_task_that_can_be_told_wholly_is_learned_wholly(tmp_path: Path, labels
     found = taught(tmp_path, labels, WHOLE)
     assert found["test"][score] == 1.0
     assert found["test"]["macro_f1"] == 1.0
-    losses = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
+    losses = curves.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
     assert losses[-1]["loss"] < losses[0]["loss"] / 4
 
 
@@ -164,7 +163,7 @@ def test_other_names_of_the_classes_change_their_names_alone(tmp_path: Path) -> 
 def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, labels: LabeledDataset, auto: Any) -> None:
     run = run_of(tmp_path, labels, replace(FAST, steps=40))
     loop.train(run, loop.TO_THE_END)
-    best_weights.load_best_weights(run.folder, run.model)
+    load_best_weights(run.folder, run.model)
     rows = encode_rows(labels.test, labels.labels, run.tokenizer, run.length)
     before = answers(run.model, rows, run.batches.padding, precision("fp32"))
     found = taught(tmp_path, labels, replace(FAST, steps=40))
@@ -192,7 +191,7 @@ def test_the_saved_folder_says_what_the_trained_model_says(tmp_path: Path, label
 def test_a_saved_folder_is_whole_and_says_nothing_of_this_machine(tmp_path: Path) -> None:
     found = taught(tmp_path, classified())
     folder = tmp_path / "out"
-    assert checksums.is_intact(folder)
+    assert packages.is_intact(folder)
     assert json.loads((folder / "evaluation.json").read_text(encoding="utf-8")) == found
     for file in folder.rglob("*"):
         if file.is_file():
@@ -229,13 +228,13 @@ def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path: Path) -> 
 def test_the_best_weights_by_the_dev_rows_are_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dev score that is made to fall: the first trained weights stay the best, and those of step 0 never are."""
     marks, steps = iter(range(100)), []
-    plain = best_weights.save_if_better
+    plain = trainer.save_if_better
 
-    def keep(folder: Path, model: Any, reached: best_weights.Mark) -> bool:
+    def keep(folder: Path, model: Any, reached: trainer.Mark) -> bool:
         steps.append(reached.step)
         return plain(folder, model, replace(reached, score=1 - 0.01 * next(marks)))
 
-    monkeypatch.setattr(best_weights, "save_if_better", keep)
+    monkeypatch.setattr(trainer, "save_if_better", keep)
     assert taught(tmp_path, classified())["dev"]["step"] == steps[1] < steps[-1]
     start = load_file(tmp_path / "bert" / "model.safetensors")["embeddings.word_embeddings.weight"]
     assert not torch.equal(weights(tmp_path / "out")["bert.embeddings.word_embeddings.weight"], start.half())
@@ -263,7 +262,7 @@ def test_a_collapse_is_said(
     monkeypatch.setattr(FinetuneRun, "learn", learn)
     taught(tmp_path, labels)
     assert f"twice running {said}" in capsys.readouterr().out
-    rows = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "collapse")
+    rows = curves.lines(tmp_path / "out" / "run" / "metrics.jsonl", "collapse")
     assert {row["only"] for row in rows} == {labels.labels[0]}
     assert [row["step"] for row in rows] == [2]  # the evaluations of steps 1 and 2; it is said once
 
@@ -271,7 +270,7 @@ def test_a_collapse_is_said(
 @pytest.mark.slow
 def test_some_ten_evaluations_are_made_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taught(tmp_path, classified(), replace(FAST, steps=40))
-    rows = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "evaluation")
+    rows = curves.lines(tmp_path / "out" / "run" / "metrics.jsonl", "evaluation")
     assert [row["step"] for row in rows] == list(range(0, 41, 4))
     out = capsys.readouterr().out
     assert "counting words (TF-IDF and logistic regression): dev accuracy" in out
@@ -301,7 +300,7 @@ def test_to_guess_the_pace_uses_up_no_random_number(tmp_path: Path) -> None:
 def test_other_architectures_learn_too(tmp_path: Path, kind: str, make: Callable[[], LabeledDataset]) -> None:
     name, where = machine(tmp_path, kind)
     found = fine_tune(task(make()), name, replace(WHOLE, steps=80, rate=1e-2), tmp_path / "out", where)
-    losses = metrics.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
+    losses = curves.lines(tmp_path / "out" / "run" / "metrics.jsonl", "step")
     assert losses[-1]["loss"] < losses[0]["loss"] / 4
     assert found["test"]["macro_f1"] == 1.0
 

@@ -19,7 +19,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from inference import LocalBackend, TraceRequest
 from inference.errors import UserError
 from inference.settings import Settings as Machine
-from probing.labelled import cards
+from probing.labelled import ready_sets
 from tests.support.labelledtexts import FAST, classified, machine
 from tests.support.pausing import stopping
 from tests.support.repository import ROOT
@@ -28,8 +28,7 @@ from training.finetune import job_command as process
 from training.finetune.job_command import JobContext
 from training.jobs import job as jobs
 from training.jobs import rows
-from training.jobs.archive import iterate_zip
-from training.jobs.job import Status, Training, new_job
+from training.jobs.job import Status, Training, iterate_zip, new_job
 from training.jobs.queue import TrainingQueue
 
 
@@ -148,7 +147,7 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
     own, ready = seen
     assert (own.task.labels, own.task.name, own.task.called) == (classified(), "mine <b>.csv", "headlight-toys")
     assert (own.settings, own.job.settings) == (replace(FAST, revision="v1"), FAST)
-    assert ready.task.labels == cards.load("sib-200-en")
+    assert ready.task.labels == ready_sets.load("sib-200-en")
     assert ready.task.licence == "CC-BY-SA-4.0"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from inference.errors import UserError
 from probing.labelled.columns import Columns
-from training.finetune.labeled_task import task
+from training.finetune.data import task
 
 
 def test_named_columns_are_read(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import torch
 
 from probing.labelled.labeled_texts import Kind, TaggedText
 from tests.support.labelledtexts import classified, machine, tagged
-from training.finetune.batches import batch
-from training.finetune.encoding import Encoded, encode_rows
+from training.finetune.data import Encoded, batch, encode_rows
+from training.finetune.evaluation import TOKENS_AT_ONCE, answers, batch_by_length, classes, logits, loss, tags
 from training.finetune.model_setup import FinetuneStart, open_model
-from training.finetune.predictions import TOKENS_AT_ONCE, answers, batch_by_length, classes, logits, loss, tags
-from training.precision import precision
+from training.loop import precision
 
 ALONE = 1e-5  # that a share may be off with padding behind the text
 WHERE = precision("fp32")

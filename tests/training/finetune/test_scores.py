@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import classification_report
 
-from training.finetune.scores import score_tags, score_texts
+from training.finetune.evaluation import score_tags, score_texts
 
 LABELS = ("a", "b", "c", "d")
 

@@ -16,10 +16,10 @@ from safetensors.torch import load_file
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from tests.support.labelledtexts import FAST, classified, machine, tagged, task
 from tests.support.pausing import stopping
-from training import metrics
-from training.finetune import shuffled_label_control
-from training.finetune.fine_tune import fine_tune
-from training.finetune.shuffled_label_control import places, shuffle_labels, teach_twins
+from training import curves
+from training.finetune import control
+from training.finetune.command import fine_tune
+from training.finetune.control import places, shuffle_labels, teach_twins
 from training.schedule import read
 
 Weights = dict[str, torch.Tensor]
@@ -51,8 +51,8 @@ def told(rows: Sequence[LabeledText] | Sequence[TaggedText]) -> list[str]:
 @pytest.fixture
 def unshuffled(monkeypatch: pytest.MonkeyPatch) -> None:
     """One twin, told the task's own labels."""
-    monkeypatch.setattr(shuffled_label_control, "shuffle_labels", lambda labels, _seed, _number: labels)
-    monkeypatch.setattr(shuffled_label_control, "TWINS", 1)
+    monkeypatch.setattr(control, "shuffle_labels", lambda labels, _seed, _number: labels)
+    monkeypatch.setattr(control, "TWINS", 1)
 
 
 @BOTH
@@ -109,9 +109,9 @@ def test_it_stops_at_the_step_that_was_kept(tmp_path: Path) -> None:
     assert read(said["rates"]).last == 12
     found.write_text(json.dumps(said | {"dev": {"accuracy": 0.5, "step": 5}}))
     assert teach_twins(task(classified()), name, FAST, tmp_path / "twins", where, tmp_path / "taught")
-    lines = metrics.lines(tmp_path / "twins" / "run" / "metrics.jsonl", "step")
+    lines = curves.lines(tmp_path / "twins" / "run" / "metrics.jsonl", "step")
     assert [line["step"] for line in lines] == [1, 2, 3, 4, 5]
-    whole = metrics.lines(tmp_path / "taught" / "run" / "metrics.jsonl", "step")[:5]
+    whole = curves.lines(tmp_path / "taught" / "run" / "metrics.jsonl", "step")[:5]
     assert [(line["loss"], line["share"]) for line in lines] == [(line["loss"], line["share"]) for line in whole]
 
 
@@ -135,7 +135,7 @@ def test_twins_that_were_stopped_go_on_to_the_same_bits(tmp_path: Path, monkeypa
     pauses += [2]  # of the second one: the first goes on from 5
     assert not teach_twins(*asked)
     assert [place.exists() for place in places(parts)] == [True, False]
-    plans = metrics.lines(parts / "run" / "metrics.jsonl", "plan")
+    plans = curves.lines(parts / "run" / "metrics.jsonl", "plan")
     assert [(line["last"], line["twin"]) for line in plans] == [(12, 1)]
     assert teach_twins(*asked)
     assert all(same(one, weights(place)) for one, place in zip(whole, places(parts), strict=True))

@@ -16,7 +16,7 @@ from attention.mask import FloatArray
 from tests.support.labelledtexts import FAST, machine, tagged, task
 from tests.support.pausing import stopping
 from training.finetune import snapshots
-from training.finetune.fine_tune import fine_tune
+from training.finetune.command import fine_tune
 
 FILMED = replace(FAST, filmed=True)
 

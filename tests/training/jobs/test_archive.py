@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from training.jobs import archive
+from training.jobs import job
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_the_files_come_out_as_they_went_in(model: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(b"".join(archive.iterate_zip(model, "mine")))) as read:
+    with zipfile.ZipFile(io.BytesIO(b"".join(job.iterate_zip(model, "mine")))) as read:
         assert read.testzip() is None
         assert read.namelist() == ["mine/config.json", "mine/empty", "mine/model.safetensors"]
         for name in read.namelist():
@@ -34,15 +34,15 @@ def test_the_files_come_out_as_they_went_in(model: Path) -> None:
 
 
 def test_a_block_is_in_memory_at_a_time(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "BLOCK", 10_000)
-    sizes = [len(block) for block in archive.iterate_zip(model, "mine")]
+    monkeypatch.setattr(job, "BLOCK", 10_000)
+    sizes = [len(block) for block in job.iterate_zip(model, "mine")]
     assert len(sizes) > 30
     assert max(sizes) < 11_000
 
 
 def test_what_is_removed_while_it_is_sent_comes_whole(model: Path) -> None:
     weights = (model / "model.safetensors").read_bytes()
-    blocks = archive.iterate_zip(model, "mine")
+    blocks = job.iterate_zip(model, "mine")
     first = next(blocks)
     for file in model.iterdir():
         if file.is_file():

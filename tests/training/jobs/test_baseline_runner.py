@@ -11,9 +11,8 @@ import pytest
 
 from inference.errors import UserError
 from tests.support.repository import ROOT
-from training.jobs import baseline_runner, baseline_runs
-from training.jobs.baseline_runner import BUSY, FULL, BaselineRunner, BaselineStatus
-from training.jobs.baseline_runs import BaselineRequest
+from training.jobs import baseline_runs
+from training.jobs.baseline_runs import BUSY, FULL, BaselineRequest, BaselineRunner, BaselineStatus
 
 ASK, OTHER = BaselineRequest("parity", "lstm"), BaselineRequest("order", "lstm")
 PROGRAM = {
@@ -63,8 +62,8 @@ def test_one_at_a_time_and_it_can_be_stopped(tmp_path: Path) -> None:
 
 def test_a_line_that_is_half_written_is_not_read(tmp_path: Path) -> None:
     (tmp_path / baseline_runs.PROGRESS).write_text("[40, 0.5]\n[80, 0.")
-    assert baseline_runner.losses(tmp_path / baseline_runs.PROGRESS) == ((40, 0.5),)
-    assert baseline_runner.losses(tmp_path / "none") == ()
+    assert baseline_runs.losses(tmp_path / baseline_runs.PROGRESS) == ((40, 0.5),)
+    assert baseline_runs.losses(tmp_path / "none") == ()
 
 
 def test_a_failure_is_told_without_paths_of_the_machine(tmp_path: Path) -> None:
@@ -80,11 +79,11 @@ def test_a_failure_is_told_without_paths_of_the_machine(tmp_path: Path) -> None:
 def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
     runs = line("waits", tmp_path, longest=0.01)
     runs.start(ASK)
-    assert ended(runs) == BaselineStatus("failed", said=baseline_runner.TOO_LONG)
+    assert ended(runs) == BaselineStatus("failed", said=baseline_runs.TOO_LONG)
 
 
 def test_no_more_are_kept_than_there_is_room_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baseline_runner, "MOST_KEPT", 1)
+    monkeypatch.setattr(baseline_runs, "MOST_KEPT", 1)
     runs = line("learns", tmp_path)
     runs.start(ASK)
     runs.wait()

@@ -12,7 +12,7 @@ import pytest
 
 from i18n import gettext_lazy, translate, use_language
 from inference.errors import UserError
-from inference.files import fine_tuned
+from inference.files import sources
 from tests.support.trainings import of
 from training.jobs import job as jobs
 from training.jobs.job import UNREADABLE, FinetuneSettings, JobStatus, Status, Training, new_job
@@ -34,7 +34,7 @@ def test_a_job_is_read_as_it_was_written(job: Training, tmp_path: Path) -> None:
 def test_an_id_is_one_and_never_the_same() -> None:
     drawn = {of("x").id for _ in range(50)}
     assert len(drawn) == 50
-    assert all(fine_tuned.ID.fullmatch(each) for each in drawn)
+    assert all(sources.ID.fullmatch(each) for each in drawn)
 
 
 def test_long_titles_are_cut_and_no_title_makes_an_odd_file_name() -> None:

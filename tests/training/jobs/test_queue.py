@@ -16,7 +16,7 @@ from inference.errors import UserError
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText
 from tests.support.trainings import Trainings, of, trainings
 from training.jobs import job as jobs
-from training.jobs import process, rows
+from training.jobs import queue, rows
 from training.jobs import queue as queues
 from training.jobs.job import UNREADABLE, Status
 from training.jobs.queue import NO_JOB, TrainingQueue
@@ -84,7 +84,7 @@ def test_the_phase_stays_when_a_job_goes_on(line: Trainings) -> None:
 def test_a_process_that_says_that_memory_ran_out_is_told_so(line: Trainings) -> None:
     job = line.submit("takes too much")
     line.begun()
-    assert line.ended(job).said == process.OUT_OF_MEMORY
+    assert line.ended(job).said == queue.OUT_OF_MEMORY
 
 
 def test_a_process_that_dies_is_told_with_its_last_words_and_without_this_machines_paths(line: Trainings) -> None:
@@ -280,6 +280,6 @@ def test_the_oldest_go_when_a_new_one_begins_and_are_named_before(tmp_path: Path
 def test_a_training_is_of_the_app_s_session_and_out_of_reach_of_its_terminal(tmp_path: Path) -> None:
     """Two sessions would share the machine evenly, whatever the priority of the one's processes."""
     asked = "import os; print(os.getsid(0), os.getpgid(0) == os.getpid())"
-    child = process.TrainingProcess((sys.executable, "-S", "-E", "-c", asked), tmp_path)
+    child = queue.TrainingProcess((sys.executable, "-S", "-E", "-c", asked), tmp_path)
     assert child.wait() == 0
-    assert process.last_words(tmp_path / jobs.LOG) == f"{os.getsid(0)} True"
+    assert queue.last_words(tmp_path / jobs.LOG) == f"{os.getsid(0)} True"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inference.errors import UserError
-from probing.labelled import cards
+from probing.labelled import ready_sets
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 from training.jobs import rows
 from training.jobs.rows import BROKEN
@@ -41,7 +41,7 @@ def test_whatever_rows_hold_they_are_read_as_they_were_written(tmp_path: Path, s
 
 @pytest.mark.slow
 def test_a_whole_set_is_read_as_it_was_written(tmp_path: Path) -> None:
-    labels = cards.load("uner-zh")
+    labels = ready_sets.load("uner-zh")
     rows.write(labels, tmp_path / "rows.xz")
     assert rows.read(tmp_path / "rows.xz") == labels
 
@@ -58,7 +58,7 @@ def test_more_rows_than_are_learned_from_are_refused(tmp_path: Path, monkeypatch
 
 
 def test_half_a_file_is_refused(tmp_path: Path) -> None:
-    rows.write(cards.load("sib-200-en"), tmp_path / "rows.xz")
+    rows.write(ready_sets.load("sib-200-en"), tmp_path / "rows.xz")
     content = (tmp_path / "rows.xz").read_bytes()
     (tmp_path / "rows.xz").write_bytes(content[: len(content) // 2])
     with pytest.raises(UserError, match=re.escape(BROKEN)):

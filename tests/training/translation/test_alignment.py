@@ -12,7 +12,7 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from tests.training.translation.test_model import model, tokenizer  # noqa: F401  (fixtures)
-from training.translation.alignment import ALIGNED, alignment, pieces
+from training.translation.evaluate import ALIGNED, alignment, pieces
 
 SENTENCES = (
     ("The cat sleeps.", "Le chat dort.", (("Le", "The"), ("chat", "cat"), ("dort", "sleeps"))),

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from training.translation.batches import TranslationBatches, texts
+from training.translation.data import TranslationBatches, texts
 
 SIZE = 60
 

@@ -13,14 +13,14 @@ from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from inference import LocalBackend
-from inference.files import checksums
+from inference.files import packages
 from inference.request import TraceRequest
 from inference.settings import Settings
 from tests.support.translationtexts import Setting, setting, setting_in  # noqa: F401  (fixture)
 from training.__main__ import main
-from training.precision import Precision
+from training.loop import Precision
 from training.translation import config, export
-from training.translation.card import card
+from training.translation.export import card
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_the_card_says_what_was_measured(exported: Path) -> None:
     scores = json.loads((exported / "evaluation.json").read_text(encoding="utf-8"))
     everything = scores["scores"]["all"]
     best, copied = everything["beams"], everything["copy"]
-    assert checksums.sha256(exported / "model.safetensors") in card
+    assert packages.sha256(exported / "model.safetensors") in card
     assert best["sentences"] == scores["held_out"]
     line = (
         f"| all | 4 beams | {best['sentences']:,} | {best['references']:,} | {best['bleu']:.1f} | {best['chrf']:.1f} |"
@@ -129,7 +129,7 @@ def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: p
         return []
 
     monkeypatch.setattr(export, "precision", lambda _: Precision(torch.device("meta"), False))
-    for name in ("translate", "forced", "alignment", "samples"):
+    for name in ("translate", "teacher_forcing_scores", "alignment", "samples"):
         monkeypatch.setattr(export, name, note)
     monkeypatch.setattr(export, "asdict", dict)
     export.evaluate_folder(exported, [], [])
@@ -137,7 +137,7 @@ def test_the_model_is_scored_where_its_inputs_are(exported: Path, monkeypatch: p
 
 
 def test_its_sums_are_whole(exported: Path) -> None:
-    assert checksums.is_intact(exported)
+    assert packages.is_intact(exported)
     listed = {line.split()[1] for line in (exported / "SHA256SUMS").read_text(encoding="utf-8").splitlines()}
     assert listed == {file.name for file in exported.iterdir()} - {"SHA256SUMS"}
 

@@ -7,10 +7,9 @@ import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
 
 from tests.support.translationtexts import phrases
-from training.translation.batches import TranslationBatch, laid_out
 from training.translation.config import MarianShape
+from training.translation.data import TranslationBatch, laid_out, learn_tokenizer
 from training.translation.model import build, loss, read
-from training.translation.vocabulary import learn
 
 CPU = torch.device("cpu")
 SHAPE = MarianShape(width=24, layers=2, heads=3, inner=40, positions=64)
@@ -18,7 +17,7 @@ SHAPE = MarianShape(width=24, layers=2, heads=3, inner=40, positions=64)
 
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
-    return learn((text for pair in phrases() for text in pair), 500, 64)
+    return learn_tokenizer((text for pair in phrases() for text in pair), 500, 64)
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import pytest
 
 from inference.errors import UserError
 from tests.support.translationtexts import phrases, write_pairs
-from training.translation.pairs import pairs, split
-from training.translation.sentences import clean, key
+from training.translation.data import clean, key, pairs, split
 
 
 def test_a_file_is_read_clean(tmp_path: Path) -> None:

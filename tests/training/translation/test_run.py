@@ -14,15 +14,15 @@ import torch
 from inference.errors import UserError
 from tests.support.translationtexts import Setting, setting  # noqa: F401  (fixture)
 from tests.training.test_loop import equal, state
-from training import loop, metrics
+from training import curves, loop
 from training.__main__ import main
 from training.loop import RunBudget
 from training.translation import config, run
-from training.translation.sentences import key
+from training.translation.data import key
 
 
 def lines(file: Path, kind: str) -> list[dict[str, Any]]:
-    return metrics.lines(file.with_suffix("") / "metrics.jsonl", kind)
+    return curves.lines(file.with_suffix("") / "metrics.jsonl", kind)
 
 
 @pytest.mark.slow

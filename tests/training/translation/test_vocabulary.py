@@ -11,8 +11,7 @@ from transformers import AutoTokenizer, MarianConfig, PreTrainedTokenizerFast
 from inference.text.pieces import style
 from inference.text.tokenizer import SafeTokenizer
 from tests.support.translationtexts import phrases
-from training.translation.sentences import clean
-from training.translation.vocabulary import BYTES, learn
+from training.translation.data import BYTES, clean, learn_tokenizer
 
 SIZE = 600
 TEXTS = (
@@ -27,7 +26,7 @@ TEXTS = (
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
     texts = [*(clean(text) for pair in phrases() for text in pair), *["Il a 12 ans, n'est-ce pas ?"] * 5]
-    return learn(texts, SIZE, 32)
+    return learn_tokenizer(texts, SIZE, 32)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from attention.ablation import EditSet
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
-from ui.ablation import measuring
+from ui import ablation
 
 SETS: list[EditSet] = [(Ablate(0, head),) for head in range(7)]
 
 
-@pytest.mark.parametrize(("tokens", "parts"), [(5, 1), (measuring.AT_ONCE // 3, 3), (2 * measuring.AT_ONCE, 7)])
+@pytest.mark.parametrize(("tokens", "parts"), [(5, 1), (ablation.AT_ONCE // 3, 3), (2 * ablation.AT_ONCE, 7)])
 def test_changes_are_the_same_in_parts(tokens: int, parts: int) -> None:
     seen: list[int] = []
 
@@ -25,7 +24,7 @@ def test_changes_are_the_same_in_parts(tokens: int, parts: int) -> None:
         removed = [1 + SETS.index(mine) if mine else 0 for mine in sets]
         return np.array(removed, np.float32) + 10 * len(seen)
 
-    found = measuring.measure_changes("mark", SETS, tokens, "Asking", numbers)
+    found = ablation.measure_changes("mark", SETS, tokens, "Asking", numbers)
     assert found.tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert len(seen) == parts
     assert sum(seen) == len(SETS) + parts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ui.attribution.comparison import describe_agreement
 from ui.attribution.methods import ATTENTION, EFFECT, GRADIENTS, Attribution, AttributionSet
+from ui.attribution.views import describe_agreement
 
 
 def ways(**rows: list[float]) -> AttributionSet:

@@ -10,7 +10,7 @@ import pytest
 from attention.tokens import TokenRow
 from inference import TraceRequest
 from inference.tasks.labels import CHOICE, EACH, NUMBER, LabelAnswer, LabelPlace
-from ui.attribution.explained_label import ExplainedLabel, describe_prediction, surest_label
+from ui.attribution.views import ExplainedLabel, describe_prediction, surest_label
 
 TEXT = TraceRequest(text="Ann plays")
 ROW = TokenRow(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD
+from inference.catalogue.listing import E5_CARD, EMBEDDED_CARD
 from inference.hub_cards import ModelCard
 from ui.input import composing
 from ui.state.examples import EXAMPLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attention.tokens import TokenRow
-from ui.input.hidden_words import NOTHING, first_place, parse, toggle_hidden, write
+from ui.input.controls import NOTHING, first_place, parse, toggle_hidden, write
 
 # [CLS] play ##ing [MASK] | it [SEP], the last word in a second text
 ROW = TokenRow(

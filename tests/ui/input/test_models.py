@@ -13,7 +13,7 @@ def page() -> None:
     import streamlit as st
 
     from inference import EMBEDDED
-    from ui.input.models import pick_model
+    from ui.input.sidebar import pick_model
 
     picked = st.session_state.setdefault("picked", {"left": (EMBEDDED, ""), "right": ("some/model", "v1")})
     for slot, (model, revision) in picked.items():

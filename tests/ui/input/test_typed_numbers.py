@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inference import UserError
-from ui.input.typed_numbers import LARGEST, format_shortest, read_number
+from ui.input.controls import LARGEST, format_shortest, read_number
 
 
 @pytest.mark.parametrize(

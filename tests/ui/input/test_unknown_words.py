@@ -13,7 +13,7 @@ from attention.storage import dump
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from inference.backend import LocalBackend
-from inference.catalogue.cards import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD, find_reader
+from inference.catalogue.listing import E5_CARD, EMBEDDED_CARD, SMOLLM_CARD, find_reader
 from inference.hub_cards import HUB_CARDS
 from inference.request import TraceRequest
 from tests.support.asking import asked, notes, text_of
@@ -179,9 +179,9 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
 
     said: list[str] = []
     corpora = {"grammar": [SimpleNamespace(text=text) for text in texts], "pronouns": []}
-    monkeypatch.setattr(gathering, "ready", lambda name: SimpleNamespace(items=corpora[name]))
+    monkeypatch.setattr(gathering, "load_ready_set", lambda name: SimpleNamespace(items=corpora[name]))
     monkeypatch.setattr(gathering, "traces", trace_all)
-    monkeypatch.setattr(gathering, "say", lambda text, **_role: said.append(text))
+    monkeypatch.setattr(gathering, "show_notice", lambda text, **_role: said.append(text))
     monkeypatch.setattr(gathering, "stoppable", lambda _key, steps, _doing: range(steps))
     monkeypatch.setattr("streamlit.session_state", {})
     monkeypatch.setattr(gathering, "BATCH", 2)

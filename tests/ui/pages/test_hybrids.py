@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.attention_sinks import largest_weight_back, without_missing
 from attention.edits import Ablate
 from attention.record import Unavailable
+from attention.roles import largest_weight_back, without_missing
 from attention.trace import attention_everywhere, without_attention
 from attention.view import View
 from inference import LocalBackend, TraceRequest, UserError
 from inference.tasks.decoding import NextToken
 from inference.tasks.induction import InductionHeads
 from inference.tasks.link_hits import LinksQuestion
-from probing.ready_sets import load_ready_set
+from probing.formats import load_ready_set
 from tests.support.asking import allowed, asked, go, notes
 from tests.support.hybridmodels import ATTENDING, HEADS, hybrid
 from tests.support.repository import ROOT
@@ -30,7 +30,7 @@ from ui.pages.find.words import Words
 from ui.pages.generate.whole_text import sink_summary
 from ui.pages.roles.gathering import from_trace
 from ui.state.view_state import ViewState
-from viz.bertviz import neuron
+from viz.bertviz import views
 from viz.bertviz.views import head_html
 
 TEXT = "The animal was tired, it sat."
@@ -101,7 +101,7 @@ def test_the_other_views_of_bertviz_are_drawn(kind: str, folder: Path) -> None:
 
 def test_numbers_of_layers_begin_as_the_page_s_do(view: View) -> None:
     with pytest.raises(Unavailable, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
-        neuron.neuron_html(view, base=1)
+        views.neuron_html(view, base=1)
     with pytest.raises(UserError, match=re.escape(str(attention_everywhere(4, ATTENDING, 1)))):
         from_trace(view.trace, ViewState(count=1))
     assert "3" in str(without_attention(2, ATTENDING, 1))

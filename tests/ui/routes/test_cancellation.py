@@ -20,8 +20,7 @@ from starlette.types import Message
 from attention.storage import dump
 from inference.cancellation import Cancelled, CancelToken, use_token, wait
 from tests.support.traces import sentence_trace
-from ui.routes.cancellation import reader_endpoint
-from ui.routes.concurrency_limit import ConcurrencyLimit
+from ui.routes.limits import ConcurrencyLimit, reader_endpoint
 from ui.routes.traces import PREFIX, routes
 from ui.run.services import ViewOptions, get_backend, get_trace_store, trace_seal
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from ui.routes import exports, traces
-from ui.routes.concurrency_limit import ConcurrencyLimit
+from ui.routes.limits import ConcurrencyLimit
 from ui.server.visitor import NAME
 
 

@@ -18,7 +18,7 @@ from tests.support.traces import sentence_trace
 from ui.routes import pictures, traces
 from ui.routes.traces import PREFIX
 from ui.run.services import get_trace_store, trace_seal
-from viz.components.picture.whole_maps import head_map, in_every_head, rollout_map
+from viz.components.picture.content import head_map, in_every_head, rollout_map
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,15 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from attention.codec import decode_frame
-from attention.head_summary import summarize_heads
 from attention.mask import FloatArray
+from attention.measures import summarize_heads
 from attention.storage import dump
 from attention.trace import Trace
 from attention.view import View
 from tests.support.traces import sentence_trace
 from ui.routes.traces import PREFIX, routes
 from ui.run.services import ViewOptions, get_trace_store, trace_seal
-from ui.server.headers import SecurityHeaders
+from ui.server.guard import SecurityHeaders
 
 
 @pytest.fixture(scope="module")

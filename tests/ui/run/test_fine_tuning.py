@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from inference import TraceRequest
-from inference.files import fine_tuned
+from inference.files import sources
 from tests.support.asking import asked, notes
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept, learn_on, of
@@ -61,7 +61,7 @@ def test_without_a_cookie_of_ours_a_session_is_a_visitor(monkeypatch: pytest.Mon
 
 def listed(*picked: str) -> dict[str, str]:
     """The taught models that are listed, by name, and their titles."""
-    return {card.id: card.title for card in fine_tuning.cards(*picked) if fine_tuned.is_taught(card.id)}
+    return {card.id: card.title for card in fine_tuning.cards(*picked) if sources.is_taught(card.id)}
 
 
 def test_a_visitor_finds_their_own_and_what_a_link_names(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +96,13 @@ def test_a_page_reads_the_model_as_it_is_now_whatever_its_address_says(place: Pa
     job = kept(place)
     page = asked("explore", model=job.name, revision="of-an-older-link", text="c d 1 2")
     first = page.query_params["revision"]
-    assert first == fine_tuned.state_stamp(job.name, services.get_backend().settings)
+    assert first == sources.state_stamp(job.name, services.get_backend().settings)
     (box,) = (box for box in page.selectbox if box.label == "Model")
     assert (box.value, box.options[-1]) == (job.name, job.title)
     assert not [field for field in page.text_input if field.label == "Revision"]
     learn_on(place / job.id)
     page.run()
-    assert page.query_params["revision"] == fine_tuned.state_stamp(job.name, services.get_backend().settings) != first
+    assert page.query_params["revision"] == sources.state_stamp(job.name, services.get_backend().settings) != first
     assert not page.exception
     fine_tuning.queue().remove(job.id)
     page.run()

@@ -11,14 +11,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference.settings import Settings
-from ui.run import many_questions, progress
+from ui.run import progress
 
 
 def page() -> None:
     import streamlit as st
 
     from inference.tasks.next_sentence import NextSentence
-    from ui.run.many_questions import ask_many
+    from ui.run.progress import ask_many
 
     questions = [NextSentence(text=str(at), pair="b") for at in range(7)]
     st.text(f"answers: {ask_many(questions, 'Judging')}")
@@ -26,20 +26,18 @@ def page() -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    asked: list[str] = []
-
+def backend(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     def predict(question: SimpleNamespace) -> str:
         text: str = question.text
-        asked.append(text)
         return text
 
-    monkeypatch.setattr(many_questions, "get_backend", lambda: SimpleNamespace(predict=predict))
+    backend = SimpleNamespace(predict=predict, settings=Settings())
+    monkeypatch.setattr(progress, "get_backend", lambda: backend)
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
-    return asked
+    return backend
 
 
-@pytest.mark.usefixtures("asked")
+@pytest.mark.usefixtures("backend")
 def test_all_answers_in_order() -> None:
     app = AppTest.from_function(page).run()
     assert not app.exception
@@ -48,7 +46,7 @@ def test_all_answers_in_order() -> None:
     assert not app.button, "nothing to stop any more"
 
 
-@pytest.mark.usefixtures("asked")
+@pytest.mark.usefixtures("backend")
 def test_stopped_and_gone_on() -> None:
     app = AppTest.from_function(page).run()
     mark, done = app.session_state[progress.DONE]
@@ -73,13 +71,12 @@ def test_the_stop_button_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> 
     assert "m" not in state[progress.STOPPED]
 
 
-@pytest.mark.usefixtures("asked")
 def test_where_work_goes_on_only_so_long_it_waits_for_its_reader_and_always_gets_further(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, backend: SimpleNamespace
 ) -> None:
     seconds = count()  # one passes whenever the clock is read
     monkeypatch.setattr(progress, "monotonic", lambda: next(seconds))
-    monkeypatch.setattr(progress, "get_backend", lambda: SimpleNamespace(settings=Settings(at_a_stretch=5.5)))
+    backend.settings = Settings(at_a_stretch=5.5)
     app = AppTest.from_function(page).run()
     seen = [len(literal_eval(app.text[0].value.removeprefix("answers: ")))]
     while app.button:

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, Scri
 
 from tests.support.asking import asked, notes, press, says
 from tests.support.words import english
-from ui.run import editing, pass_progress, progress, visitors
+from ui.run import progress, traces, visitors
 from ui.state.view_state import ViewState
 
 
@@ -19,9 +19,9 @@ from ui.state.view_state import ViewState
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the bar has said, of a pass that is long from its first layer."""
     said: list[str] = []
-    drawn = pass_progress.PassProgress._draw_bar  # noqa: SLF001
+    drawn = progress.PassProgress._draw_bar  # noqa: SLF001
 
-    def noting(followed: pass_progress.PassProgress) -> Any:
+    def noting(followed: progress.PassProgress) -> Any:
         bar = drawn(followed)
 
         def progress(share: float, text: str) -> None:
@@ -30,7 +30,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return SimpleNamespace(progress=progress)
 
-    monkeypatch.setattr(pass_progress.PassProgress, "_draw_bar", noting)
+    monkeypatch.setattr(progress.PassProgress, "_draw_bar", noting)
     monkeypatch.setattr(progress, "PATIENCE", -1.0)
     return said
 
@@ -64,8 +64,8 @@ def test_the_reader_stops_a_pass_and_has_it_read_again(
 
 
 def test_a_long_text_is_left_to_the_page_which_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(editing, "get_backend", None)  # whoever asks it fails
-    assert editing.what_stays(ViewState(text="a cat"), ViewState(text="a cat " * 1000)) == ({}, [])
+    monkeypatch.setattr(traces, "get_backend", None)  # whoever asks it fails
+    assert traces.what_stays(ViewState(text="a cat"), ViewState(text="a cat " * 1000)) == ({}, [])
 
 
 def test_a_press_is_seen_while_the_page_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

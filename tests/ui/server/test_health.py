@@ -11,19 +11,19 @@ from starlette.testclient import TestClient
 
 from inference import UserError
 from ui.run.services import get_backend
-from ui.server import health, warm_up
-from ui.server.host_guard import Guard
+from ui.server import metrics, warm_up
+from ui.server.guard import Guard
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
     """A container's health check: inside, by the loopback's name."""
     failed = threading.Event()
-    for module in (health, warm_up):
+    for module in (metrics, warm_up):
         monkeypatch.setattr(module, "FAILED", failed)
     monkeypatch.setattr(warm_up, "HEAD_START", 0)
     monkeypatch.setattr(get_backend(), "status", lambda _model: "cold")  # whatever other tests have loaded
-    app = Starlette(routes=health.routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
+    app = Starlette(routes=metrics.health_routes(), middleware=[Middleware(Guard, hosts=("attention.example",))])
     return TestClient(app, base_url="http://127.0.0.1:8501")
 
 

@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit import net_util
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
-from ui.server.host_guard import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
+from ui.server.guard import FOREIGN_HOST, FOREIGN_ORIGIN, ONLY_HERE, Guard
 
 MACHINE = "192.0.2.20"  # an address kept for documentation (RFC 5737)
 

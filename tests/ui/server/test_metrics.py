@@ -15,11 +15,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket
 
 from inference.byte_cache import ByteLru
-from inference.fair_queue import QueueStats
+from inference.scheduling import QueueStats
 from ui.run.counters import REGISTRY
 from ui.run.services import get_backend
 from ui.server import metrics
-from ui.server.host_guard import Guard
+from ui.server.guard import Guard
 from ui.server.metrics import TOKEN, ProcessMetrics, RequestMetrics
 
 FILES = QueueStats()

@@ -15,8 +15,7 @@ import streamlit as st
 from attention.spreadsheet import plain_cell, with_provenance
 from tests.support.repository import ROOT
 from tests.support.savedfiles import parts
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
+from ui.show.tables import csv_table, download_button
 
 WORDS = ("=1+1", 'say "x"', "a,b", "two\nlines", "a\rb", "' quoted", " space", "那只动物", "＝1", "1e5x", "\ufeff")
 
@@ -65,12 +64,12 @@ def test_a_zip_has_two_files_of_a_name() -> None:
 def test_no_module_writes_lines_before_a_table() -> None:
     """Every CSV file is written by csv_table or by a module whose own test reads it with plain pandas."""
     tested = {
-        "ui/show/csv_table.py",
+        "ui/show/tables.py",
         "viz/export.py",
         "ui/pages/vectors/vector_files.py",
         "ui/pages/by_hand/as_csv.py",
         "ui/pages/step_by_step/row_csv.py",
-        "probing/relation_rows.py",
+        "probing/results.py",
     }
     writers = set()
     for folder in ("attention", "headlight", "inference", "pages", "probing", "serving", "training", "ui", "viz"):

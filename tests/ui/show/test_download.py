@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 # Files that state their model themselves, by the expression that makes their content.
 ITSELF = {
-    "headed", "archive", "json.dumps",  # written into the file
+    "add_header", "archive", "json.dumps",  # written into the file
     "page_html",  # with both readings' captions
-    "asked.passed.program",  # loads its model by name
+    "asked.result.program",  # loads its model by name
 }  # fmt: skip
 # Files that no model has made.
 NO_MODEL = {
@@ -30,12 +30,12 @@ NO_MODEL = {
 
 
 def offered() -> Iterator[tuple[str, ast.Call]]:
-    """Every call of ``save``, with the module's name and line."""
+    """Every call of ``download_button``, with the module's name and line."""
     for folder in ("ui", "pages"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             source = path.read_text(encoding="utf-8")
-            for node in ast.walk(ast.parse(source)) if "save(" in source else ():
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "save":
+            for node in ast.walk(ast.parse(source)) if "download_button(" in source else ():
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "download_button":
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", node
 
 

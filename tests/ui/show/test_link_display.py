@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attention.annotations import AnnotatedText, Link
-from probing.link_list import ListedLink
-from ui.show.link_display import chips_of, title, weight
+from probing.results import ListedLink
+from ui.show.scored_links import chips_of, title, weight
 
 TEXT = "So <b>Ann</b> saw Bo, as she left."
 ANN, BO, SHE = (6, 9), (18, 20), (25, 28)

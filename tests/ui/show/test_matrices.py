@@ -7,7 +7,7 @@ import pytest
 
 from attention.codec import decode_frame
 from tests.support.asking import asked
-from ui.show.matrices import LONGEST, draw_matrices
+from ui.show.microscope import LONGEST, draw_matrices
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec, payload
 

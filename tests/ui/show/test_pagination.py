@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ui.show.pagination import FILTERS, filter_outcome
+from ui.show.scored_links import FILTERS, filter_outcome
 
 
 @dataclass(frozen=True)

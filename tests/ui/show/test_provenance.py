@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from attention.trace import ModelId
-from ui.show import provenance
+from ui.show import tables
 from ui.state.view_state import ViewState
 
 MADE = ModelId("tiny", None, "encoder", "TinyModel", "ab" * 32)
@@ -21,22 +21,20 @@ class Backend:
 def page(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     state: dict[str, object] = {"page": "cause"}
     monkeypatch.setattr(st, "session_state", state)
-    monkeypatch.setattr(
-        provenance, "get_view_state", lambda: ViewState(model="tiny", text='=1+1, "x"\n\nend', pair="it")
-    )
-    monkeypatch.setattr(provenance, "get_backend", Backend)
+    monkeypatch.setattr(tables, "get_view_state", lambda: ViewState(model="tiny", text='=1+1, "x"\n\nend', pair="it"))
+    monkeypatch.setattr(tables, "get_backend", Backend)
     return state
 
 
 def test_provenance_has_the_model_and_the_texts() -> None:
     model = {"model": "tiny", "weights_sha256": "ab" * 32}
-    assert provenance.model_provenance() == model
-    assert provenance.page_provenance() == {**model, "text": '=1+1, "x"\n\nend', "pair": "it"}
+    assert tables.model_provenance() == model
+    assert tables.page_provenance() == {**model, "text": '=1+1, "x"\n\nend', "pair": "it"}
 
 
 def test_another_model_that_answers_here_is_the_one_named(page: dict[str, object]) -> None:
-    provenance.set_answering_model("other", "main")
-    about = provenance.page_provenance()
+    tables.set_answering_model("other", "main")
+    about = tables.page_provenance()
     assert (about["model"], about["revision"]) == ("other", "main")
     page["page"] = "masked_words"
-    assert provenance.page_provenance()["model"] == "tiny", "on another page the chosen one answers"
+    assert tables.page_provenance()["model"] == "tiny", "on another page the chosen one answers"

@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 from attention import spreadsheet
-from inference.files.smollm import SMOLLM
+from inference.files.embedded import SMOLLM
 from tests.support.asking import asked
-from ui.show import download
+from ui.show import tables
 
 PAGES = {  # page: the choices of its address that draw tables
     "agreement": {},
@@ -46,7 +46,7 @@ def test_a_saved_table_is_read_by_pandas(name: str, monkeypatch: pytest.MonkeyPa
         made.append((stem, table, content))
         return content
 
-    monkeypatch.setattr(download, "with_provenance", keep)
+    monkeypatch.setattr(tables, "with_provenance", keep)
     page = asked(name, text=TEXT, **PAGES[name])
     assert not page.exception
     drawn = name not in FOLDED and (name != "generate" or SMOLLM.is_installed())

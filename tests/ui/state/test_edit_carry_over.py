@@ -9,7 +9,7 @@ import pytest
 from attention.tokens import TokenRow
 from attention.trace import Trace
 from tests.support.traces import LAYERS, record, sentence_trace
-from ui.state.edit_carry_over import carry_over
+from ui.state.selection import carry_over
 from ui.state.view_state import ViewState
 
 FAMOUS = "the animal crossed because it was tired"

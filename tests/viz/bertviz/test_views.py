@@ -22,10 +22,17 @@ from attention.trace import Trace
 from attention.view import View
 from tests.support.browser import Problems
 from tests.support.traces import HEADS, LAYERS, record, sentence_trace, translation_trace
-from viz.bertviz.budget import MOST_BYTES, budget, too_long
-from viz.bertviz.neuron import describe_omissions, neuron_html
 from viz.bertviz.vendor import SCRIPTS, policy, vendor
-from viz.bertviz.views import head_html, height, model_html
+from viz.bertviz.views import (
+    MOST_BYTES,
+    budget,
+    describe_omissions,
+    head_html,
+    height,
+    model_html,
+    neuron_html,
+    too_long,
+)
 
 KINDS = {"head": head_html, "model": model_html, "neuron": neuron_html}
 HOSTILE = "</script><script>window.pwned=1</script>"

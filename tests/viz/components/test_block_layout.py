@@ -9,8 +9,18 @@ import pytest
 from tests.support.anatomies import NAMES, built, lengths
 from ui.pages.block.kinds import ALL, BACK, schematic
 from ui.pages.block.plan import towers
-from viz.components.block.layout import RAIL, draw
-from viz.components.block.shapes import ENTERS, LETTER, STRONG, LayerBox, LayerTower, ModelDrawing, PartBox, Shape
+from viz.components.block.layout import (
+    ENTERS,
+    LETTER,
+    RAIL,
+    STRONG,
+    LayerBox,
+    LayerTower,
+    ModelDrawing,
+    PartBox,
+    Shape,
+    draw,
+)
 
 DRAWINGS = {
     **{f"{name}, {way}": (name, way == "beside") for name in NAMES for way in ("beside", "below")},

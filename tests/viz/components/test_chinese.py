@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from attention.codec import decode_frame
-from attention.head_summary import summarize_heads
+from attention.measures import summarize_heads
 from attention.view import View
 from i18n import use_language
 from tests.support.traces import sentence_trace
 from viz.components.composer import composer
 from viz.components.explore import explore
-from viz.components.explore.contract import CHOICES
+from viz.components.explore.content import CHOICES
 from viz.components.matrices.matrices import MatrixSpec, payload
 from viz.components.script import HERE, sentences, translated_words
 from viz.components.standalone.matrices_page import matrices_html

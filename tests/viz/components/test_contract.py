@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.head_summary import summarize_heads
-from attention.measures import MEASURES, Measure
+from attention.measures import MEASURES, Measure, summarize_heads
 from attention.view import View
 from tests.support.repository import ROOT
 from tests.support.seen import picture_trace
 from tests.support.traces import sentence_trace
 from tools.javascript import node
 from ui.state import view_state
-from viz.components.explore import contract
+from viz.components.explore import content
 from viz.components.explore.explore import payload
 
 FOLDER = ROOT / "viz" / "components" / "explore"
@@ -55,19 +54,19 @@ def typedef(name: str, optional: bool = False) -> set[str]:
 def sent() -> dict[str, Any]:
     view = View(sentence_trace())
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
-    named = {name: names[0] for name, names in contract.CHOICES.items()}
+    named = {name: names[0] for name, names in content.CHOICES.items()}
     return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
 
 
 @pytest.mark.parametrize(
     ("table", "names"),
     [
-        ("TABS", contract.TABS),
-        ("SCALES", contract.SCALES),
-        ("FILTERS", contract.FILTERS),
-        ("STRENGTHS", contract.STRENGTHS),
-        ("FACINGS", contract.FACINGS),
-        ("TOPS", contract.TOPS),
+        ("TABS", content.TABS),
+        ("SCALES", content.SCALES),
+        ("FILTERS", content.FILTERS),
+        ("STRENGTHS", content.STRENGTHS),
+        ("FACINGS", content.FACINGS),
+        ("TOPS", content.TOPS),
     ],
 )
 def test_both_sides_know_the_same_names(known: dict[str, list[str]], table: str, names: tuple[str, ...]) -> None:
@@ -76,7 +75,7 @@ def test_both_sides_know_the_same_names(known: dict[str, list[str]], table: str,
 
 def test_an_order_is_known_by_name_or_is_a_measure_that_comes_with_the_payload(known: dict[str, list[str]]) -> None:
     rows = [row["name"] for row in sent()["measures"]]
-    assert sorted(contract.ORDERS) == sorted([*known["ORDERS"], *rows])
+    assert sorted(content.ORDERS) == sorted([*known["ORDERS"], *rows])
     assert not set(known["ORDERS"]) & set(rows)
 
 
@@ -119,7 +118,7 @@ def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
 
 def test_a_picture_is_told_in_patches_and_has_no_measures_of_words() -> None:
     view = View(picture_trace())
-    named = {name: names[0] for name, names in contract.choices(view).items()}
+    named = {name: names[0] for name, names in content.choices(view).items()}
     data = payload(view, summarize_heads(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=", 0)
     assert data["patches"]
     assert [(row["name"], row["unit"]) for row in data["measures"]] == [("entropy", "bits"), ("distance", "patches")]

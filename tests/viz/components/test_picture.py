@@ -13,14 +13,27 @@ import pytest
 
 from attention.agreement import mean_maps, rollout, with_residual
 from attention.codec import decode_frame, from_sqrt8
-from attention.picture import Picture
+from attention.pictures import Picture
 from tests.support.repository import ROOT
 from tests.support.seen import TOKENS, picture_trace
 from tests.support.traces import sentence_trace
-from viz.components.picture.content import FACINGS, KINDS, PictureSelection, grid_and_picture, part_of, payload
-from viz.components.picture.photo import LONGEST, dim_patches, kind_of_photo, photo
-from viz.components.picture.picture_page import picture_html
-from viz.components.picture.whole_maps import encode_map, head_map, in_every_head, rollout_map
+from viz.components.picture.content import (
+    FACINGS,
+    KINDS,
+    LONGEST,
+    PictureSelection,
+    dim_patches,
+    encode_map,
+    grid_and_picture,
+    head_map,
+    in_every_head,
+    kind_of_photo,
+    part_of,
+    payload,
+    photo,
+    picture_html,
+    rollout_map,
+)
 
 LOOK = PictureSelection(1, 2, 4)
 TRACE = picture_trace()
@@ -132,7 +145,7 @@ def test_a_file_holds_the_photo_and_the_maps(look: PictureSelection) -> None:
 
 
 def test_a_file_of_many_patches_has_the_chosen_head_and_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.components.picture.picture_page.ROOM", 900)
+    monkeypatch.setattr("viz.components.picture.content.ROOM", 900)
     maps = embedded(picture_html(TRACE, LOOK, "", []))["inside"]["maps"]
     assert "head.1.2" in maps
     assert len(maps) < 6

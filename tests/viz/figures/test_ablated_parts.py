@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from viz.figures.ablated_parts import ablated_parts
 from viz.figures.theme import LIGHT
+from viz.figures.training import ablated_parts
 
 KINDS = {"near": {"whole": (1.0, 0.5), "<i>": (0.4, 0.2)}, "far": {"whole": (0.5, 0.3), "<i>": (0.1, 0.1)}}
 

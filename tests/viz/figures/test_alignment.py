@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.alignment_scores import AlignmentCounts
-from attention.cross_attention import CrossRowConvention
-from probing.alignment_scoring import AlignmentState, BestHead
+from attention.alignment import AlignmentCounts, CrossRowConvention
+from probing.alignments import AlignmentState, BestHead
 from ui.pages.translate.quality import rows, summary
-from viz.figures.alignment import POINTS, TICKS, alignment_map, picked_pair
 from viz.figures.theme import DARK, LIGHT, Figure
+from viz.figures.vectors import ALIGNMENT_TICKS, POINTS, alignment_map, picked_pair
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.1, 0.2, 0.7]], np.float32)  # (target, source)
 TARGET, SOURCE = ("<b>Il</b>", "הכלב"), ("It", "rains", "</s>")
@@ -58,12 +57,12 @@ def test_marks() -> None:
 
 
 def test_of_many_words_some_are_named_and_none_can_be_picked() -> None:
-    size = 2 * TICKS + 1
+    size = 2 * ALIGNMENT_TICKS + 1
     assert size**2 > POINTS
     names = [f"w{at}" for at in range(size)]
     figure = alignment_map(np.full((size, size), 1 / size), names, names, DARK, "Long")
     assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
-    assert len(figure.layout.xaxis.ticktext) == len(figure.layout.xaxis.tickvals) <= TICKS
+    assert len(figure.layout.xaxis.ticktext) == len(figure.layout.xaxis.tickvals) <= ALIGNMENT_TICKS
     assert figure.layout.xaxis.ticktext[1] == f"\u2068w{figure.layout.xaxis.tickvals[1]}\u2069"
 
 

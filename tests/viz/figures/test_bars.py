@@ -2,8 +2,8 @@
 
 import pytest
 
-from viz.figures.bars import REST, bars
 from viz.figures.theme import LIGHT
+from viz.figures.token_bars import REST, bars
 
 LABELS = ("the", "<b>it", "the", "x" * 40)
 VALUES = (0.5, 0.2, 0.1, 0.0004)

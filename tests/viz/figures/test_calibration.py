@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viz.figures.calibration import FEW, Bin, calibration
+from viz.figures.evaluation import FEW, Bin, calibration
 from viz.figures.theme import DARK
 
 BINS = [Bin(0.3, 0.4, FEW - 1, 0.35, 0.5, 0.2, 0.8), Bin(0.9, 1.0, 1200, 0.97, 0.9, 0.88, 0.92)]

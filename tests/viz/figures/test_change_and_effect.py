@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from viz.figures.change_and_effect import change_and_effect
-from viz.figures.head_map import picked_head
+from viz.figures.head_maps import picked_head
 from viz.figures.theme import LIGHT
+from viz.figures.training import change_and_effect
 
 CHANGED = np.array([[0.1, np.nan, 0.3], [0.4, 0.5, 0.6]])
 EFFECT = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viz.figures.alignment import picked_pair
-from viz.figures.confusion import NAMED, SQUARE, confusion
+from viz.figures.evaluation import NAMED, SQUARE, confusion
 from viz.figures.theme import LIGHT, Figure
+from viz.figures.vectors import picked_pair
 
 COUNTS = np.array([[12345, 5, 0], [1, 0, 3], [0, 0, 0]])
 LABELS = ["<b>a</b>", "a name that is much longer than there is room for", "\u202eturned"]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from viz.figures.drift import DriftLine, by_layer, by_step
 from viz.figures.theme import LIGHT
+from viz.figures.training import DriftLine, by_layer, by_step
 
 LINE = DriftLine("<b>task</b>", np.array([0.1, 0.3]), np.array([0.05, np.nan]), np.array([0.2, np.nan]))
 

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from viz.figures.by_layer import MapSize
-from viz.figures.distance import distance_by_layer, even_distance, offset_profile
-from viz.figures.entropy import entropy_by_layer, most_bits
-from viz.figures.received import TICKS, received_by_token
+from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, even_distance, most_bits, offset_profile
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
+from viz.figures.token_bars import TICKS, received_by_token
 
 VALUES = np.array([[0.5, 1.5, 1.0], [2.0, 0.25, 0.75]], np.float32)  # (layer, head)
 BY_LAYER = {"entropy": entropy_by_layer, "distance": distance_by_layer}

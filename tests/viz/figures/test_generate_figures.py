@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from viz.figures.sampling import before_after, cumulative
 from viz.figures.theme import DARK, LIGHT, Theme
+from viz.figures.token_bars import before_after, cumulative
 
 OWN, DRAWN = [0.5, 0.3, 0.1], [0.7, 0.3, 0.0]
 

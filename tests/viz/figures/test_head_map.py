@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viz.figures.head_map import head_map, picked_head
-from viz.figures.palette import diverging_scale, sequential_scale
-from viz.figures.theme import DARK, LIGHT, Figure
+from viz.figures.head_maps import head_map, picked_head
+from viz.figures.theme import DARK, LIGHT, Figure, diverging_scale, sequential_scale
 
 VALUES = np.array([[0.5, -1.5, 1.0], [2.0, np.nan, 0.75]])  # (layer, head)
 

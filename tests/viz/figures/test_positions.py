@@ -15,8 +15,7 @@ from ui.pages.positions.order_maps import differences_csv, view_of_map
 from ui.pages.positions.position_scheme import draw_position_scheme
 from ui.pages.positions.vectors import dimensions_of
 from ui.state.view_state import ViewState
-from viz.figures.positions import curves, products, similarity
-from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
+from viz.figures.positions import RotarySet, buckets, by_head, curves, products, rotary, similarity
 from viz.figures.theme import DARK, LIGHT
 
 VECTORS = sinusoidal(9, 6)

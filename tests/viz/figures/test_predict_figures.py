@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures.importance import MOST, importance
-from viz.figures.lens import layer_names, lens_curves, lens_map
+from viz.figures.layers import layer_names, lens_curves, lens_map
 from viz.figures.theme import DARK, LIGHT, Theme
-from viz.figures.two_words import two_words
+from viz.figures.token_bars import MOST, importance, two_words
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

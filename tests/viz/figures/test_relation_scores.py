@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from viz.figures.relation_scores import RelationScore, relation_scores
+from viz.figures.evaluation import RelationScore, relation_scores
 from viz.figures.theme import DARK, LIGHT, Theme
 
 SCORES = [

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from attention.roles import ROLES
-from viz.figures.palette import color_at, luminance, sequential_scale
-from viz.figures.role_map import SIGNS, role_map
-from viz.figures.theme import DARK, LIGHT, Theme
+from viz.figures.head_maps import SIGNS, role_map
+from viz.figures.theme import DARK, LIGHT, Theme, color_at, luminance, sequential_scale
 
 SHARES = np.array([[0.9, np.nan, 0.5], [np.nan, 0.2, 0.6]])
 NAMES = [["previous", "", "first"], ["", "broad", "repeat"]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures.seeds import Curve, seeds
 from viz.figures.theme import DARK, LIGHT, Theme
+from viz.figures.training import Curve, seeds
 
 CURVES = [
     Curve("LSTM", [4, 8, 16], np.array([[1.0, 0.8, 0.0], [0.5, 0.2, 0.4]])),

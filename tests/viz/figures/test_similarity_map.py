@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.figures.head_map import picked_head
-from viz.figures.similarity_map import similarity_map
+from viz.figures.head_maps import picked_head, similarity_map
 from viz.figures.theme import LIGHT, Figure
 
 POINTS = np.array([[0.0, 0.0], [1.0, 0.2], [1.001, 0.2], [2.0, 1.0]])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viz.figures.contexts import context_lines
-from viz.figures.cosine import NUMBERS, TICKS, cosine_map
-from viz.figures.scatter import NAMED, scatter
 from viz.figures.theme import DARK, LIGHT, Figure, Theme
+from viz.figures.vectors import COSINE_TICKS, NAMED, NUMBERS, context_lines, cosine_map, scatter
 
 NAMES = ["<b>it</b>", "cat", "cat", "an-extraordinarily-long-word"]
 
@@ -32,7 +30,7 @@ def test_the_map_of_cosines(theme: Theme) -> None:
 
 
 def test_a_large_map_has_fewer_labels_and_no_numbers() -> None:
-    count = TICKS + 10
+    count = COSINE_TICKS + 10
     assert count > NUMBERS
     figure = cosine_map(np.eye(count, dtype=np.float32), [f"w{at}" for at in range(count)], LIGHT, "")
     assert list(figure.layout.xaxis.ticktext) == [f"w{at}" for at in range(0, count, 2)]

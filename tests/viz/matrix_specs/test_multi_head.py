@@ -11,7 +11,7 @@ from attention.mask import Mask
 from tests.attention.test_walkthrough import wiring
 from tests.support.traces import numbers, record
 from ui.pages.step_by_step.multi_head import as_one_head, shapes
-from viz.matrix_specs.multi_head import multi_head
+from viz.matrix_specs.heads import multi_head
 
 
 def test_a_row_is_a_head_and_a_column_a_key() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.support.traces import numbers
-from viz.matrix_specs.neuron import neuron
+from viz.matrix_specs.heads import neuron
 
 
 def test_rows_of_products_sum_to_the_dot_products() -> None:

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.layer_parameters import LayerParameters, Norm, Rotary
 from attention.mask import Mask
-from attention.walkthrough import LayerSteps, trace_layer_steps, weigh
+from attention.walkthrough import LayerParameters, LayerSteps, Norm, Rotary, trace_layer_steps, weigh
 from tests.attention.test_walkthrough import TOKENS, WIDTH, wiring
 from tests.support.traces import numbers, record, sentence_trace
 from ui.pages.step_by_step.steps import sentence
 from ui.pages.step_by_step.weight_picker import WeightPlace
-from ui.show.numbers import scientific
+from ui.show.text import scientific
 from viz.matrix_specs import step_by_step as sheets
 
 NAMES = tuple("abcde")

@@ -7,21 +7,18 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention.agreement import mean_maps, mean_row_distance, rollout, with_residual
-from attention.display_tokens import DisplayToken
 from attention.measures import is_punctuation
 from attention.trace import Trace
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import _
-from ui.attribution.comparison import describe_agreement, draw_methods, places_of_largest, words_csv
 from ui.attribution.methods import EFFECT, AttributionRequest, AttributionSet, compute_attributions
-from ui.input.bound_widget import bound_widget
+from ui.attribution.views import describe_agreement, draw_methods, places_of_largest, words_csv
+from ui.input.controls import bound_widget
 from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_notice
 from ui.run.traces import request_of
-from ui.show.download import download_button
-from ui.show.format_list import join_sentences
-from ui.show.numbers import format_small
-from ui.show.provenance import page_provenance
+from ui.show.tables import download_button, page_provenance
+from ui.show.text import format_small, join_sentences
 from ui.state.examples import example_of
 from ui.state.selection import select
 from ui.state.session import set_view_state

@@ -6,8 +6,7 @@ from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference.tasks.labels import TextLabel, WordTags
-from ui.attribution.explained_label import ExplainedLabel, describe_prediction, pick_label
-from ui.attribution.label_words import draw_words
+from ui.attribution.views import ExplainedLabel, describe_prediction, draw_words, pick_label
 from ui.pages.agreement.explanations import focus_of, pick_focus
 from ui.pages.agreement.options import AgreementOptions
 from ui.run.notices import show_notice

@@ -11,15 +11,13 @@ from starlette.routing import Route
 
 from attention.trace import Trace
 from i18n import _, translate
-from ui.routes.cancellation import reader_endpoint
+from ui.routes.limits import reader_endpoint
 from ui.routes.traces import FOREVER, serve_trace
 from ui.run.services import ViewOptions, get_trace_store
-from viz.bertviz.budget import too_long
-from viz.bertviz.neuron import neuron_html
 from viz.bertviz.vendor import policy, vendor
-from viz.bertviz.views import head_html, model_html
+from viz.bertviz.views import head_html, model_html, neuron_html, too_long
 from viz.components.base_path import BASE
-from viz.components.explore.answers import BadRequest, head_of
+from viz.components.explore.content import BadRequest, head_of
 
 PREFIX = f"{BASE}/headlight/bertviz"
 VENDOR = f"{BASE}/headlight/vendor"

@@ -18,11 +18,9 @@ from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import frame_csv
-from ui.show.download import download_button
-from ui.show.format_list import join_sentences
-from ui.show.provenance import model_provenance
-from viz.figures.cost import memory, operation_shares, seconds
+from ui.show.tables import download_button, frame_csv, model_provenance
+from ui.show.text import join_sentences
+from viz.figures.formulas import memory, operation_shares, seconds
 
 SHORTEST, MOST = 16, 32768  # tokens
 LONGEST_PASS = 1.0  # seconds that a pass of the next length may be expected to take

@@ -16,15 +16,12 @@ from ui.pages.block.options import FOLDS, BlockOptions
 from ui.pages.block.plan import activation, towers
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import frame_csv
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
-from ui.show.provenance import model_provenance
+from ui.show.tables import download_button, draw_table, frame_csv, model_provenance
+from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.components.block import block
-from viz.figures.activation import activation as activation_figure
-from viz.figures.bars import bars
+from viz.figures.formulas import activation as activation_figure
+from viz.figures.token_bars import bars
 
 KEY = "block"
 

@@ -6,7 +6,7 @@ from i18n import _
 from inference.tasks.anatomy import POSITIONS, PROJECTION, SEGMENTS, TOKENS, Build
 from ui.pages.block.phrases import TRANSFORMER, paper, section, share_of
 from ui.pages.block.plan import find
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 from viz.components.block.block import PartExplanation
 
 

@@ -27,7 +27,7 @@ from ui.pages.block.embedding_explanations import positions, projection, segment
 from ui.pages.block.names import amount
 from ui.pages.block.phrases import ACTIVATIONS, BY_POSITION, TRANSFORMER, count_of, paper, section, share_of
 from ui.pages.block.plan import activation, head_title, table_width
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 from viz.components.block.block import PartExplanation
 
 CROSSED = "cross-attention"

@@ -20,7 +20,7 @@ FOLDS = {
 class BlockOptions:
     """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded.
 
-    >>> BlockOptions(fold="kinds,cost").unfolded
+    >>> BlockOptions(fold="kinds,cost").open_sections
     ('kinds', 'cost')
     """
 

@@ -28,11 +28,10 @@ from typing import Any
 import numpy as np
 
 from attention.spreadsheet import plain_cell, safe_cell
-from attention.toy_example import Numbers, ToyAttention
-from attention.toy_layer import ToyExample
+from attention.toy_example import Numbers, ToyAttention, ToyExample
 from i18n import gettext_lazy
 from inference import UserError
-from ui.input.typed_numbers import format_shortest, read_number
+from ui.input.controls import format_shortest, read_number
 from ui.pages.by_hand.example import LONGEST_NAME, MATRICES, NAMES, TITLES, TOKENS, WIDTH, Example, attention_example
 
 INPUTS = {title: name for name, title in TITLES.items()}

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.toy_example import Numbers, ToyAttention
-from attention.toy_layer import ToyExample
+from attention.toy_example import Numbers, ToyAttention, ToyExample
 from i18n import _, gettext_lazy, translate
 from ui.pages.by_hand.example import Example
 from ui.pages.by_hand.figures import dot, figure, format_sum

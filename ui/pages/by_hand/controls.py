@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.toy_layer import ToyExample
+from attention.toy_example import ToyExample
 from i18n import _, gettext_lazy, translate
 from inference import UserError
-from ui.input.typed_numbers import format_shortest
+from ui.input.controls import format_shortest
 from ui.pages.by_hand.as_csv import pack, read, unpack, write
 from ui.pages.by_hand.example import (
     LONGEST_NAME,
@@ -29,7 +29,7 @@ from ui.pages.by_hand.example import (
 from ui.pages.by_hand.options import PRESETS, ByHandOptions
 from ui.pages.by_hand.options import TITLES as PRESET_TITLES
 from ui.run.notices import show_notice
-from ui.show.download import download_button
+from ui.show.tables import download_button
 from ui.state.params import get_params, set_params
 
 BASE, MADE, ROUND = "by_hand_base", "by_hand_made", "by_hand_round"

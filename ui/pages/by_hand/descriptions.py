@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attention.toy_example import Numbers, ToyAttention
-from attention.toy_layer import ToyExample
+from attention.toy_example import Numbers, ToyAttention, ToyExample
 from i18n import _
 from ui.pages.by_hand.example import Example, strongest_link
-from ui.show.format_list import format_and_list, format_comma_list, join_sentences
+from ui.show.text import format_and_list, format_comma_list, join_sentences
 
 
 def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, causal: bool) -> str:

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from attention.toy_example import Numbers, ToyAttention
-from attention.toy_layer import Matrices, ToyRules
+from attention.toy_example import Matrices, Numbers, ToyAttention, ToyRules
 from i18n import _, gettext_lazy
 from inference import UserError
-from ui.input.typed_numbers import read_number
+from ui.input.controls import read_number
 from ui.pages.by_hand.options import PRESETS, ByHandOptions
 
 TOKENS = (2, 8)  # fewest and most, of tokens and of words

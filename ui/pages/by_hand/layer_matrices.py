@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attention.toy_example import Numbers
-from attention.toy_layer import EPSILON, ToyExample
+from attention.toy_example import EPSILON, Numbers, ToyExample
 from i18n import _
 from ui.pages.by_hand.attention_matrices import number_columns, softmax_steps
 from ui.pages.by_hand.example import Example

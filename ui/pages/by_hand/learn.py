@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.softmax_sensitivity import by_width, slopes, softmax_sensitivity
+from attention.softmax import by_width, slopes, softmax_sensitivity
 from attention.toy_example import Numbers, ToyAttention, softmax
 from i18n import _
 from ui.pages.by_hand.example import Example
@@ -16,9 +16,9 @@ from ui.pages.by_hand.figures import figure
 from ui.pages.by_hand.steps import MatrixStep
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.format_list import format_comma_list
+from ui.show.text import format_comma_list
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.softmax_slope import softmax_slope
+from viz.figures.formulas import softmax_slope
 
 WIDTHS = tuple(2**power for power in range(11))
 DRAWN = 8  # keys of a random row

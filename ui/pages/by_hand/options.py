@@ -40,7 +40,7 @@ class ByHandOptions:
     def preset_name(self) -> str:
         """The preset that is meant: nothing chosen is the first one.
 
-        >>> ByHandOptions().named, ByHandOptions(heads=2).named, ByHandOptions(preset="lookup").named
+        >>> ByHandOptions().preset_name, ByHandOptions(heads=2).preset_name, ByHandOptions(preset="lookup").preset_name
         ('sentence', 'tutorial', 'lookup')
         """
         return self.preset or (PRESETS[0]["name"] if self == ByHandOptions() else UNNAMED)

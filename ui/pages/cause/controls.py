@@ -7,14 +7,11 @@ from functools import partial
 
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.display_tokens import DisplayToken
-from attention.edits import Ablate, Edit, MaskEdge, MaskKey, Uniform
-from attention.view import View
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey, Uniform
+from attention.view import DisplayToken, View
 from i18n import _
-from ui.ablation.edit_list import draw_edit_fields, keep_edits
-from ui.ablation.edits import Head, at_token, describe_edit, keep_only, swap_heads, toggle_edits
-from ui.input.bound_widget import bound_widget
+from ui.ablation import Head, at_token, describe_edit, draw_edit_fields, keep_edits, keep_only, swap_heads, toggle_edits
+from ui.input.controls import bound_widget
 from ui.pages.cause.options import CLICKS, CauseOptions
 from ui.state.params import get_params, set_params
 from ui.state.session import set_view_state

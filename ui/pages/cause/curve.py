@@ -7,24 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy
-from ui.ablation.edits import Head
-from ui.ablation.random_sets import SEED
-from ui.input.bound_widget import bound_widget
+from ui.ablation import SEED, Head
+from ui.input.controls import bound_widget
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import times
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import times
 from ui.state.params import set_params
-from viz.figures.removal_curve import removal_curve
+from viz.figures.evaluation import removal_curve
 
 ORDERS = 5
 MOST_STEPS = 72

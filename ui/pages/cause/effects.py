@@ -7,25 +7,19 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.ablation import random_sets
-from attention.edits import Ablate, Uniform
+from attention.edits import Ablate, Uniform, random_sets
 from i18n import _, gettext_lazy
 from inference.tasks.edit_effects import Effect
-from ui.ablation.edits import describe_edits
-from ui.ablation.every_head import as_head_map, heads_csv
-from ui.ablation.random_sets import RANDOM_SETS, SEED
+from ui.ablation import RANDOM_SETS, SEED, as_head_map, describe_edits, heads_csv
 from ui.pages.cause.controls import head_picked
 from ui.pages.cause.experiment import AblationExperiment
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import factor, format_small, times
-from ui.show.provenance import page_provenance
-from viz.figures.bars import bars
-from viz.figures.head_map import head_map, picked_head
-from viz.figures.head_marks import mark_heads
-from viz.figures.random_sets import random_sets as random_figure
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import factor, format_small, times
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.head_maps import head_map, mark_heads, picked_head
+from viz.figures.token_bars import bars
 
 ALL = "cause_all"
 OF_SETS = gettext_lazy(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attention.ablation import EditSet
+from attention.edits import EditSet
 from attention.view import View
-from ui.ablation.edits import Head
-from ui.ablation.every_head import places_of
+from ui.ablation import Head, places_of
 from ui.pages.cause.metric import AnswerMetric
 from ui.pages.cause.options import CauseOptions
 

@@ -15,8 +15,8 @@ from inference import TraceRequest
 from inference.tasks.edit_effects import Effect, LabelEffects
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags, log_probabilities
 from probing.labelled.labeled_texts import OUTSIDE
-from ui.attribution.explained_label import surest_label, word_text
-from ui.input.bound_widget import bound_widget
+from ui.attribution.views import surest_label, word_text
+from ui.input.controls import bound_widget
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.services import get_backend

@@ -9,23 +9,21 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.ablation import heads_moved
+from attention.edits import heads_moved
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
-from ui.ablation.edits import Head
+from ui.ablation import Head
 from ui.pages.cause.experiment import AblationExperiment
 from ui.pages.cause.options import CauseOptions
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import set_params
 from viz.components.token_strip.token_strip import TokenChip, mount
-from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_maps import head_map, picked_head
 
 LATER = "cause_later"
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet, log_odds, similarity
+from attention.edits import EditSet, log_odds, similarity
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
@@ -24,16 +24,15 @@ from inference.tasks.edit_effects import (
 )
 from inference.tasks.masked_words import MaskedWords
 from inference.tasks.surprisal import SurprisalRequest
-from ui.ablation.measuring import measure_changes
-from ui.input.bound_widget import bound_widget
-from ui.input.hidden_words import TYPED, first_place
+from ui.ablation import measure_changes
+from ui.input.controls import TYPED, bound_widget, first_place
 from ui.pages.cause.labels import labels
 from ui.pages.cause.options import WATCHES, CauseOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.show.provenance import set_answering_model
+from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 

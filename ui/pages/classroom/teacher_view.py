@@ -9,16 +9,14 @@ import streamlit as st
 
 from classroom.errors import NotInClass
 from i18n import _
-from ui.classroom.answers import answers
-from ui.classroom.bar import LEADS, class_summary
+from ui.classroom import LEADS, answers, class_summary
 from ui.pages.classroom.notices import show_storage_time, this_machine_only
 from ui.pages.classroom.question_form import draw_question_form
 from ui.run.classes import store, visitor_secret
 from ui.run.network import is_loopback, is_open, reached_by
 from ui.run.notices import show_notice
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.markdown import escape_markdown
+from ui.show.tables import csv_table, download_button
+from ui.show.text import escape_markdown
 from ui.state import classroom
 from viz.components.base_path import BASE
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
-from attention.head_comparison import Changes, Heads, changes, same_heads
+from attention.comparison import Changes, Heads, changes, same_heads
 from attention.mask import FloatArray
 from i18n import _, error_message
 from inference.byte_cache import ByteLru

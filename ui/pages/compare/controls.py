@@ -6,14 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet
 from attention.view import View
 from i18n import _
-from ui.ablation.edit_list import keep_edits, typing_notes
-from ui.ablation.edits import describe_edit, edits_of
-from ui.input.bound_widget import bound_widget
-from ui.input.models import pick_model
+from ui.ablation import describe_edit, edits_of, keep_edits, typing_notes
+from ui.input.controls import bound_widget
+from ui.input.sidebar import pick_model
 from ui.pages.compare.options import DIFFERS, HEADS, CompareOptions
 from ui.pages.compare.ready_pairs import PAIRS, has_common_words, other_of
 from ui.run import fine_tuning

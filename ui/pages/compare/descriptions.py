@@ -9,7 +9,7 @@ import numpy as np
 from i18n import _, translate
 from i18n.lists import format_comma_list, join_sentences
 from ui.pages.compare.comparison import Comparison
-from ui.show.numbers import format_small
+from ui.show.text import format_small
 
 NOTICED = 0.005  # a share that two decimals show
 MOST_NAMED = 6  # words

@@ -8,23 +8,23 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.display_tokens import DisplayToken
 from attention.mask import FloatArray
+from attention.view import DisplayToken
 from i18n import _, gettext_lazy, translate
 from i18n.lists import join_sentences
-from ui.input.head_picking import keep_head
+from ui.input.controls import keep_head
 from ui.pages.compare.comparison import Comparison
 from ui.pages.compare.files import caption_fields, comparison_provenance, heads_csv, links_csv, page_html
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.matrices import draw_matrices
+from ui.show.microscope import draw_matrices
+from ui.show.tables import download_button
 from ui.state.session import set_view_state
 from viz.components.matrices.matrices import picked_cell as picked_cell
 from viz.components.token_strip.token_strip import TokenChip, mount, picked_chip
-from viz.figures.head_map import head_map
-from viz.figures.two_readings import two_readings
-from viz.matrix_specs.side_by_side import side_by_side
+from viz.figures.head_maps import head_map
+from viz.figures.token_bars import two_readings
+from viz.matrix_specs.heads import side_by_side
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
 MOST_WORDS = 24  # of a row, drawn

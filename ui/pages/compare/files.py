@@ -11,7 +11,7 @@ from attention.edits import pack
 from attention.mask import FloatArray
 from i18n import _
 from ui.pages.compare.comparison import Comparison
-from ui.show.csv_table import csv_table
+from ui.show.tables import csv_table
 from viz.components.matrices.matrices import MatrixSpec
 from viz.components.standalone.matrices_page import matrices_html
 from viz.export import caption, format_value

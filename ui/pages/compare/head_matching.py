@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
-from attention.head_comparison import AlignedViews, Heads, best_heads, head_divergences
+from attention.comparison import AlignedViews, Heads, best_heads, head_divergences
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.view import View
 from i18n import _
 from inference import TraceRequest
 from inference.byte_cache import ByteLru
-from probing.ready_sets import load_ready_set
+from probing.formats import load_ready_set
 from ui.run.services import get_backend
 
 KEPT = 2**24  # bytes of divergences between models' heads

@@ -11,9 +11,8 @@ import streamlit as st
 
 from i18n import _, ngettext, translate
 from inference import UserError
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_of, keep_head
-from ui.input.parts import pick_part
+from ui.input.controls import bound_widget, head_of, keep_head
+from ui.input.sidebar import pick_part
 from ui.pages.compare.options import CompareOptions
 from ui.pages.compare.pair_set_descriptions import describe_head, describe_pair_set
 from ui.pages.compare.pair_set_files import heads_csv, pairs_of_head_csv, set_provenance
@@ -22,16 +21,14 @@ from ui.pages.compare.pair_set_source import pick_pairs
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbers import format_small
+from ui.show.tables import download_button, draw_table
+from ui.show.text import format_small
 from ui.state.params import format_params
 from ui.state.selection import resolve_view
 from ui.state.session import FRESH
 from ui.state.view_state import LONGEST_LINK, ViewState, fits, to_query
-from viz.figures.head_map import head_map
-from viz.figures.head_marks import mark_heads
-from viz.figures.labels import truncate
+from viz.figures.head_maps import head_map, mark_heads
+from viz.figures.theme import truncate
 
 CHANGED, CONTROL = "compare_set_changed", "compare_set_control"
 PER_LEAF = 6  # pairs listed at once

@@ -6,9 +6,9 @@ import numpy as np
 
 from i18n import _, gettext_lazy, ngettext, translate
 from i18n.lists import format_comma_list, join_sentences
-from probing.controlled_change import ControlledChange, Integers, Mean
+from probing.text_pairs import ControlledChange, Integers, Mean
 from ui.pages.compare.pair_set_results import PairSet, Place
-from ui.show.numbers import format_small
+from ui.show.text import format_small
 
 MOST_NAMED = 6  # heads
 

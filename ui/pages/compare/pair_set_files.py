@@ -6,8 +6,7 @@ from typing import Any
 
 from ui.pages.compare.pair_set_results import PairSet, Place
 from ui.run.services import get_backend
-from ui.show.csv_table import csv_table
-from ui.show.provenance import model_fields
+from ui.show.tables import csv_table, model_fields
 from ui.state.view_state import ViewState
 
 HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "control in bits", "control, low",

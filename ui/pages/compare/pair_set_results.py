@@ -10,14 +10,13 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
-from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _, error_message, gettext_lazy
 from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
-from probing.controlled_change import ControlledChange, Numbers, compare_with_control
-from probing.text_pairs import TextPair, groups
+from probing.text_pairs import ControlledChange, Numbers, TextPair, compare_with_control, groups
 from ui.input.unknown_words import require_readable
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice

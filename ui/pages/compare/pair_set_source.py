@@ -9,13 +9,12 @@ import streamlit as st
 from i18n import _, gettext_lazy
 from inference import UserError
 from probing.text_pairs import TextPair, parse
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
 from ui.pages.compare.options import BRINGS, CompareOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
+from ui.show.tables import csv_table, download_button
 
 FILE, PARSED, ENCODING = "compare_file", "compare_parsed", "compare_encoding"
 WANTED = gettext_lazy(

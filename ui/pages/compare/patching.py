@@ -14,10 +14,9 @@ from attention.view import View
 from i18n import _
 from inference import UserError
 from inference.tasks.edit_effects import Effect
-from probing.intervals import draws
+from probing.statistics import draws
 from ui.input.composing import compose
-from ui.input.models import kind_of
-from ui.input.parts import pick_part
+from ui.input.sidebar import kind_of, pick_part
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.controls import pick_other, settle_difference
 from ui.pages.compare.options import CompareOptions
@@ -28,16 +27,13 @@ from ui.run.notices import show_error, show_notice
 from ui.run.page_model import offer_way_out
 from ui.run.services import ViewOptions, get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import get_params, set_params
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
-from viz.figures.bars import bars
-from viz.figures.head_map import head_map, picked_head
-from viz.figures.head_marks import mark_heads
-from viz.figures.patching import patching_map
+from viz.figures.head_maps import head_map, mark_heads, picked_head
+from viz.figures.layers import patching_map
+from viz.figures.token_bars import bars
 
 STATES, HEADS = "compare_carried_states", "compare_carried_heads"
 MOST_TOKENS = 64  # of a text: each of its words is taken in each layer, several times

@@ -10,7 +10,7 @@ from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.edit_effects import Effect
 from ui.pages.compare.patching_results import PatchingResult, Place
-from ui.show.numbers import format_small, times
+from ui.show.text import format_small, times
 
 
 def describe_patching(found: PatchingResult) -> list[str]:

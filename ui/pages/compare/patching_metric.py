@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.comparison import by_words
 from attention.mask import FloatArray
-from attention.text_alignment import by_words
 from i18n import _
 from inference import TraceRequest
 from inference.task_heads import BARE, CAUSAL, MASKED, WRITES
@@ -25,16 +25,15 @@ from inference.tasks.edit_effects import (
 )
 from inference.tasks.masked_words import Place
 from inference.tasks.surprisal import SurprisalRequest
-from probing.labelled.word_spacing import SIDE_BY_SIDE
-from ui.input.bound_widget import bound_widget
-from ui.input.hidden_words import TYPED
-from ui.input.models import kind_of
+from probing.labelled.labeled_texts import SIDE_BY_SIDE
+from ui.input.controls import TYPED, bound_widget
+from ui.input.sidebar import kind_of
 from ui.pages.compare.options import WATCHES, CompareOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, pick_page_model
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.show.provenance import set_answering_model
+from ui.show.tables import set_answering_model
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 

@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 import streamlit as st
 
-from attention.activation_patching import (
+from attention.comparison import align
+from attention.edits import (
     Pairs,
     Patch,
     head_patches,
@@ -19,11 +20,10 @@ from attention.activation_patching import (
     residual_patches,
 )
 from attention.mask import FloatArray
-from attention.text_alignment import align
 from attention.view import View
 from i18n import _
 from inference.tasks.edit_effects import Effect
-from probing.intervals import bands, by_luck, draws
+from probing.statistics import bands, by_luck, draws
 from ui.pages.compare.patching_metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps

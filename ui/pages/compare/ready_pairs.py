@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from attention.text_alignment import by_words
+from attention.comparison import by_words
 from i18n import _, gettext_lazy, translate
 from ui.paths import ASSETS
 

@@ -7,9 +7,8 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.head_comparison import AlignedViews, same_heads
-from attention.text_alignment import Aligned, align
+from attention.comparison import Aligned, AlignedViews, align, same_heads
+from attention.edits import EditSet
 from attention.trace import Trace
 from attention.view import View
 from i18n import _, gettext_lazy, translate
@@ -17,8 +16,8 @@ from i18n.lists import format_and_list
 from inference import TraceRequest, UserError
 from inference.byte_cache import ByteLru
 from inference.catalogue.listing import ModelCard
-from inference.files import fine_tuned
-from ui.ablation.edits import describe_edits
+from inference.files import sources
+from ui.ablation import describe_edits
 from ui.input.unknown_words import require_readable
 from ui.pages.compare.controls import pick_edits, pick_heads, pick_other, pick_second_model
 from ui.pages.compare.options import CompareOptions
@@ -194,4 +193,4 @@ def _says_too_long() -> None:
 def _title(model: str, revision: str) -> str:
     cards: dict[str, ModelCard] = {card.id: card for card in fine_tuning.cards(model)}
     title = cards[model].title.removesuffix(" (embedded)") if model in cards else model
-    return f"{title} ({revision})" if revision and not fine_tuned.is_taught(model) else title
+    return f"{title} ({revision})" if revision and not sources.is_taught(model) else title

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from inference.text.chinese_words import is_chinese
-from ui.classroom.bar import view_presenter
+from inference.text.words import is_chinese
+from ui.classroom import view_presenter
 from ui.run.counters import PAGE_SECONDS
 from ui.run.idle_collection import SCRIPTS
 from ui.state.session import PAGE, begin, get_view_state

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.head_summary import HeadSummary
-from attention.measures import attention_received, by_offset
+from attention.measures import HeadSummary, attention_received, by_offset
 from attention.view import View
 from i18n import _
-from ui.input.head_picking import head_name
+from ui.input.controls import head_name
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.view_state import ViewState
-from viz.figures.by_layer import MapSize
-from viz.figures.distance import distance_by_layer, offset_profile
-from viz.figures.entropy import entropy_by_layer
-from viz.figures.received import received_by_token
+from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, offset_profile
+from viz.figures.token_bars import received_by_token
 
 KEY = "measures"
 REACH = 12  # tokens to each side in the distance profile

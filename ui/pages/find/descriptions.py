@@ -10,8 +10,8 @@ import numpy as np
 from attention.head_search import LEAST, Flags, flips, prefers_first
 from i18n import _
 from ui.pages.find.head_answers import HeadAnswers
-from ui.show.csv_table import csv_table
-from ui.show.format_list import format_comma_list, join_sentences
+from ui.show.tables import csv_table
+from ui.show.text import format_comma_list, join_sentences
 
 
 def describe_preference(asked: HeadAnswers, base: int) -> str:

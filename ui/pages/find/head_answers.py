@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attention.default_head import weight_above_expected
-from attention.head_search import counterparts, favorite_counts, links, preference
+from attention.head_search import counterparts, favorite_counts, links, preference, weight_above_expected
 from attention.mask import FloatArray
 from attention.view import View
 from ui.pages.find.words import Words

@@ -9,7 +9,7 @@ from ui.pages.find.head_answers import HeadAnswers
 from ui.pages.find.options import FindOptions
 from ui.pages.find.probes import LIBRARY, Probe, dump_probes, parse_probes, probe_of
 from ui.run.notices import show_notice
-from ui.show.download import download_button
+from ui.show.tables import download_button
 from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState

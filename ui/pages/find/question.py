@@ -20,7 +20,7 @@ from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
-from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_maps import head_map, picked_head
 
 STRIP, CLICKING, INWARD, STRENGTH = "find_strip", "find_clicking", "find_inward", "find_strength"
 STRENGTHS: dict[str, str] = {"excess": gettext_lazy("beyond what others get"), "weight": gettext_lazy("weight alone")}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attention.view import View
 from i18n import ngettext
 from ui.pages.find.probes import Probe
-from ui.show.format_list import format_comma_list
+from ui.show.text import format_comma_list
 from ui.state.selection import select
 from ui.state.view_state import ViewState
 

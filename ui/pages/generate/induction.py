@@ -9,26 +9,22 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import FloatArray
-from attention.surprisal import bits
+from attention.tokens import bits
 from i18n import _, gettext_lazy, ngettext, translate
 from inference.tasks.decoding import DecodingStep, NextToken
 from inference.tasks.induction import InductionHeads, InductionScores
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_name, head_of, rank_of
+from ui.input.controls import bound_widget, head_name, head_of, rank_of
 from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import PROMPTS, new_prompt
 from ui.pages.generate.step_attention import keep_on_text
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.params import set_params
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
-from viz.figures import head_map
+from viz.figures import head_maps
 
 MAP, CONTROL = "induction_map", "induction_control"
 LENGTH, SHORTEST = 25, 2  # tokens in a copy
@@ -106,7 +102,7 @@ def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, i
         (CONTROL, _("Nothing repeated"), found.control),
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
-        figure = head_map.head_map(values, theme(), title, _("weight"), selected=selected, base=base, limit=1)
+        figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, base=base, limit=1)
         draw_chart(figure, key, place=column, on_click=keep_on_text)
 
 

@@ -9,22 +9,19 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.generate.history import write
 from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import KNOWN, MOST_TOP, TEMPERATURES, TOP_PS, Prompt, clamp
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbers import percent
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
-from viz.figures.sampling import before_after, cumulative
+from viz.figures.token_bars import before_after, cumulative
 
 CHIPS = "generate_candidates"
 BYTE = "<0x"  # how a piece of bytes that are no whole character is shown

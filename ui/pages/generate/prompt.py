@@ -10,8 +10,8 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextToken
-from inference.text.validation import check_text
-from ui.input.hidden_words import fingerprint
+from inference.text.encoding import check_text
+from ui.input.controls import fingerprint
 from ui.pages.generate.options import GenerateOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel

@@ -8,27 +8,24 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.attention_sinks import largest_weight_back, mean_distance_back, without_first, without_missing
 from attention.mask import FloatArray
+from attention.roles import largest_weight_back, mean_distance_back, without_first, without_missing
 from attention.tokens import TokenRow
 from i18n import _, translate
 from inference.tasks.decoding import DecodingStep, NextToken
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_name, head_of, keep_head, rank_of
+from ui.input.controls import bound_widget, head_name, head_of, keep_head, rank_of
 from ui.pages.generate.options import CELLS, OVERS, GenerateOptions
 from ui.pages.generate.prompt import prompt_length
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
-from viz.figures import head_map
-from viz.figures.bars import bars
+from viz.figures import head_maps
+from viz.figures.token_bars import bars
 
 MOST = 10  # tokens listed
 LEAST = 0.01  # a weight below is no look back
@@ -195,7 +192,7 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
     show_notice(describe_furthest(seen, mean_distance_back(every)), role="status")
     values = largest_weight_back(every) if options.cell == "strongest" else mean_distance_back(every)
     title, unit = map(translate, CELLS[options.cell])
-    figure = head_map.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
+    figure = head_maps.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_on_text)
     draw_chart(_most_attended(seen), "generate_most", place=right)

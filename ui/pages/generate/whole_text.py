@@ -13,7 +13,7 @@ from attention.trace import Trace
 from i18n import _, ngettext
 from inference import TraceRequest
 from inference.tasks.decoding import DecodingStep, NextToken
-from ui.input.head_picking import head_name, head_of, rank_of
+from ui.input.controls import head_name, head_of, rank_of
 from ui.pages.generate.options import GenerateOptions
 from ui.pages.generate.prompt import on_path, prompt_length
 from ui.pages.generate.step_attention import StepAttention, first_switch, keep_on_text
@@ -25,7 +25,7 @@ from ui.show.microscope import draw_microscope
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
-from viz.figures import head_map
+from viz.figures import head_maps
 
 SINKS = "sink_map"
 HALF = 0.5  # share from which a head is counted
@@ -96,7 +96,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         ),
         role="status",
     )
-    figure = head_map.head_map(
+    figure = head_maps.head_map(
         shares, theme(), _("On the first token"), _("share of attention"), selected=(layer, head), base=base, limit=1
     )
     left, right = st.columns([3, 2])

@@ -9,15 +9,14 @@ import streamlit as st
 from i18n import _
 from inference import UserError
 from inference.tasks.decoding import DecodingStep, NextCandidate, NextToken
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.generate.history import note, write
 from ui.pages.generate.options import PICKS, GenerateOptions
 from ui.pages.generate.prompt import MOST_MORE, clamp, go_to, mark_of, on_path, text_of
 from ui.run.notices import show_notice
 from ui.run.progress import STOPPED, stoppable_steps
 from ui.run.services import get_backend
-from ui.show.download import download_button
-from ui.show.provenance import add_header
+from ui.show.tables import add_header, download_button
 from ui.state.params import parse_params
 from ui.state.session import own_query
 
@@ -140,7 +139,7 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
     )
     st.button(
         _("Write more"),
-        key="generate_more",
+        key="generate_write_more",
         icon=":material/fast_forward:",
         disabled=over,
         on_click=begin,

@@ -11,8 +11,7 @@ from i18n import _, translate
 from lessons.schema import Answer
 from ui.pages.lessons.current_lesson import NamedLesson
 from ui.pages.lessons.markdown import translate_markdown as shown
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
+from ui.show.tables import csv_table, download_button
 
 ANSWERS, PLACES = "lesson_answers", "lesson_places"
 

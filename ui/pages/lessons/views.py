@@ -22,20 +22,19 @@ from lessons.model_checks import cross_attention
 from lessons.schema import LessonStep
 from lessons.schema import LessonView as Pointed
 from ui.input.composing import compose
-from ui.input.models import kind_of
+from ui.input.sidebar import kind_of
 from ui.paths import ROOT
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.run.traces import id_of, read_trace
 from ui.show.chart import draw_chart, theme
-from ui.show.matrices import draw_matrices
-from ui.show.microscope import draw_microscope
+from ui.show.microscope import draw_matrices, draw_microscope
 from ui.state.session import get_view_state, is_followed, is_temporary, show_temporarily
 from ui.state.view_state import PACKED, TYPES, ViewState, parse, to_query
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.alignment import alignment_map
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
+from viz.figures.vectors import alignment_map
 
 ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
 AT = "lesson_view"  # (lesson, step, view) that was opened last

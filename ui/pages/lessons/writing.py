@@ -15,7 +15,7 @@ from ui.pages.lessons.current_lesson import draft, parse_lesson, store_draft
 from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.options import OWN, PLAY, LessonsOptions
 from ui.run.notices import show_notice
-from ui.show.download import download_button
+from ui.show.tables import download_button
 from ui.state.params import set_params
 
 BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"

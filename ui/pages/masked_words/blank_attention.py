@@ -12,18 +12,18 @@ from attention.trace import Trace
 from i18n import _
 from inference import TraceRequest
 from inference.tasks.masked_words import Filled, MaskedWords
-from ui.input.head_picking import head_of, keep_head, rank_of
+from ui.input.controls import head_of, keep_head, rank_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.numbered_names import number_duplicates
+from ui.show.text import number_duplicates
 from ui.state.examples import example_of
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState, to_query
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
-from viz.figures import head_map
+from viz.figures import head_maps
 
 MAP, STRIP = "blank_map", "blank_strip"
 
@@ -61,7 +61,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         ),
         role="status",
     )
-    figure = head_map.head_map(
+    figure = head_maps.head_map(
         given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head), base=base
     )
     draw_chart(figure, MAP, on_click=keep_head)

@@ -10,11 +10,8 @@ from inference.tasks.masked_words import MaskedWords
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbers import percent
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip

@@ -9,20 +9,16 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.masked_words import Blank, Filled, HiddenWord, MaskedWords, WordCandidate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.masked_words.hidden_words import MOST_TOP
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
-from ui.show.numbers import percent
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import join_sentences, percent
 from ui.state.params import get_params
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 HOW = gettext_lazy(
     "A word of several pieces is filled in from left to right, each piece guessed with those before it in place and "

@@ -10,13 +10,12 @@ import streamlit as st
 from attention.tokens import TokenRow
 from i18n import _, gettext_lazy
 from inference.tasks.masked_words import Filled, MaskedWords, Place, lies_in
-from inference.text.validation import check_text
-from ui.input.bound_widget import bound_widget
-from ui.input.hidden_words import NOTHING, TYPED, fingerprint, first_place, parse, toggle_hidden, write
+from inference.text.encoding import check_text
+from ui.input.controls import NOTHING, TYPED, bound_widget, fingerprint, first_place, parse, toggle_hidden, write
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.numbers import percent
+from ui.show.text import percent
 from ui.state.examples import example_of
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState

@@ -13,20 +13,18 @@ from attention.tokens import TokenRow
 from i18n import LazyMessage, _, gettext_lazy, translate
 from inference.tasks.masked_words import Filled, Guess, MaskedWords
 from inference.tasks.occlusion import Gradients, OcclusionRequest
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.masked_words.options import MaskedWordsOptions
-from ui.run.many_questions import ask_many
 from ui.run.notices import show_notice
+from ui.run.progress import ask_many
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbered_names import number_duplicates
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import number_duplicates
 from ui.state.params import get_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
-from viz.figures.importance import importance
-from viz.figures.palette import sides
+from viz.figures.theme import sides
+from viz.figures.token_bars import importance
 
 PARTS = 6  # of the path, each a question
 TOKENS_AT_ONCE = 2048  # of hidden texts in one question

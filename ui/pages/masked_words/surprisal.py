@@ -6,19 +6,15 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import FloatArray
-from attention.surprisal import bits, of_words, pseudo_perplexity
-from attention.tokens import TokenRow
+from attention.tokens import TokenRow, bits, of_words, pseudo_perplexity
 from i18n import _, gettext_lazy, translate
 from inference.tasks.masked_words import MaskedWords
 from inference.tasks.surprisal import SurprisalRequest
-from ui.run.many_questions import ask_many
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbered_names import number_duplicates
-from ui.show.provenance import page_provenance
+from ui.run.progress import ask_many
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import number_duplicates
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 

@@ -11,18 +11,15 @@ from i18n import _
 from inference import UserError
 from inference.task_heads import MASKED
 from inference.tasks.masked_words import MaskedWords, WordCandidate
-from ui.input.bound_widget import bound_widget
-from ui.input.hidden_words import TYPED
+from ui.input.controls import TYPED, bound_widget
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, model_provenance
 from ui.state.params import get_params
-from viz.figures.two_words import two_words
+from viz.figures.token_bars import two_words
 
 Pair = tuple[WordCandidate, WordCandidate]
 

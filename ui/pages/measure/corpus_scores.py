@@ -10,14 +10,13 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import HitCounts
-from probing.relation_rows import RelationRow, correct_together, held_out_best, of_relation
-from probing.score import ScoringRun, ScoringState
-from ui.input.bound_widget import bound_widget
+from probing.results import RelationRow, correct_together, held_out_best, of_relation
+from probing.score import HitCounts, ScoringRun, ScoringState
+from ui.input.controls import bound_widget
 from ui.pages.measure.options import MeasureOptions
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
-from ui.run.scoring import finished_state, may_begin, run_scoring
+from ui.run.progress import finished_state, may_begin, run_scoring
 from ui.state.view_state import ViewState
 
 CONTROL = gettext_lazy("Also scores the same architecture with weights that were never trained. Takes as long again.")

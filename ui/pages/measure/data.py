@@ -10,8 +10,8 @@ from i18n import _, gettext_lazy, translate
 from inference import UserError
 from probing import formats
 from probing.corpus import AnnotatedCorpus
-from probing.ready_sets import READY, load_ready_set
-from ui.input.bound_widget import bound_widget
+from probing.formats import READY, load_ready_set
+from ui.input.controls import bound_widget
 from ui.input.text_files import TABLES, pick_encoding
 from ui.pages.measure.options import BRINGS, MeasureOptions
 from ui.run.notices import show_notice

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import translate
-from probing.relation_rows import RelationRow, rule
+from probing.results import RelationRow, rule
 from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.maps import way_of
 from ui.pages.measure.options import MeasureOptions
-from ui.show.pagination import TITLE
-from ui.show.scored_links import LinkScore, scored_links
+from ui.show.scored_links import TITLE, LinkScore, scored_links
 from ui.state.view_state import ViewState
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from probing.relation_rows import RelationRow, candidates
-from ui.input.bound_widget import bound_widget
+from probing.results import RelationRow, candidates
+from ui.input.controls import bound_widget
 from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
-from ui.show.relation_names import describe_relation
+from ui.show.scored_links import describe_relation
+from ui.show.tables import draw_table
+from ui.show.text import join_sentences
 from ui.state.params import set_params
-from viz.figures.relation_scores import RelationScore, relation_scores
+from viz.figures.evaluation import RelationScore, relation_scores
 
 TABLE = "measure_table"
-VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.relation_rows.RelationRow.verdict` has them
+VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.results.RelationRow.verdict` has them
     "more": gettext_lazy("more"),
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("not clearly more"),

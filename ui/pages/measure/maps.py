@@ -10,21 +10,17 @@ import streamlit as st
 
 from i18n import _, ngettext, translate
 from probing.corpus import AnnotatedCorpus
-from probing.hit_counts import RelationCounts
-from probing.relation_rows import RelationRow, accuracies, rows, to_csv, to_json
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import keep_head
+from probing.results import RelationRow, accuracies, rows, to_csv, to_json
+from probing.score import RelationCounts
+from ui.input.controls import bound_widget, keep_head
 from ui.pages.measure.corpus_scores import CorpusScores
 from ui.pages.measure.heads import VERDICTS
 from ui.pages.measure.options import MeasureOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
-from ui.show.provenance import model_provenance
-from viz.figures.head_map import head_map
-from viz.figures.head_marks import mark_heads
+from ui.show.tables import download_button, draw_table, model_provenance
+from ui.show.text import join_sentences
+from viz.figures.head_maps import head_map, mark_heads
 
 MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 

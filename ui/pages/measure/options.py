@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from i18n import gettext_lazy
 from probing import formats
-from ui.show.pagination import PaginationOptions
+from ui.show.scored_links import PaginationOptions
 
 BRINGS: dict[str, str] = {
     "grammar": gettext_lazy("Grammar"),

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.text_pairs import GROUPS, flow, group
 from attention.tokens import TokenRow
+from attention.view import GROUPS, flow, group
 from i18n import _
 from inference import TraceRequest
-from ui.input.head_picking import head_of, keep_head, rank_of
+from ui.input.controls import head_of, keep_head, rank_of
 from ui.pages.next_sentence.options import NextSentenceOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
@@ -20,7 +20,7 @@ from ui.show.microscope import draw_microscope
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import ViewState
-from viz.figures import head_map
+from viz.figures import head_maps
 
 MAP = "flow_map"
 FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb"}
@@ -51,7 +51,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         ),
         role="status",
     )
-    figure = head_map.head_map(
+    figure = head_maps.head_map(
         shares,
         theme(),
         _("From {looks} to {at}", looks=names[looks], at=names[at]),

@@ -8,20 +8,18 @@ import streamlit as st
 
 from i18n import _, gettext_lazy
 from inference.tasks.next_sentence import ORDER, NextSentence, NextSentenceAnswer
-from inference.text.validation import check_text
+from inference.text.encoding import check_text
 from ui.input.unknown_words import refuse_unreadable
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.format_list import join_sentences
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
 from ui.state.examples import EXAMPLES
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
-from viz.figures.bars import bars
-from viz.figures.labels import truncate
+from viz.figures.theme import truncate
+from viz.figures.token_bars import bars
 
 EVEN = 0.5  # a verdict is either side of it
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from attention.text_pairs import GROUPS
+from attention.view import GROUPS
 from ui.state.params import AnsweringOptions
 
 

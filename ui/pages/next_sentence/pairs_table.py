@@ -15,14 +15,11 @@ from inference.tasks.next_sentence import NextSentence, NextSentenceAnswer
 from probing.delimited import JSON_LINES, find_delimiter, table_records
 from ui.input.text_files import TABLES, decode_table, pick_encoding
 from ui.input.unknown_words import refuse_unreadable
-from ui.run.many_questions import map_questions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel
+from ui.run.progress import map_questions
 from ui.run.services import get_backend
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
 ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # the picked one; the file and encoding of the table

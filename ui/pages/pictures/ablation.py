@@ -8,15 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.edits import Ablate, Edit, MaskEdge, MaskKey
-from attention.picture import Picture
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey
+from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.picture_outputs import PictureLabels, PictureOutput
-from ui.ablation.edit_list import draw_edit_fields, keep_edits, typing_notes
-from ui.ablation.edits import NOTHING, edits_of, toggle_edits
+from ui.ablation import NOTHING, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
 from ui.pages.pictures.drawing import draw_picture, selection_of
 from ui.pages.pictures.head_effects import draw_random_sets, every_head
 from ui.pages.pictures.metric import PictureMetric, pick_metric
@@ -26,9 +24,8 @@ from ui.pages.pictures.places import describe_edit, describe_edits, place_name
 from ui.pages.pictures.reading import read_picture
 from ui.pages.pictures.shown_picture import ShownPicture
 from ui.run.notices import show_error, show_notice
-from ui.show.draw_table import draw_table
-from ui.show.numbers import format_small, percent
-from ui.show.provenance import set_answering_model
+from ui.show.tables import draw_table, set_answering_model
+from ui.show.text import format_small, percent
 from ui.state.params import set_params
 from viz.components.picture.content import PictureSelection, part_of
 

@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
-from attention.edge_heads import edge_score
+from attention.patch_roles import edge_score
 from attention.trace import Trace
 from i18n import _
 from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.upload import store_picture
+from ui.routes.limits import in_language
 from ui.routes.pictures import description_of
-from ui.routes.request_language import in_language
 from ui.routes.traces import PREFIX
 from ui.run.services import ViewOptions as Sight
 from ui.run.services import trace_seal

@@ -7,25 +7,20 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet, random_sets
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet, random_sets
 from attention.trace import Trace
 from i18n import _
-from ui.ablation.edits import Head
-from ui.ablation.every_head import as_head_map, heads_csv
-from ui.ablation.random_sets import SEED
+from ui.ablation import SEED, Head, as_head_map, heads_csv
 from ui.pages.pictures.metric import PictureMetric
 from ui.pages.pictures.options import PicturesOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.numbers import format_small
-from ui.show.provenance import model_fields
+from ui.show.tables import download_button, model_fields
+from ui.show.text import format_small
 from ui.state.params import set_params
 from viz.components.picture.content import grid_and_picture, part_of
-from viz.figures.head_map import head_map, picked_head
-from viz.figures.head_marks import mark_heads
-from viz.figures.random_sets import random_sets as random_figure
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 RANDOM_SETS = 20  # a picture has many tokens, and each set is a pass over all of them
 

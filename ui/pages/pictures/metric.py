@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet, similarity
+from attention.edits import EditSet, similarity
 from attention.mask import FloatArray
-from attention.picture import Picture
+from attention.pictures import Picture
 from i18n import _
-from inference.pictures.vision_families import BOTH
+from inference.pictures.image_processing import BOTH
 from inference.tasks.labels import log_probabilities
 from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureTexts, PictureVector
-from ui.ablation.measuring import measure_changes
-from ui.input.bound_widget import bound_widget
+from ui.ablation import measure_changes
+from ui.input.controls import bound_widget
 from ui.pages.pictures.options import WATCHES, PicturesOptions
 from ui.pages.pictures.prediction import lines_of
 from ui.pages.pictures.reading import of_picture

@@ -6,14 +6,13 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from inference.catalogue.listing import ModelCard
-from ui.input.models import label_of
+from ui.input.sidebar import label_of
 from ui.pages.pictures.options import ASKING, ELSEWHERE, SHOWS, PicturesOptions
 from ui.run.downloading import show_command
 from ui.run.network import hub_in_reach
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.format_list import format_and_list
-from ui.show.markdown import escape_markdown
+from ui.show.text import escape_markdown, format_and_list
 from ui.state.params import get_params, set_params
 
 NO_MODEL = gettext_lazy(

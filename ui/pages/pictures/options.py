@@ -83,7 +83,7 @@ class PicturesOptions:
     edits: str = ""  # "" removes the head that is shown, "-" nothing
     looks: int | None = None  # of a link that is to be cut: the token that looks
     watch: str = "vector"
-    one: str = ""  # the region whose patches look, as attention/region_links.py packs it
+    one: str = ""  # the region whose patches look, as attention/patch_roles.py packs it
     other: str = ""
     role: str = "neighbours"
     beside: str = "mirrored"

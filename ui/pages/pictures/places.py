@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attention.ablation import EditSet
-from attention.edits import Ablate, Edit, MaskEdge, MaskKey
+from attention.edits import Ablate, Edit, EditSet, MaskEdge, MaskKey
 from attention.trace import Trace
 from i18n import _, ngettext
-from ui.ablation.edits import MOST_NAMED
-from ui.ablation.edits import describe_edit as told_plainly
-from ui.show.format_list import format_comma_list
+from ui.ablation import MOST_NAMED
+from ui.ablation import describe_edit as told_plainly
+from ui.show.text import format_comma_list
 from viz.components.picture.content import grid_and_picture
 
 

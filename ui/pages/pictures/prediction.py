@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from i18n import _
 from inference import UserError
-from inference.pictures.vision_families import BOTH
+from inference.pictures.image_processing import BOTH
 from inference.tasks.model_request import Answer, PredictRequest
 from inference.tasks.picture_outputs import (
     AttributionOfPatches,
@@ -21,20 +21,18 @@ from inference.tasks.picture_outputs import (
     PictureOutput,
     PictureTexts,
 )
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.reading import of_picture
 from ui.run.notices import show_error
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.markdown import escape_markdown
-from ui.show.provenance import model_provenance, set_answering_model
-from viz.components.picture.photo import dim_patches
+from ui.show.tables import csv_table, download_button, model_provenance, set_answering_model
+from ui.show.text import escape_markdown
+from viz.components.picture.content import dim_patches
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 MOST = 8  # classes shown
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.picture import Picture
+from attention.edits import EditSet
+from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _
 from inference import TraceRequest, UserError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attention.grid import Grid
+from attention.patch_roles import Region, RegionLinks, pack, region_links, tokens_of, unpack
+from attention.pictures import Grid
 from attention.record import Unavailable
-from attention.region_links import Region, RegionLinks, pack, region_links, tokens_of, unpack
 from attention.view import View
 from i18n import _, error_message
 from ui.pages.pictures.drawing import route, selection_of
@@ -15,14 +15,11 @@ from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.shown_picture import ShownPicture
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_fields
+from ui.show.tables import csv_table, download_button, draw_table, model_fields
 from ui.state.params import set_params
 from viz.components.picture import regions
 from viz.components.picture.content import grid_and_picture, part_of
-from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_maps import head_map, picked_head
 
 KEY = "picture_regions"
 MOST = 8  # heads that are listed

@@ -8,19 +8,17 @@ import streamlit as st
 from attention.patch_roles import PATCH_ROLES, PatchEvidence, observe_patches
 from attention.record import Unavailable
 from i18n import _, error_message, gettext_lazy, translate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.pictures.drawing import selection_of
 from ui.pages.pictures.options import PicturesOptions
 from ui.pages.pictures.shown_picture import ShownPicture
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.format_list import format_comma_list
-from ui.show.provenance import model_fields
+from ui.show.tables import csv_table, download_button, model_fields
+from ui.show.text import format_comma_list
 from ui.state.params import set_params
 from viz.components.picture.content import part_of
-from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_maps import head_map, picked_head
 
 WORDS = {
     "itself": gettext_lazy("itself"),

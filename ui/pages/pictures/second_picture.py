@@ -8,15 +8,15 @@ from dataclasses import asdict, replace
 import numpy as np
 import streamlit as st
 
-from attention.matching_patches import same_place
-from attention.picture import Picture
+from attention.comparison import same_place
+from attention.pictures import Picture
 from attention.trace import Trace
 from i18n import _
 from inference import UserError
 from inference.pictures.image_files import MOST_BYTES, open_picture
 from inference.pictures.sample_picture import photo
 from inference.tasks.picture_outputs import PictureVector
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.pictures.drawing import draw_picture, selection_of
 from ui.pages.pictures.models import pick_other, say_needs_model
 from ui.pages.pictures.options import BESIDES, PicturesOptions
@@ -25,7 +25,7 @@ from ui.pages.pictures.shown_picture import ShownPicture
 from ui.pages.pictures.upload import OTHER
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.markdown import escape_markdown
+from ui.show.text import escape_markdown
 from viz.components.picture.content import PictureSelection, grid_and_picture, part_of
 
 REFUSED = "picture_beside_refused"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.pictures.image_files import MOST_BYTES, open_picture

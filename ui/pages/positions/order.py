@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attention.positions import shuffle_tokens, swap_words, words
 from attention.tokens import TokenRow
 from attention.trace import Trace
-from attention.word_order import shuffle_tokens, swap_words, words
 from i18n import _, error_message, gettext_lazy, translate
 from i18n.lists import join_sentences
 from inference import UserError
 from inference.tasks.order_test import ROUNDING, OrderPass, OrderRequest, OrderTest
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.positions.options import PositionsOptions
 from ui.pages.positions.order_maps import all_heads, maps
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
-from ui.show.numbers import format_small
+from ui.show.text import format_small
 from ui.state.params import set_params
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState

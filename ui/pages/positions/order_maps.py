@@ -8,24 +8,22 @@ import numpy as np
 import streamlit as st
 
 from attention.mask import FloatArray
+from attention.positions import permute_map
 from attention.record import MapRecord
 from attention.trace import Trace
 from attention.view import View
-from attention.word_order import permute_map
 from i18n import _
 from inference.tasks.order_test import OrderTest
 from inference.text.encoding import Encoding
-from ui.input.head_picking import keep_head
+from ui.input.controls import keep_head
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.matrices import draw_matrices
-from ui.show.numbers import format_small
-from ui.show.provenance import page_provenance
+from ui.show.microscope import draw_matrices
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import format_small
 from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures import head_map
+from viz.figures import head_maps
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
@@ -79,7 +77,7 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
     """Every head as a cell, folded; a click picks one."""
     with st.expander(_("Which heads notice the order?")):
         show_notice(_describe_noticing(test), role="status")
-        figure = head_map.head_map(
+        figure = head_maps.head_map(
             test.having.differences,
             theme(),
             _("How far each head's map changes with the order"),

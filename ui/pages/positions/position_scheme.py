@@ -7,7 +7,7 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Positions, PositionTable, RotaryAngles
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.positions.options import SHOWS, PositionsOptions
 from ui.run.notices import show_notice
 

@@ -24,14 +24,14 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy
 from i18n.lists import format_comma_list, join_sentences
 from inference.tasks.positions import Bias, Positions
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.positions.options import LONGEST, PositionsOptions, length_of
 from ui.pages.positions.position_scheme import draw_length_limit
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.numbers import format_small
+from ui.show.text import format_small
 from ui.state.view_state import ViewState
-from viz.figures.positions_scores import RotarySet, buckets, by_head, rotary
+from viz.figures.positions import RotarySet, buckets, by_head, rotary
 
 USUAL_WIDTH = 64  # channels of a head where the model tells none
 FROM_PAPER = gettext_lazy("No such numbers were found in {model}: these are the paper's settings, {settings}.")

@@ -12,17 +12,17 @@ from attention.positions import Numbers, by_distance, closest_rows, neighbours, 
 from i18n import _, gettext_lazy
 from i18n.lists import join_sentences
 from inference.tasks.positions import Positions, PositionTable
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.positions.options import LONGEST, PositionsOptions, length_of
 from ui.pages.positions.position_scheme import draw_length_limit
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.matrices import draw_matrices
-from ui.show.numbers import format_small
+from ui.show.microscope import draw_matrices
+from ui.show.text import format_small
 from ui.state.params import set_params
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.palette import sides
 from viz.figures.positions import curves, products, similarity
+from viz.figures.theme import sides
 
 WIDEST = 1024  # dimensions that are drawn
 USUAL = 64  # dimensions where the model has no table of its own

@@ -10,21 +10,17 @@ import streamlit as st
 from attention.mask import BoolArray
 from attention.roles import EVEN, FEWEST, ROLES, SINKS, names
 from i18n import _, gettext_lazy, ngettext, translate
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import keep_head
+from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.gathering import HeadEvidence
 from ui.pages.roles.options import RolesOptions
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.relations import summary as of_relations
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.format_list import format_comma_list, format_semicolon_list, join_sentences
-from ui.show.provenance import model_provenance, page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance, page_provenance
+from ui.show.text import format_comma_list, format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
-from viz.figures.role_map import SIGNS, role_map
+from viz.figures.head_maps import SIGNS, role_map
 
 MAP = "roles_map"
 WORDS: dict[str, str] = {

@@ -10,12 +10,12 @@ import streamlit as st
 
 from attention.mask import FloatArray
 from attention.roles import ROLES, RoleEvidence, observe
-from attention.similarity import Divergence, compare
 from attention.trace import Trace, attention_everywhere
+from attention.vectors import Divergence, compare
 from i18n import _
 from inference import TraceRequest, UserError
-from inference.text.validation import explain_unreadable
-from probing.ready_sets import load_ready_set
+from inference.text.encoding import explain_unreadable
+from probing.formats import load_ready_set
 from ui.run.downloading import offer_or_show
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps

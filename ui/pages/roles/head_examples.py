@@ -9,19 +9,16 @@ import streamlit as st
 from attention.roles import ROLES
 from i18n import _, gettext_lazy, translate
 from probing.corpus import UNCOUNTED
-from probing.head_naming import FEWEST, Head
-from probing.hit_counts import RelationCounts
-from probing.ready_sets import load_ready_set
-from probing.relation_rows import RelationRow, rule
-from ui.input.bound_widget import bound_widget
+from probing.formats import load_ready_set
+from probing.results import FEWEST, Head, RelationRow, rule
+from probing.score import RelationCounts
+from ui.input.controls import bound_widget
 from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.gathering import HeadEvidence
 from ui.pages.roles.options import RolesOptions
 from ui.pages.roles.relations import Relations
 from ui.pages.roles.role_sentences import role_sentences
-from ui.show.pagination import TITLE
-from ui.show.relation_names import describe_relation
-from ui.show.scored_links import LinkScore, scored_links
+from ui.show.scored_links import TITLE, LinkScore, describe_relation, scored_links
 from ui.state.view_state import ViewState
 
 LISTED = gettext_lazy(

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from attention.roles import ROLES
 from i18n import gettext_lazy
-from ui.show.pagination import PaginationOptions
+from ui.show.scored_links import PaginationOptions
 
 SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": gettext_lazy("100 sentences")}
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from i18n import _
 from inference import UserError
-from probing.head_naming import Head, name_heads
-from probing.hit_counts import HitCounts
-from probing.ready_sets import READY, load_ready_set
-from probing.relation_rows import RelationRow
-from probing.score import ScoringRun
+from probing.formats import READY, load_ready_set
+from probing.results import Head, RelationRow, name_heads
+from probing.score import HitCounts, ScoringRun
 from ui.run.notices import show_notice
-from ui.run.scoring import run_scoring
-from ui.show.format_list import format_semicolon_list, join_sentences
+from ui.run.progress import run_scoring
+from ui.show.text import format_semicolon_list, join_sentences
 from ui.state.view_state import ViewState
 
 

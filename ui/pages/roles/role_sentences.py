@@ -11,17 +11,15 @@ from attention.roles import EVEN, attention_to_role
 from attention.trace import Trace
 from i18n import _, ngettext
 from inference import UserError
-from probing.head_naming import Head
+from probing.results import Head
 from ui.pages.roles.evidence import WORDS
 from ui.pages.roles.gathering import HeadEvidence, part_of, traces
 from ui.pages.roles.options import RolesOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.explore_link import explore_link
-from ui.show.format_list import join_sentences
-from ui.show.pagination import paginate
-from ui.show.provenance import model_provenance
+from ui.show.microscope import explore_link
+from ui.show.scored_links import paginate
+from ui.show.tables import csv_table, download_button, model_provenance
+from ui.show.text import join_sentences
 from ui.state.session import FRESH
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip

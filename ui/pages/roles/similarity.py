@@ -7,19 +7,18 @@ from collections import Counter
 import numpy as np
 import streamlit as st
 
-from attention.similarity import flat, groups
+from attention.vectors import flat, groups
 from i18n import _, gettext_lazy, translate
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import keep_head
+from ui.input.controls import bound_widget, keep_head
 from ui.pages.roles.evidence import SHORT
 from ui.pages.roles.gathering import HeadEvidence
 from ui.pages.roles.options import RolesOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.draw_table import draw_table
-from ui.show.format_list import format_comma_list
+from ui.show.tables import draw_table
+from ui.show.text import format_comma_list
 from ui.state.view_state import ViewState
-from viz.figures.similarity_map import SHAPES, similarity_map
+from viz.figures.head_maps import SHAPES, similarity_map
 
 KEY = "roles_likeness"
 GROUPS = gettext_lazy("How many groups the heads are put into, the most alike together (Ward's method)")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from attention.layer_parameters import LayerParameters, Norm
 from attention.mask import Mask
 from attention.record import Record
-from attention.walkthrough import WeightSteps
-from attention.worked_example import align_rows
+from attention.walkthrough import LayerParameters, Norm, WeightSteps, align_rows
 from i18n import _
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 
 PAPER = "[arXiv:{0}](https://arxiv.org/abs/{0})"
 NORMS = {

@@ -8,19 +8,18 @@ from unicodedata import east_asian_width
 import numpy as np
 import streamlit as st
 
-from attention.layer_parameters import LayerParameters
 from attention.measures import as_shares, entropy
 from attention.record import AnyRecord, Record
-from attention.walkthrough import softmax
+from attention.walkthrough import LayerParameters, softmax
 from i18n import _
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
 from ui.run.notices import show_notice
-from ui.show.format_list import join_sentences
-from ui.show.matrices import draw_matrices
+from ui.show.microscope import draw_matrices
+from ui.show.text import join_sentences
 from ui.state.session import set_view_state
 from viz.components.matrices import matrices
-from viz.matrix_specs.multi_head import multi_head as sheets
+from viz.matrix_specs.heads import multi_head as sheets
 
 KEYS = 40  # drawn of a long text
 KEY = "multi_head"

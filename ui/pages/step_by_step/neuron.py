@@ -6,16 +6,16 @@ import numpy as np
 import streamlit as st
 
 from attention.record import Record
-from attention.worked_example import products
+from attention.walkthrough import products
 from i18n import _
 from ui.pages.step_by_step.explanations import paper
 from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
 from ui.run.notices import show_notice
 from ui.show.chart import theme
-from ui.show.format_list import join_sentences
-from ui.show.matrices import draw_matrices
-from viz.figures.palette import sides
-from viz.matrix_specs.neuron import neuron as sheets
+from ui.show.microscope import draw_matrices
+from ui.show.text import join_sentences
+from viz.figures.theme import sides
+from viz.matrix_specs.heads import neuron as sheets
 
 KEYS = 40  # drawn of a long text
 

@@ -6,19 +6,16 @@ import numpy as np
 import streamlit as st
 
 from attention.record import Record
-from attention.walkthrough import WeightSteps, weigh
-from attention.worked_example import align_rows, format_projection, lines
+from attention.walkthrough import WeightSteps, align_rows, format_projection, lines, weigh
 from i18n import _, ngettext
 from ui.pages.step_by_step import explanations
 from ui.pages.step_by_step.row_csv import row_csv
 from ui.pages.step_by_step.weight_path import WeightPath
 from ui.pages.step_by_step.weight_picker import WeightPlace, labels, place, window
 from ui.run.notices import show_notice
-from ui.show.download import download_button
-from ui.show.format_list import join_sentences
-from ui.show.matrices import draw_matrices
-from ui.show.numbers import scientific
-from ui.show.provenance import page_provenance
+from ui.show.microscope import draw_matrices
+from ui.show.tables import download_button, page_provenance
+from ui.show.text import join_sentences, scientific
 from viz.matrix_specs import step_by_step as sheets
 
 WINDOW = 32  # keys shown of a long text

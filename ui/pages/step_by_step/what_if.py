@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.measures import as_shares, entropy
 from attention.record import Record
-from attention.softmax_rules import change_softmax_rules, spreads
+from attention.softmax import change_softmax_rules, spreads
 from i18n import _, gettext_lazy, translate
 from ui.pages.step_by_step.options import StepOptions
 from ui.pages.step_by_step.weight_picker import WeightPlace, chips
@@ -18,7 +18,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
-from viz.figures.what_if import what_if as figure
+from viz.figures.layers import what_if as figure
 
 COLDEST, HOTTEST = 10, 400  # hundredths
 SAMPLE = 256  # queries of a long text, over which a head's entropy is taken

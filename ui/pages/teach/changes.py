@@ -9,9 +9,9 @@ import streamlit as st
 
 from i18n import _
 from probing import fine_tuning_changes
-from probing.controlled_change import Numbers
+from probing.text_pairs import Numbers
 from training.jobs.job import CHANGES, JobStatus
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.teach.changes_descriptions import describe_changes, describe_head, describe_wait
 from ui.pages.teach.changes_effects import draw_used
 from ui.pages.teach.changes_files import change_provenance, heads_csv
@@ -21,12 +21,11 @@ from ui.pages.teach.changes_snapshots import draw_snapshots
 from ui.pages.teach.options import ROWS, TeachOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
+from ui.show.tables import download_button
 from ui.state.params import get_params
 from ui.state.session import get_view_state
-from viz.figures.drift import DriftLine, by_layer
-from viz.figures.head_map import head_map
-from viz.figures.head_marks import mark_heads
+from viz.figures.head_maps import head_map, mark_heads
+from viz.figures.training import DriftLine, by_layer
 
 Place = tuple[int, int]
 

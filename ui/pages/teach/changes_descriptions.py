@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from i18n import _, ngettext, translate
-from probing.controlled_change import Mean
 from probing.fine_tuning_changes import TWINS
+from probing.text_pairs import Mean
 from training.jobs.job import JobStatus
-from ui.input.head_picking import head_name
+from ui.input.controls import head_name
 from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.progress import describe_job
-from ui.show.format_list import format_comma_list, join_sentences
-from ui.show.numbers import format_small
+from ui.show.text import format_comma_list, format_small, join_sentences
 
 MOST_NAMED = 6  # heads
 

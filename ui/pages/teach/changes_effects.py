@@ -9,18 +9,16 @@ import numpy as np
 import streamlit as st
 from scipy.stats import spearmanr
 
-from attention.ablation import EditSet
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from i18n import _
 from inference import UserError
 from inference.tasks.edit_effects import LabelEffects
 from inference.tasks.labels import WordTags
-from probing.controlled_change import Mean, mean_of
 from probing.labelled.labeled_texts import OUTSIDE
+from probing.text_pairs import Mean, mean_of
 from training.jobs.job import JobStatus
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_name
+from ui.input.controls import bound_widget, head_name
 from ui.pages.teach.changes_descriptions import interval
 from ui.pages.teach.changes_files import change_provenance
 from ui.pages.teach.changes_head import on_head_click
@@ -30,12 +28,11 @@ from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import format_small
+from ui.show.tables import csv_table, download_button
+from ui.show.text import format_small
 from ui.state.params import get_params
 from ui.state.session import get_view_state
-from viz.figures.change_and_effect import change_and_effect
+from viz.figures.training import change_and_effect
 
 MOST = 12  # sentences that are read without each head
 KEY = "changed_used"

@@ -7,7 +7,7 @@ from typing import Any
 from training.jobs.job import JobStatus
 from ui.pages.teach.changes_results import HeadChanges, load_changes
 from ui.pages.teach.options import ROWS
-from ui.show.csv_table import csv_table
+from ui.show.tables import csv_table
 
 HEADS = [
     "rows", "layer", "head", "task in bits", "task, low", "task, high", "twins in bits", "twins, low", "twins, high",

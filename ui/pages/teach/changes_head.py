@@ -9,20 +9,17 @@ import streamlit as st
 from i18n import _, translate
 from probing import fine_tuning_changes
 from training.jobs.job import CHARACTERS, JobStatus
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_name
+from ui.input.controls import bound_widget, head_name
 from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.options import TeachOptions
 from ui.show.chart import theme
-from ui.show.explore_link import explore_link
-from ui.show.matrices import draw_matrices
+from ui.show.microscope import draw_matrices, explore_link
 from ui.state.params import get_params, set_params
 from ui.state.session import NEW_MODEL, get_view_state
 from ui.state.view_state import ViewState, fits, to_query
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.head_map import picked_head
-from viz.figures.labels import truncate
-from viz.figures.palette import sides
+from viz.figures.head_maps import picked_head
+from viz.figures.theme import sides, truncate
 
 LONGEST = 80  # characters of a sentence in the list
 

@@ -12,8 +12,8 @@ import numpy as np
 from attention.mask import FloatArray
 from inference.byte_cache import ByteLru
 from probing import fine_tuning_changes
-from probing.controlled_change import ControlledChange, Mean, Numbers, mean_of
 from probing.fine_tuning_changes import TWINS, ChangeFacts
+from probing.text_pairs import ControlledChange, Mean, Numbers, mean_of
 
 KEPT = 2**24  # bytes of what is told of trainings
 ROUNDING = 1e-4  # bits: less comes of a model's numbers being saved in half precision
@@ -83,7 +83,7 @@ def _compute_changes(folder: Path, rows: str) -> HeadChanges:
         fine_tuning_changes.facts(folder),
         rows,
         (layers, width),
-        fine_tuning_changes.test_against_control(task, np.mean(twins, axis=0)),
+        fine_tuning_changes.compare_drift(task, np.mean(twins, axis=0)),
         fine_tuning_changes.mean_lead(fine_tuning_changes.mean(task, axis=0), heads),
         fine_tuning_changes.lead_threshold(heads),
         {who: _mean(bits.mean(axis=2)) for who, bits in each.items()},

@@ -7,17 +7,16 @@ import streamlit as st
 from i18n import _
 from probing import fine_tuning_changes
 from training.jobs.job import JobStatus
-from ui.input.bound_widget import bound_widget
-from ui.input.head_picking import head_name
+from ui.input.controls import bound_widget, head_name
 from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.options import TeachOptions
 from ui.show.chart import draw_chart, theme
-from ui.show.matrices import draw_matrices
+from ui.show.microscope import draw_matrices
 from ui.state.params import get_params
 from ui.state.session import get_view_state
 from viz.components.matrices.matrices import MatrixSpec
-from viz.figures.drift import by_step
-from viz.figures.head_map import head_map
+from viz.figures.head_maps import head_map
+from viz.figures.training import by_step
 
 
 def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:

@@ -9,9 +9,8 @@ from training.jobs.job import JobStatus
 from ui.pages.teach.progress import MEASURES, NAMES
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from viz.figures.learning_curve import learning_curve
+from ui.show.tables import csv_table, download_button
+from viz.figures.training import learning_curve
 
 SCORES, LOSSES = "teach_scores", "teach_losses"
 

@@ -9,17 +9,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from i18n import _, gettext_lazy, translate
-from probing.labelled import cards
-from probing.labelled.cards import DatasetCard
+from probing.labelled import ready_sets
 from probing.labelled.data_checks import Balance, Duplicates, balance, duplicates, preview
+from probing.labelled.evaluation import spans
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
-from probing.labelled.spans import spans
-from ui.input.bound_widget import bound_widget
+from probing.labelled.ready_sets import DatasetCard
+from ui.input.controls import bound_widget
 from ui.pages.teach.options import OWN, TeachOptions
 from ui.pages.teach.own_files import OwnData, own_files
 from ui.run.notices import show_notice
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
+from ui.show.tables import draw_table
+from ui.show.text import join_sentences
 
 CHECKED = "teach_checked"
 HEIGHT = 285  # pixels of both tables: seven rows
@@ -44,7 +44,7 @@ class TaskData:
 
 def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
     """The control for the data in its place, and those for files of one's own; None while there is none."""
-    titles = {card.id: card.title for card in cards.CARDS} | {OWN: _("Your own files")}
+    titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Your own files")}
     bound_widget(
         TeachOptions,
         "data",
@@ -69,7 +69,7 @@ def show_data(data: TaskData) -> None:
 @cache
 def _load_card(card_id: str) -> TaskData:
     """A set that comes with the app; what is odd in it is the same for everybody."""
-    card, labels = cards.BY_ID[card_id], cards.load(card_id)
+    card, labels = ready_sets.BY_ID[card_id], ready_sets.load(card_id)
     said = (card.sentence, _sizes(labels))
     return TaskData(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from i18n import _, gettext_lazy, translate
 from training.jobs.job import JobStatus
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.teach import changes, own_sentence, results, saved_model
 from ui.pages.teach.options import SHOWS, TeachOptions
 from ui.state.params import get_params

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from i18n import gettext_lazy
-from probing.labelled import cards
-from ui.show.pagination import PaginationOptions
+from probing.labelled import ready_sets
+from ui.show.scored_links import PaginationOptions
 
 OWN = "own"  # the task is the reader's own files
 SHOWS = {
@@ -27,7 +27,7 @@ class TeachOptions(PaginationOptions):
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         **PaginationOptions.CHOICES,
         "show": tuple(SHOWS),
-        "data": (*cards.BY_ID, OWN),
+        "data": (*ready_sets.BY_ID, OWN),
         "kind": ("classify", "tag"),
         "rate": RATES,
         "rows": tuple(ROWS),

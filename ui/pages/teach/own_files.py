@@ -14,7 +14,7 @@ from probing.labelled.columns import Columns, first_row
 from probing.labelled.conll import WordColumns
 from probing.labelled.files import File
 from probing.labelled.loading import PARTS, ReadResult, TaskFiles, read_labeled, read_tagged
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.input.text_files import pick_encoding
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice

@@ -9,27 +9,25 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet
 from attention.mask import FloatArray
 from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference.tasks.edit_effects import LabelEffects
-from ui.ablation import every_head
-from ui.ablation.edits import Head
-from ui.ablation.measuring import measure_changes
-from ui.attribution.explained_label import ExplainedLabel, label_provenance
+from ui import ablation
+from ui.ablation import Head, measure_changes
+from ui.attribution.views import ExplainedLabel, label_provenance
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.explore_link import explore_link
-from ui.show.numbers import format_small
+from ui.show.microscope import explore_link
+from ui.show.tables import download_button
+from ui.show.text import format_small
 from ui.state.params import get_params, set_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, fits, to_query
-from viz.figures.head_map import head_map, picked_head
+from viz.figures.head_maps import head_map, picked_head
 
 HEADS = "teach_heads"
 FALLS = gettext_lazy(
@@ -54,7 +52,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         )
         _links(asked, None)
         return
-    places = every_head.places_of(trace)
+    places = ablation.places_of(trace)
     found = _effects(asked, places, len(trace.source))
     if not len(found):
         return
@@ -66,7 +64,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     _verdict(asked, places, found, base)
     unit = _("change of {what}", what=asked.what)
     figure = head_map(
-        every_head.as_head_map(places, found),
+        ablation.as_head_map(places, found),
         theme(),
         _("What each head's removal changes"),
         unit,
@@ -82,7 +80,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
             "picks another."
         )
     )
-    download_button(_("Save the table"), every_head.heads_csv(places, found, unit, base),
+    download_button(_("Save the table"), ablation.heads_csv(places, found, unit, base),
          "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)

@@ -13,15 +13,15 @@ from inference import TraceRequest, UserError
 from inference.tasks.labels import LabelAnswer, TextLabel, WordTags
 from probing.labelled.labeled_texts import OUTSIDE, Kind
 from training.jobs.job import PREDICTIONS, JobStatus
-from ui.attribution.explained_label import (
+from ui.attribution.views import (
     ExplainedLabel,
     describe_prediction,
+    draw_words,
     label_provenance,
     pick_label,
     surest_label,
     word_text,
 )
-from ui.attribution.label_words import draw_words
 from ui.input.unknown_words import require_readable
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.own_heads import draw_heads
@@ -29,12 +29,11 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import percent
+from ui.show.tables import csv_table, download_button
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount, picked_chip
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 LONGEST = 500  # characters
 MOST_BARS = 20

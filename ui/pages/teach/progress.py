@@ -34,9 +34,9 @@ class TrainingProgress:
         """What is left of it in words.
 
         >>> (
-        ...     TrainingProgress(40, 133, 92.0).left,
-        ...     TrainingProgress(130, 133, 4.0).left,
-        ...     TrainingProgress(0, 133, None).left,
+        ...     TrainingProgress(40, 133, 92.0).time_left,
+        ...     TrainingProgress(130, 133, 4.0).time_left,
+        ...     TrainingProgress(0, 133, None).time_left,
         ... )
         ('about 1.5 minutes left', 'some seconds left', '')
         """
@@ -55,7 +55,7 @@ def progress(
     """By the last plan, and the last line of a step or of an evaluation; ``minutes`` are all that there may be.
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
-    >>> progress(plans, steps, []).left, progress(plans, steps, [], minutes=2.0).left
+    >>> progress(plans, steps, []).time_left, progress(plans, steps, [], minutes=2.0).time_left
     ('about 2.3 minutes left', 'about 1 minute left')
     """
     last = int(plans[-1]["last"]) if plans else 0

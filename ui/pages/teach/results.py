@@ -6,8 +6,8 @@ from pathlib import Path
 
 from i18n import _
 from inference import UserError
-from probing.intervals import wilson
 from probing.labelled.predictions import TestPredictions
+from probing.statistics import wilson
 from training.jobs.job import JobStatus
 from ui.pages.teach.results_calibration import draw_calibration
 from ui.pages.teach.results_confusion import draw_confusion

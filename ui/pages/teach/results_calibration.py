@@ -6,14 +6,14 @@ import numpy as np
 import streamlit as st
 
 from i18n import _, gettext_lazy
-from probing.intervals import wilson
-from probing.labelled.calibration import BINS, Calibration
+from probing.labelled.evaluation import BINS, Calibration
+from probing.statistics import wilson
 from ui.pages.teach.results_data import EvaluationResults
 from ui.pages.teach.results_saving import save_table
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from viz.figures.calibration import FEW, Bin
-from viz.figures.calibration import calibration as draw_bins
+from viz.figures.evaluation import FEW, Bin
+from viz.figures.evaluation import calibration as draw_bins
 
 LITTLE = 100  # answers below which the whole figure says little
 BEYOND = gettext_lazy(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
+from probing.labelled.evaluation import Counts, most_mistaken, summed_up
 from probing.labelled.labeled_texts import OUTSIDE
-from probing.labelled.per_label import Counts, most_mistaken, summed_up
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.results_data import EvaluationResults
 from ui.pages.teach.results_quoting import quote_label
@@ -17,8 +17,8 @@ from ui.pages.teach.results_saving import save_table
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.state.params import get_params, set_params
-from viz.figures import confusion as figures
-from viz.figures.alignment import picked_pair
+from viz.figures import evaluation as figures
+from viz.figures.vectors import picked_pair
 
 MOST = 60  # labels in the figure
 UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}

@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from probing.labelled.calibration import Calibration, answer_confidences, calibration
-from probing.labelled.per_label import Counts, confusion, f1_interval, per_label
+from probing.labelled.evaluation import (
+    Calibration,
+    Counts,
+    SpanCounts,
+    answer_confidences,
+    calibration,
+    confusion,
+    f1_interval,
+    per_label,
+)
 from probing.labelled.predictions import ROWS, TestPredictions, ToldRow, load_predictions, worst_first
-from probing.labelled.spans import SpanCounts
 
 KEPT = 4  # models whose test rows stay in memory
 

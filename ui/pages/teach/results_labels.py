@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, gettext_lazy, ngettext, translate
-from probing.intervals import wilson
-from probing.labelled.spans import SpanCounts
+from probing.labelled.evaluation import SpanCounts
+from probing.statistics import wilson
 from ui.pages.teach.results_data import EvaluationResults
 from ui.pages.teach.results_saving import save_table
 from ui.run.notices import show_notice
-from ui.show.draw_table import draw_table
+from ui.show.tables import draw_table
 
 FEW = 20  # true ones below which a class's figures say little
 TITLES = {"classify": gettext_lazy("Each class"), "tag": gettext_lazy("Each kind of name")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viz.figures.labels import truncate
+from viz.figures.theme import truncate
 
 LONGEST = 60  # characters
 

@@ -8,18 +8,17 @@ from typing import Any
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
+from probing.labelled.evaluation import compare_words
+from probing.labelled.labeled_texts import SIDE_BY_SIDE
 from probing.labelled.predictions import TagPrediction, TestPredictions, TextPrediction, ToldRow, counts, in_cell
-from probing.labelled.word_comparison import compare_words
-from probing.labelled.word_spacing import SIDE_BY_SIDE
 from ui.pages.teach.options import TeachOptions
 from ui.pages.teach.results_data import EvaluationResults
 from ui.pages.teach.results_quoting import quote_label
 from ui.pages.teach.results_saving import save_table
 from ui.run.notices import show_notice
-from ui.show.explore_link import explore_link
-from ui.show.format_list import format_comma_list
-from ui.show.numbers import percent
-from ui.show.pagination import paginate
+from ui.show.microscope import explore_link
+from ui.show.scored_links import paginate
+from ui.show.text import format_comma_list, percent
 from ui.state.params import get_params, set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from probing.labelled.predictions import TestPredictions
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
+from ui.show.tables import csv_table, download_button
 
 
 def save_table(  # noqa: PLR0913  (what a file is told)

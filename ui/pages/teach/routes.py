@@ -10,9 +10,8 @@ from starlette.routing import Route
 
 from i18n import _, gettext_lazy, translate
 from inference import UserError
-from training.jobs.archive import iterate_zip
-from training.jobs.job import JobStatus
-from ui.routes.concurrency_limit import ConcurrencyLimit
+from training.jobs.job import JobStatus, iterate_zip
+from ui.routes.limits import ConcurrencyLimit
 from ui.run.fine_tuning import queue
 from viz.components.base_path import BASE
 

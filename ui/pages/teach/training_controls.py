@@ -10,11 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from i18n import _, gettext_lazy, translate
 from inference import EMBEDDED
 from inference.hub_cards import ModelCard
-from probing.labelled.labeled_texts import LabeledDataset
-from probing.labelled.word_spacing import uses_spaces
+from probing.labelled.labeled_texts import LabeledDataset, uses_spaces
 from training.jobs.job import CHARACTERS, FinetuneSettings, default_settings
-from ui.input.bound_widget import bound_widget
-from ui.input.models import pick_model
+from ui.input.controls import bound_widget
+from ui.input.sidebar import pick_model
 from ui.pages.teach.data import TaskData
 from ui.pages.teach.options import TeachOptions
 from ui.run.notices import show_notice

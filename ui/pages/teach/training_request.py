@@ -17,7 +17,7 @@ from ui.pages.teach.training_controls import pick_how
 from ui.run.fine_tuning import cards, queue, visitor
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.format_list import format_comma_list
+from ui.show.text import format_comma_list
 from ui.state.params import set_params
 
 WRITES = gettext_lazy("The picked model writes one text from another. Pick one that reads one text, such as BERT.")

@@ -9,7 +9,7 @@ from typing import Any
 from i18n import _, gettext_lazy, ngettext, translate
 from inference.tasks.tokenizer_steps import Steps, TokenizedText
 from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, TokenizerStep, TokenizerSteps
-from viz.figures.labels import truncate
+from viz.figures.theme import truncate
 
 WORDS = 120  # of each text that are drawn
 TOKENS = 400  # that are drawn where words are not known

@@ -10,8 +10,8 @@ import streamlit as st
 from i18n import _, gettext_lazy, translate
 from inference import UserError
 from inference.tasks.tokenizer_steps import Steps, TokenSteps
-from inference.text.validation import check_text
-from ui.input.bound_widget import bound_widget
+from inference.text.encoding import check_text
+from ui.input.controls import bound_widget
 from ui.pages.tokens.headings import COMPARED, TABLE, headings
 from ui.pages.tokens.options import TokensOptions
 from ui.pages.tokens.rows import comparison_rows, left_out, summary, table, tokenizer_steps_of, top
@@ -19,10 +19,7 @@ from ui.pages.tokens.walk import first_pick, walk, word_at
 from ui.run import fine_tuning
 from ui.run.notices import show_notice
 from ui.run.services import get_backend
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_fields
+from ui.show.tables import csv_table, download_button, draw_table, model_fields
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.components.tokenizer_steps import tokenizer_steps

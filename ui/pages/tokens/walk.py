@@ -13,8 +13,8 @@ from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, Steps, Wor
 from ui.pages.tokens.headings import WALK, headings
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
-from ui.show.draw_table import draw_table
-from viz.figures.labels import truncate
+from ui.show.tables import draw_table
+from viz.figures.theme import truncate
 
 TRIED = 12  # candidates that are listed
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet
+from attention.edits import EditSet
 from attention.mask import FloatArray
 from i18n import _
 from inference import UserError
@@ -22,10 +22,8 @@ from ui.pages.translate.translation import Translation, width_of
 from ui.pages.translate.writing import run_translation
 from ui.run.notices import show_error, show_notice
 from ui.run.page_model import ask_model
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import likelihood, percent
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import likelihood, percent
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip

@@ -5,17 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.target_strip import logs_of
 from ui.pages.translate.translation import BeamSearch, Translation, width_of
 from ui.pages.translate.writing import beam_tokens
 from ui.run.notices import show_notice
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbers import likelihood
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import likelihood
 from ui.state.params import get_params
 from viz.components.tree import tree
 from viz.components.tree.tree import TreeNode

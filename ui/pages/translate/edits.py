@@ -8,15 +8,12 @@ from functools import partial, reduce
 
 import streamlit as st
 
-from attention.ablation import EditSet
-from attention.display_tokens import DisplayToken
-from attention.edits import Ablate, Edit, MaskEdge
+from attention.edits import Ablate, Edit, EditSet, MaskEdge
 from attention.trace import Trace
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, ngettext
-from ui.ablation.edit_list import draw_edit_fields, keep_edits, typing_notes
-from ui.ablation.edits import Head, describe_edit, edits_of, toggle_edits
-from ui.input.bound_widget import bound_widget
+from ui.ablation import Head, describe_edit, draw_edit_fields, edits_of, keep_edits, toggle_edits, typing_notes
+from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead, head_label
 from ui.pages.translate.options import CLICKS, SCOPES, SIDES, TranslateOptions
 from ui.pages.translate.target_strip import cells_of

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from attention.ablation import EditSet, random_sets
-from attention.edits import Ablate
+from attention.edits import Ablate, EditSet, random_sets
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, ngettext, translate
-from ui.ablation.edits import Head, toggle_edits
-from ui.ablation.random_sets import RANDOM_SETS, SEED
+from ui.ablation import RANDOM_SETS, SEED, Head, toggle_edits
 from ui.pages.translate.edits import PARTS, part_head, put
 from ui.pages.translate.heads import CrossHead, keep_head
 from ui.pages.translate.options import TranslateOptions
@@ -24,13 +22,10 @@ from ui.run.page_model import ask_model
 from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.numbers import factor
-from ui.show.provenance import page_provenance
-from viz.figures.head_map import head_map, picked_head
-from viz.figures.head_marks import mark_heads
-from viz.figures.random_sets import random_sets as random_figure
+from ui.show.tables import csv_table, download_button, page_provenance
+from ui.show.text import factor
+from viz.figures.evaluation import random_sets as random_figure
+from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 MAP = "translate_map"
 AT_ONCE = 8  # sets of one question

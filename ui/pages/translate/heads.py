@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from attention.alignment import covering_heads
 from attention.mask import FloatArray
-from attention.source_coverage import covering_heads
 from attention.trace import Trace
 from i18n import _
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.translate.options import TranslateOptions
 from ui.state.params import set_params
 
@@ -28,7 +28,7 @@ class CrossHead:
     head: int
     mean: bool
     base: int  # from which layers and heads are counted
-    covering: FloatArray  # (layer, head): the number that the rule compares (attention.source_coverage)
+    covering: FloatArray  # (layer, head): the number that the rule compares (attention.alignment)
 
     @property
     def name(self) -> str:

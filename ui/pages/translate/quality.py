@@ -8,27 +8,22 @@ from functools import cache, partial
 import numpy as np
 import streamlit as st
 
-from attention.cross_attention import CrossRowConvention
+from attention.alignment import CrossRowConvention
 from attention.record import Unavailable
 from i18n import _, gettext_lazy, ngettext, translate
 from inference import UserError
-from probing.alignment_scoring import READINGS, AlignmentRun, AlignmentState, BestHead, advance
-from probing.alignments import Alignments, load, parse
-from probing.intervals import wilson
+from probing.alignments import READINGS, AlignmentRun, Alignments, AlignmentState, BestHead, advance, load, parse
+from probing.statistics import wilson
 from ui.input.text_files import pick_encoding
 from ui.pages.translate.heads import head_label
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, offer_way_out
-from ui.run.progress import stoppable_steps
-from ui.run.scoring import may_begin
+from ui.run.progress import may_begin, stoppable_steps
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.view_state import ViewState
-from viz.figures import head_map
+from viz.figures import head_maps
 
 FILE, PARSED, ENCODING = "alignments_file", "alignments_parsed", "alignments_encoding"
 STATES = "alignments_states"
@@ -140,7 +135,7 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
     limit = 100 * float(counts.share.max()) or 1.0
     for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
         found, key = best[read_at], MAPS[read_at]
-        figure = head_map.head_map(
+        figure = head_maps.head_map(
             100 * counts.share[at],
             theme(),
             translate(TITLES[read_at]),
@@ -162,7 +157,7 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
 
 
 def _keep(keep: Callable[[int, int], None], key: str) -> None:
-    place = head_map.picked_head(st.session_state[key])
+    place = head_maps.picked_head(st.session_state[key])
     if place is not None:
         keep(*place)
 

@@ -8,21 +8,18 @@ import streamlit as st
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, translate
 from inference.tasks.decoding import DecodingStep, NextCandidate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import MOST_TOP, Translation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.numbers import percent
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
+from ui.show.text import percent
 from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 READ, SOURCE = "translate_read", "translate_source"
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from attention.cross_attention import CrossRowConvention, read
-from attention.display_tokens import DisplayToken
+from attention.alignment import CrossRowConvention, read
 from attention.mask import FloatArray
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import _
 from inference.tasks.teacher_forcing import ForcedTarget
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
-from ui.show.numbers import percent
+from ui.show.text import percent
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip

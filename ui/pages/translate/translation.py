@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.cross_attention import END
-from attention.display_tokens import DisplayToken
+from attention.alignment import END
 from attention.trace import Trace
+from attention.view import DisplayToken
 from i18n import _
 from inference import TraceRequest
 from inference.tasks.decoding import Beam, BeamStep, DecodingStep, NextTarget
-from inference.text.validation import check_text
-from ui.input.bound_widget import bound_widget
+from inference.text.encoding import check_text
+from ui.input.controls import bound_widget
 from ui.pages.translate.options import SHOWS, WAYS, TranslateOptions
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
@@ -73,7 +73,7 @@ class Translation:
         return self.trace.target_text or ""
 
     def cell_label(self, cell: DisplayToken) -> str:
-        """A cell of attention.cross_attention as it is called here: after a text that has not ended comes no end."""
+        """A cell of attention.alignment as it is called here: after a text that has not ended comes no end."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:

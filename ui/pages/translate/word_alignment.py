@@ -8,21 +8,19 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attention.cross_attention import Alignment, CrossRowConvention, alignment
+from attention.alignment import Alignment, CrossRowConvention, alignment
 from attention.trace import Trace
 from i18n import _, ngettext
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.translate.heads import CrossHead, head_label
 from ui.pages.translate.options import TranslateOptions
 from ui.pages.translate.translation import Translation
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, page_provenance
 from ui.state.params import set_params
 from ui.state.view_state import ViewState
-from viz.figures.alignment import POINTS, alignment_map, picked_pair
+from viz.figures.vectors import POINTS, alignment_map, picked_pair
 
 MATRIX = "translate_matrix"
 

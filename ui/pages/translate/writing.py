@@ -10,7 +10,7 @@ from attention.trace import Trace
 from i18n import _, gettext_lazy
 from inference import TraceRequest, UserError
 from inference.tasks.decoding import NextBeams, NextTarget
-from inference.text.validation import check_text
+from inference.text.encoding import check_text
 from ui.pages.translate.translation import BeamSearch, Translation, trace_of
 from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model

@@ -8,10 +8,10 @@ import numpy as np
 
 from attention.complexity import TABLE, ComplexitySetting
 from attention.head_search import LEAST, follows
+from attention.positions import shuffle_tokens
 from attention.record import Record
-from attention.softmax_rules import change_softmax_rules, spreads
+from attention.softmax import change_softmax_rules, spreads
 from attention.toy_example import attend
-from attention.word_order import shuffle_tokens
 from i18n import _, gettext_lazy, ngettext
 from inference.tasks.anatomy import Anatomy
 from inference.tasks.order_test import OrderRequest
@@ -20,8 +20,7 @@ from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import TIRED, WIDE, Station, get_trace, head_name, link_to
 from ui.paths import ASSETS
 from ui.run.services import get_backend
-from ui.show.format_list import join_sentences
-from ui.show.numbers import scientific
+from ui.show.text import join_sentences, scientific
 from ui.state.view_state import ViewState
 
 STEEP = 0.9  # a row's largest weight from which on the softmax is called steep

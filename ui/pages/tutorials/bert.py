@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.positions import sinusoidal
 from i18n import _, gettext_lazy
-from inference.catalogue.bert_base import bert_base
+from inference.catalogue.listing import bert_base
 from inference.files.embedded import BERT
 from inference.tasks.anatomy import Anatomy
 from inference.tasks.corruption import HIDDEN, KEPT, REPLACED, Corruption
@@ -19,12 +19,11 @@ from inference.tasks.masked_words import MaskedWords, Place
 from inference.tasks.next_sentence import NextSentence
 from inference.tasks.positions import PositionsRequest
 from inference.tasks.tokenizer_steps import Token, TokenSteps
-from inference.text.validation import check_text
+from inference.text.encoding import check_text
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import Station, link_to, refuse_unread
 from ui.run.services import get_backend
-from ui.show.format_list import format_comma_list, join_sentences
-from ui.show.numbers import percent
+from ui.show.text import format_comma_list, join_sentences, percent
 from ui.state.examples import EXAMPLES
 from ui.state.params import set_params
 from ui.state.view_state import ViewState

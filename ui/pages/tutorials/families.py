@@ -15,8 +15,7 @@ from inference.tasks.tokenizer_steps import TokenSteps
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import TIRED, Station, get_trace, link_to
 from ui.run.services import get_backend
-from ui.show.format_list import format_semicolon_list, join_sentences
-from ui.show.numbers import scientific
+from ui.show.text import format_semicolon_list, join_sentences, scientific
 from ui.state.view_state import ViewState
 
 BANK = (

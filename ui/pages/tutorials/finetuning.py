@@ -12,16 +12,14 @@ from inference.files.embedded import BERT
 from inference.tasks.anatomy import OUTER_NORMS, POSITIONS, SEGMENTS, TOKENS, Anatomy
 from inference.tasks.dropout import Dropout, DropoutResult
 from inference.tasks.hidden_states import Pooled
-from inference.text.validation import check_text
-from probing.labelled import cards
+from inference.text.encoding import check_text
+from probing.labelled import ready_sets
 from probing.labelled.labeled_texts import LabeledText, TaggedText
-from ui.input.bound_widget import bound_widget
-from ui.input.hidden_words import first_place
+from ui.input.controls import bound_widget, first_place
 from ui.pages.tutorials.options import MOST_DROPPED, TutorialsOptions
 from ui.pages.tutorials.station import Station, get_trace, link_to
 from ui.run.services import get_backend
-from ui.show.format_list import format_comma_list, join_sentences
-from ui.show.numbers import percent
+from ui.show.text import format_comma_list, join_sentences, percent
 from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 
@@ -42,13 +40,13 @@ BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # of an encoder like BERT: w
 
 def new_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How few weights a head has beside those that were there."""
-    build, classes = get_backend().inspect(Anatomy()), len(cards.load(INTENTS).labels)
+    build, classes = get_backend().inspect(Anatomy()), len(ready_sets.load(INTENTS).labels)
     head = classes * (build.width + 1)
     return _(
         "For the {classes} classes of “{title}”, the head on MiniLM has {classes} × "
         "{width} weights and {classes} biases: {new:,} new numbers beside {total:,} that were there, {share:.3%}.",
         classes=classes,
-        title=translate(cards.BY_ID[INTENTS].title),
+        title=translate(ready_sets.BY_ID[INTENTS].title),
         width=build.width,
         new=head,
         total=build.total,
@@ -77,13 +75,13 @@ def first_vector(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 def nothing_found(_choice: ViewState, _options: TutorialsOptions) -> str:
     """How often a tagger is right that never finds anything."""
-    test = [row for row in cards.load(NAMES).test if isinstance(row, TaggedText)]
+    test = [row for row in ready_sets.load(NAMES).test if isinstance(row, TaggedText)]
     tags = [tag for row in test for tag in row.tags]
     outside, names = tags.count("O"), sum(tag.startswith("B-") for tag in tags)
     return _(
         "In the test rows of “{title}”, {outside:.1%} of the words belong to no name: "
         "who finds none of the {names:,} names is right on as many words. So names are counted, and words are not.",
-        title=translate(cards.BY_ID[NAMES].title),
+        title=translate(ready_sets.BY_ID[NAMES].title),
         outside=outside / len(tags),
         names=names,
     )
@@ -93,14 +91,14 @@ def majority_baseline(_choice: ViewState, _options: TutorialsOptions) -> str:
     """What always saying the commonest class reaches."""
     said = []
     for card in (FILMS, INTENTS):
-        labels = cards.load(card)
+        labels = ready_sets.load(card)
         counts = Counter(row.label for row in labels.test if isinstance(row, LabeledText))
         share = counts.most_common(1)[0][1] / counts.total()
         said.append(
             _(
                 "{share:.1%} of the test rows of “{title}” ({classes} classes)",
                 share=share,
-                title=translate(cards.BY_ID[card].title),
+                title=translate(ready_sets.BY_ID[card].title),
                 classes=len(labels.labels),
             )
         )
@@ -137,7 +135,7 @@ def frozen_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
         frozen=FROZEN,
         learn=learn,
         share=learn / build.total,
-        title=translate(cards.BY_ID[TOPICS].title),
+        title=translate(ready_sets.BY_ID[TOPICS].title),
         shares=format_comma_list(shares),
         counted=COUNTED,
     )

@@ -13,10 +13,10 @@ from attention.tokens import TokenRow
 from attention.trace import Trace
 from i18n import _
 from inference import EMBEDDED, TraceRequest, UserError
-from inference.text.validation import explain_unreadable
+from inference.text.encoding import explain_unreadable
 from ui.pages.tutorials.options import TutorialsOptions
 from ui.run.services import get_backend
-from ui.show.format_list import join_sentences
+from ui.show.text import join_sentences
 from ui.state.examples import EXAMPLES
 from ui.state.view_state import ViewState, fits, to_query
 

@@ -7,8 +7,8 @@ from math import exp
 
 import numpy as np
 
-from attention.cross_attention import alignment
-from attention.toy_layer import Matrices, ToyRules, compute_example
+from attention.alignment import alignment
+from attention.toy_example import Matrices, ToyRules, compute_example
 from i18n import _, gettext_lazy, translate
 from inference.files.embedded import TRANSLATOR
 from inference.tasks.anatomy import Anatomy
@@ -20,8 +20,7 @@ from ui.pages.tutorials.options import TutorialsOptions
 from ui.pages.tutorials.station import Station, get_trace, link_to
 from ui.paths import ASSETS
 from ui.run.services import get_backend
-from ui.show.format_list import format_and_list, format_comma_list
-from ui.show.numbers import percent, scientific
+from ui.show.text import format_and_list, format_comma_list, percent, scientific
 from ui.state.view_state import ViewState
 
 GIVEN = "Le chien noir dort sous la table."  # with a dog in the cat's place

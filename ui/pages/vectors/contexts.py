@@ -16,8 +16,8 @@ from i18n import _, gettext_lazy, translate
 from i18n.lists import format_comma_list
 from inference import UserError
 from inference.tasks.hidden_states import HiddenStates, States
-from ui.input.bound_widget import bound_widget
-from ui.input.models import kind_of
+from ui.input.controls import bound_widget
+from ui.input.sidebar import kind_of
 from ui.input.unknown_words import refuse_unreadable
 from ui.pages.vectors.levels import level_names
 from ui.pages.vectors.options import VectorsOptions
@@ -25,7 +25,7 @@ from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
 from ui.state.view_state import ViewState
-from viz.figures.contexts import context_lines
+from viz.figures.vectors import context_lines
 
 FIELDS = ("first", "second", "third")
 MARKS = gettext_lazy(

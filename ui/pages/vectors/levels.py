@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from i18n import _, gettext_lazy, translate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.vectors.options import VectorsOptions
 from ui.state.params import set_params
 

@@ -11,12 +11,12 @@ import streamlit as st
 from attention.mask import FloatArray
 from attention.vectors import pca
 from i18n import _, gettext_lazy, translate
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.vectors.options import VectorsOptions
 from ui.pages.vectors.umap_jobs import FEWEST, MOST, NEIGHBOURS, UmapJob, get_umap_pool
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from viz.figures.scatter import NAMED, scatter
+from viz.figures.vectors import NAMED, scatter
 
 PATIENCE = 0.4  # seconds before the page says what it waits for
 WAYS = {"pca": "PCA", "umap": "UMAP"}

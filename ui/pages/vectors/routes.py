@@ -19,7 +19,7 @@ from i18n import gettext_lazy, translate
 from ui.pages.vectors.corpus import VectorRun, find
 from ui.pages.vectors.vector_files import csv_rows
 from ui.run.services import get_backend
-from ui.show.provenance import model_fields
+from ui.show.tables import model_fields
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/vectors"

@@ -14,7 +14,7 @@ from i18n import _, gettext_lazy, translate
 from inference import EMBEDDED, UserError
 from inference.cancellation import CancelToken
 from inference.tasks.hidden_states import Pooled
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.vectors import routes
 from ui.pages.vectors.corpus import VectorRun, stored_run
 from ui.pages.vectors.levels import pick_mix, pick_pooling
@@ -26,13 +26,10 @@ from ui.run import visitors
 from ui.run.notices import show_error, show_notice
 from ui.run.services import get_backend
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import model_provenance
+from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 from ui.state.view_state import ViewState
-from viz.figures.cosine import cosine_map
-from viz.figures.labels import truncate
+from viz.figures.theme import truncate
+from viz.figures.vectors import cosine_map
 
 RUN = "vectors_run"
 MAPPED = 40  # sentences up to which each is compared with each

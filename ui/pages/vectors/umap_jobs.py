@@ -18,7 +18,7 @@ import numpy as np
 from attention.mask import FloatArray
 from inference.byte_cache import ByteLru
 from inference.cancellation import Cancelled, CancelToken, Visitor, use_token
-from inference.fair_queue import FairSemaphore
+from inference.scheduling import FairSemaphore
 from ui.pages.vectors import umap_worker
 from ui.paths import ROOT
 from ui.run import visitors

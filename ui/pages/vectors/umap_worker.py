@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from inference.scheduler import NICE
+from inference.scheduling import NICE
 
 
 def write(stream: IO[bytes], **arrays: Any) -> None:

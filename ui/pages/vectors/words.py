@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from attention.display_tokens import DisplayToken
 from attention.mask import FloatArray
 from attention.trace import Trace
 from attention.vectors import cosine, merge, mix
-from attention.view import View
+from attention.view import DisplayToken, View
 from i18n import _, gettext_lazy, translate
 from inference.tasks.hidden_states import HiddenStates
 from ui.pages.vectors.levels import mix_name, pick_mix
@@ -23,17 +22,16 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend
 from ui.run.traces import request_of
 from ui.show.chart import draw_chart, theme
-from ui.show.download import download_button
-from ui.show.matrices import draw_matrices
-from ui.show.provenance import page_provenance
+from ui.show.microscope import draw_matrices
+from ui.show.tables import download_button, page_provenance
 from ui.state.examples import example_of
 from ui.state.session import set_view_state
 from ui.state.view_state import ViewState
 from viz.components.matrices.matrices import MatrixSpec
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
-from viz.figures.cosine import MOST, cosine_map
-from viz.figures.palette import sides
+from viz.figures.theme import sides
+from viz.figures.vectors import MOST, cosine_map
 
 STRIP = "vectors_strip"
 MARKS = gettext_lazy(

@@ -8,14 +8,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attention.activation_patching import PatchHead
-from attention.edits import Ablate
+from attention.edits import Ablate, PatchHead
 from i18n import _, gettext_lazy
 from inference import UserError
 from inference.tasks.changed_pass import ChangeResult, End
 from inference.tasks.whole_pass import ATTENTION, CROSS, EMBEDDINGS, PROBABILITIES, WEIGHED, Stage
-from ui.input.bound_widget import bound_widget
-from ui.input.typed_numbers import read_number
+from ui.input.controls import bound_widget, read_number
 from ui.pages.whole_pass.donor_tokens import pairs_of
 from ui.pages.whole_pass.ending import end_row, of_rows
 from ui.pages.whole_pass.inspector import PassInspector
@@ -24,12 +22,9 @@ from ui.pages.whole_pass.numbers import StageValues
 from ui.pages.whole_pass.options import CHANGES, WholePassOptions
 from ui.run.notices import show_error, show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import frame_csv
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import page_provenance
+from ui.show.tables import download_button, draw_table, frame_csv, page_provenance
 from ui.state.params import set_params
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 
 def striking_change(asked: PassInspector) -> tuple[str, int] | None:

@@ -8,13 +8,13 @@ import streamlit as st
 
 from i18n import _, translate
 from inference.tasks.whole_pass import ATTENTION, CROSS, Stage
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import WholePassOptions
 from ui.run.notices import show_notice
-from ui.show.download import download_button
-from ui.show.format_list import format_comma_list, join_sentences
+from ui.show.tables import download_button
+from ui.show.text import format_comma_list, join_sentences
 from ui.state.view_state import ViewState, fits, to_query
 
 MOST = 60  # pieces whose ids are said

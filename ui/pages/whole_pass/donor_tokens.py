@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attention.activation_patching import Pairs, paired_tokens
-from attention.text_alignment import align
+from attention.comparison import align
+from attention.edits import Pairs, paired_tokens
 from attention.view import View
 from i18n import gettext_lazy
 from inference import TraceRequest, UserError

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from attention.stages.row_view import flat
+from attention.stages.terms import flat
 from i18n import _
 from inference.files.embedded import BERT
 from inference.tasks.whole_pass import PROBABILITIES
@@ -15,9 +15,9 @@ from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.options import WholePassOptions
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.format_list import format_comma_list
+from ui.show.text import format_comma_list
 from ui.state.view_state import ViewState, to_query
-from viz.figures.bars import bars
+from viz.figures.token_bars import bars
 
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."

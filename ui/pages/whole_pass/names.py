@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from i18n import _, gettext_lazy, translate
 from inference.tasks.whole_pass import ACTIVATED, EMBEDDINGS, HIDDEN, Opened, Origin, Stage, Term
-from ui.show.format_list import format_comma_list
+from ui.show.text import format_comma_list
 
 FORMULAS = {
     "linear": "x · Wᵀ + b",

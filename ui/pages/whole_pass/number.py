@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from attention.stages.row_view import spot_of
+from attention.stages.terms import spot_of
 from i18n import _
 from inference import UserError
 from inference.tasks.whole_pass import Opened, Origin, Stage
@@ -13,10 +13,7 @@ from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import describe_origin, format_terms
 from ui.pages.whole_pass.options import WholePassOptions
 from ui.run.notices import show_error, show_notice
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.provenance import page_provenance
+from ui.show.tables import csv_table, download_button, draw_table, page_provenance
 from ui.state.params import set_params
 
 

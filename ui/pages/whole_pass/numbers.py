@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from attention.stages.row_view import Array, flat, place_of
+from attention.stages.terms import Array, flat, place_of
 from i18n import _
 from inference.tasks.whole_pass import Stage
 from ui.pages.whole_pass.ending import end_row
 from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import title
 from ui.pages.whole_pass.options import WholePassOptions
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
-from ui.show.matrices import draw_matrices
+from ui.show.microscope import draw_matrices
+from ui.show.tables import draw_table
+from ui.show.text import join_sentences
 from ui.state.params import set_params
 from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec

@@ -11,7 +11,7 @@ from inference.tasks.whole_pass import EMBEDDINGS, Stage
 from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import INSIDE, display_name, in_stack, place, short_title, title
 from ui.pages.whole_pass.options import WholePassOptions
-from ui.show.provenance import page_provenance
+from ui.show.tables import page_provenance
 from ui.state.params import set_params
 from viz.components.stack import stack
 from viz.components.stack.stack import StackPart, StackRow

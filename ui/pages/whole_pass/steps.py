@@ -8,7 +8,7 @@ import streamlit as st
 
 from i18n import _, translate
 from inference.tasks.whole_pass import Stage
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.whole_pass.inspector import PassInspector
 from ui.pages.whole_pass.names import place, title
 from ui.pages.whole_pass.options import HEADS, ZOOMS, WholePassOptions

@@ -9,7 +9,7 @@ import numpy as np
 from attention.mask import FloatArray
 from i18n import _, gettext_lazy, ngettext, translate
 from training.jobs.baseline_runs import LAYERS, MODELS, PARTS, REACH, TASKS, TRAINED, BaselineRun, RecordedRuns
-from ui.show.format_list import format_and_list, format_comma_list, format_semicolon_list, join_sentences
+from ui.show.text import format_and_list, format_comma_list, format_semicolon_list, join_sentences
 
 NAMES: dict[str, str] = {"lstm": "LSTM", "convolution": gettext_lazy("convolutions"), "transformer": "Transformer"}
 TITLES: dict[str, str] = {

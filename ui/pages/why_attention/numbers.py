@@ -13,12 +13,10 @@ from attention.complexity import TABLE, ComplexitySetting, LayerType
 from i18n import _, translate
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import frame_csv
-from ui.show.download import download_button
-from ui.show.draw_table import draw_table
-from ui.show.format_list import join_sentences
+from ui.show.tables import download_button, draw_table, frame_csv
+from ui.show.text import join_sentences
 from ui.state.params import set_params
-from viz.figures.complexity import growth
+from viz.figures.formulas import growth
 
 WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
 KERNELS = (2, 3, 5, 7, 9, 15, 31)

@@ -23,19 +23,17 @@ from training.jobs.baseline_runs import (
     TRAINED,
     RecordedRuns,
 )
-from ui.input.bound_widget import bound_widget
+from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import BEYOND, TITLES, WITHIN, WITHOUT
 from ui.pages.why_attention.options import WHEN, WhyAttentionOptions
 from ui.paths import ASSETS
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.csv_table import csv_table
-from ui.show.download import download_button
-from ui.show.format_list import format_and_list, format_comma_list, join_sentences
-from viz.figures.ablated_parts import ablated_parts
-from viz.figures.seeds import Curve, seeds
+from ui.show.tables import csv_table, download_button
+from ui.show.text import format_and_list, format_comma_list, join_sentences
 from viz.figures.theme import Figure
+from viz.figures.training import Curve, ablated_parts, seeds
 
 ASKED = {
     "copying": gettext_lazy(

@@ -10,17 +10,27 @@ import streamlit as st
 from attention.mask import FloatArray
 from i18n import _, translate
 from inference import UserError
-from training.jobs.baseline_runner import MOST_SEED, MOST_STEPS, BaselineRunner
-from training.jobs.baseline_runs import MODELS, PARTS, STEPS, BaselineRequest, BaselineRun, Points, RecordedRuns
-from ui.input.bound_widget import bound_widget
+from training.jobs.baseline_runs import (
+    MODELS,
+    MOST_SEED,
+    MOST_STEPS,
+    PARTS,
+    STEPS,
+    BaselineRequest,
+    BaselineRun,
+    BaselineRunner,
+    Points,
+    RecordedRuns,
+)
+from ui.input.controls import bound_widget
 from ui.pages.why_attention import descriptions as said
 from ui.pages.why_attention.descriptions import NAMES, WITHOUT
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.pages.why_attention.recorded_runs import UNIT, load_recorded, times
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.show.format_list import join_sentences
-from viz.figures.seeds import Curve, seeds
+from ui.show.text import join_sentences
+from viz.figures.training import Curve, seeds
 
 EVERY = 1.0  # seconds between two looks
 LEAST_STEPS = 50

@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.components.block.layout import draw
-from viz.components.block.shapes import LayerTower, ModelDrawing
+from viz.components.block.layout import LayerTower, ModelDrawing, draw
 from viz.components.script import script, stylesheet, words_field
 
 

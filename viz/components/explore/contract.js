@@ -1,6 +1,6 @@
 // What an address may say by name, and what each name means here.
 //
-// Which names there are, and in which order menus show them, is said once, in viz/components/explore/contract.py, and
+// Which names there are, and in which order menus show them, is said once, in viz/components/explore/content.py, and
 // comes with the payload; a test fails when one side knows a name that the other does not.
 
 /** The figures, each with its name in WORDS. @type {{matrix: "matrix", lines: "lines"}} */

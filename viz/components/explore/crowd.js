@@ -24,7 +24,7 @@ export function usual({ heads, means, counts, summed }, data, { layer, head, que
 }
 
 /**
- * The place of a token as seen from another, counted as attention/positional_prior.py counts them.
+ * The place of a token as seen from another, counted as attention/excess.py counts them.
  * @param {NonNullable<Grid["habits"]>} habits @param {number} from @param {number} to @param {boolean} special
  * @param {boolean} cross
  */

@@ -24,7 +24,7 @@ export function niceTop(largest) {
 }
 
 /**
- * First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/pooling.py edges().
+ * First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/view.py edges().
  * @param {number} i @param {number} length @param {number} cells
  */
 export const edge = (i, length, cells) => Math.floor((i * length) / cells);
@@ -51,7 +51,7 @@ export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols ==
 
 /**
  * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array; of
- * numbers with signs the one furthest from zero, as attention/pooling.py far_pool().
+ * numbers with signs the one furthest from zero, as attention/view.py far_pool().
  * out must not be larger than the window.
  * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0,
  *   c1]

@@ -14,7 +14,7 @@ describe("numbers", () => {
 });
 
 describe("pooling", () => {
-  test("edges and their inverse agree with attention/pooling.py", () => {
+  test("edges and their inverse agree with attention/view.py", () => {
     assert.deepEqual([0, 1, 2].map((i) => edge(i, 7, 3)), [0, 2, 4]);
     for (const [length, cells] of [[7, 3], [17, 17], [100, 48], [8192, 500]]) {
       for (let j = 0; j < length; j++) {

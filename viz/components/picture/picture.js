@@ -300,4 +300,4 @@ function createPicture(root) {
 
 const picture = mounting("picture", createPicture);
 
-export default picture; // by its name too, for a file of its own: viz/components/picture/picture_page.py
+export default picture; // by its name too, for a file of its own: viz/components/picture/content.py

@@ -3,7 +3,7 @@
 import { clamp } from "../shared/colours.js";
 
 /**
- * @typedef {object} PatchGrid  attention/grid.py, its box as shares of the picture's width and height
+ * @typedef {object} PatchGrid  attention/pictures.py, its box as shares of the picture's width and height
  * @property {number} rows
  * @property {number} columns
  * @property {number} start                           the token of the first patch

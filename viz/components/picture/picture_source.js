@@ -13,7 +13,7 @@ import { _ } from "../shared/words.js";
  */
 /** @typedef {{shape: number[], data: string}} Packed square-root bytes, deflated, in base64 */
 /**
- * @typedef {object} Inside  what viz/components/picture/picture_page.py writes into a file
+ * @typedef {object} Inside  what viz/components/picture/content.py writes into a file
  * @property {string} photo
  * @property {Record<string, Packed>} maps  by "kind.layer.head", and "rollout"
  * @property {Record<string, Packed>} every by "kind.facing.token"

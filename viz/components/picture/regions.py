@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from attention.grid import Grid
-from attention.region_links import Region, parse_region
+from attention.patch_roles import Region, parse_region
+from attention.pictures import Grid
 from attention.trace import Trace
 from viz.components.picture.content import grid_and_picture
 from viz.components.script import script, stylesheet, words_field

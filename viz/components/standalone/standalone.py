@@ -16,8 +16,8 @@ from typing import Any, Literal
 import numpy as np
 
 from attention.codec import STORED, signed8, sqrt8
-from attention.head_summary import HeadSummary
 from attention.mask import FloatArray
+from attention.measures import HeadSummary
 from attention.view import View
 from i18n import _, active_language, gettext_lazy, join_sentences, translate
 from viz.components.script import own_source

@@ -13,8 +13,7 @@ from tests.support.words import english
 from ui.pages.block.drawing import sentence
 from ui.pages.block.explanations import explain_parts
 from ui.pages.block.plan import towers
-from viz.components.block.layout import draw
-from viz.components.block.shapes import LETTER, STRONG
+from viz.components.block.layout import LETTER, STRONG, draw
 
 
 def wide(text: str) -> int:

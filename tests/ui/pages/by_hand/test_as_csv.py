@@ -6,9 +6,9 @@ import zlib
 import numpy as np
 import pytest
 
-from attention.toy_layer import ToyExample, ToyRules, compute_example
+from attention.toy_example import ToyExample, ToyRules, compute_example
 from inference import UserError
-from ui.input.typed_numbers import LARGEST
+from ui.input.controls import LARGEST
 from ui.pages.by_hand.as_csv import LARGEST_FILE, pack, read, unpack, write
 from ui.pages.by_hand.example import Example, attention_example, example_of, resize
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from attention.toy_example import ToyAttention, attend
-from attention.toy_layer import ToyExample, ToyRules, compute_example
+from attention.toy_example import ToyAttention, ToyExample, ToyRules, attend, compute_example
 from ui.pages.by_hand import attention_matrices
 from ui.pages.by_hand.example import example_of, resize
 from ui.pages.by_hand.figures import figure

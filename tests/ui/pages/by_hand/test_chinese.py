@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention.toy_layer import ToyRules, compute_example
+from attention.toy_example import ToyRules, compute_example
 from i18n import translate, use_language
 from inference import UserError
 from tests.support.asking import asked, says

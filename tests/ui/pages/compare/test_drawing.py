@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.comparison import AlignedViews, changes, same_heads
 from attention.mask import FloatArray
 from attention.record import MapRecord
 from attention.tokens import TokenRow

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.head_comparison import AlignedViews, changes, same_heads
+from attention.comparison import AlignedViews, changes, same_heads
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from tests.support.asking import asked, notes, says, stands
 from ui.pages.compare.pair_set_source import READY, pairs_csv
-from ui.show.numbers import format_small
+from ui.show.text import format_small
 
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE, SO = TIRED.replace("tired", "wide"), TIRED.replace("too", "so")

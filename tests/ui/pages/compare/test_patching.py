@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attention.activation_patching import PatchHead, PatchResidual
+from attention.edits import PatchHead, PatchResidual
 from attention.mask import FloatArray
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from inference.tasks.edit_effects import Effect, NextTokenEffects, VectorEffects, WrittenEffects
-from probing.intervals import bands, by_luck
+from probing.statistics import bands, by_luck
 from tests.support.asking import allowed, asked, says, stands
 from tests.support.tinymodels import save
 from tests.support.traces import sentence_trace
 from ui.pages.compare.patching_descriptions import describe_answer, describe_patching, describe_site, exceeds_band
 from ui.pages.compare.patching_metric import PatchingMetric, hidden_in_both
 from ui.pages.compare.patching_results import PatchingResult
-from ui.show.numbers import times
+from ui.show.text import times
 
 REQUESTS = TraceRequest(text="a"), TraceRequest(text="b")
 NAMES = ("dog", "road")

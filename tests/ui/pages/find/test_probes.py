@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from attention.text_alignment import by_words
+from attention.comparison import by_words
 from attention.view import View
 from inference import LocalBackend, TraceRequest
 from ui.pages.find.probes import LIBRARY, MOST_BYTES, Probe, dump_probes, parse_probes, probe_of

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inference.files import package_files
-from inference.files.smollm import SMOLLM
-from inference.files.unpacking import MAKE
+from inference.files import packages
+from inference.files.embedded import SMOLLM
+from inference.files.packages import MAKE
 from tests.support.asking import allowed, asked, notes, press, says, stands
 from tests.support.tinymodels import save
 
@@ -55,9 +55,9 @@ def test_tokens_that_the_model_does_not_have_are_refused_in_words(model: str) ->
 
 @pytest.mark.slow
 def test_without_a_writer_one_command_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    real = package_files.packaged_file
+    real = packages.packaged_file
     monkeypatch.setattr(
-        package_files, "packaged_file", lambda package, name: None if package == SMOLLM.package else real(package, name)
+        packages, "packaged_file", lambda package, name: None if package == SMOLLM.package else real(package, name)
     )
     with allowed(tmp_path):
         page = asked("generate")

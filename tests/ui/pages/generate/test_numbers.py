@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.attention_sinks import largest_weight_back
-from attention.roles import observe
+from attention.roles import largest_weight_back, observe
 from inference import LocalBackend, TraceRequest
 from inference.task_heads import CAUSAL, WHAT
 from inference.tasks.decoding import DecodingStep, NextToken

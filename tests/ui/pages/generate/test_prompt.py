@@ -128,22 +128,24 @@ def test_what_was_looked_at_is_said_with_its_numbers() -> None:
         "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
         "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
     )
-    other = looks_summary(seen(head=1, shown=LOOKS[0, 1], base=1), STEP, GenerateOptions())
+    other = looks_summary(seen(head=1, weights=LOOKS[0, 1], base=1), STEP, GenerateOptions())
     assert "layer 1 · head 2 looks back at “b” (0.25, more than any other head" in other
-    left_out = looks_summary(seen(shown=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False))
+    left_out = looks_summary(
+        seen(weights=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False)
+    )
     assert left_out.endswith("the newest itself 0.25; the first token is left out and the rest scaled to one.")
     assert "the model, on average over all heads," in looks_summary(seen(), STEP, GenerateOptions(over="all"))
-    short = seen(step=replace(STEP, row=row("a", "b")), place=2, shown=np.array([0.5, 0.5], np.float32))
+    short = seen(step=replace(STEP, row=row("a", "b")), place=2, weights=np.array([0.5, 0.5], np.float32))
     assert "Before “c” came, there is too little to look back at" in looks_summary(short, STEP, GenerateOptions())
 
 
 def test_a_weight_below_the_least_names_no_token() -> None:
-    low = seen(shown=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
+    low = seen(weights=np.array([0.5, LEAST / 2, 0.25, 0.25], np.float32))
     found = looks_summary(low, STEP, GenerateOptions())
     assert "“b”" not in found
     assert re.findall(r"\d\.\d+", found) == [str(LEAST), "0.50", "0.25", "0.25"]
-    assert "“b”" in looks_summary(seen(shown=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, GenerateOptions())
-    nothing = looks_summary(seen(shown=np.zeros(4, np.float32)), STEP, GenerateOptions(first=False))
+    assert "“b”" in looks_summary(seen(weights=np.array([0.5, LEAST, 0.25, 0.24], np.float32)), STEP, GenerateOptions())
+    nothing = looks_summary(seen(weights=np.zeros(4, np.float32)), STEP, GenerateOptions(first=False))
     assert "“b”" not in nothing
     assert not re.search(r"\d\.\d", nothing), "no number is left without the first token"
 
@@ -154,7 +156,7 @@ def test_a_text_without_a_token_in_between_says_so() -> None:
         "Furthest back looks layer 1 · head 2: 1.5 tokens on average"
     )
     assert describe_furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
-    alone = seen(step=replace(STEP, row=row("a")), place=1, shown=np.zeros(1, np.float32))
+    alone = seen(step=replace(STEP, row=row("a")), place=1, weights=np.zeros(1, np.float32))
     assert (
         looks_summary(alone, STEP, GenerateOptions(first=False))
         == "Before “b” came, there is too little to look back at."

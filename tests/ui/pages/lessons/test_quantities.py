@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attention.record import Record
-from attention.softmax_rules import change_softmax_rules
+from attention.softmax import change_softmax_rules
 from inference.files.embedded import BERT
 from inference.tasks.masked_words import MaskedWords
 from lessons.checks import truth

@@ -17,7 +17,7 @@ from ui.pages.masked_words.guesses import summary
 from ui.pages.masked_words.hidden_words import after_click, places_of
 from ui.pages.masked_words.options import MaskedWordsOptions
 from ui.run.page_model import PageModel
-from ui.show.numbers import percent
+from ui.show.text import percent
 from ui.state.view_state import ViewState
 
 TEXT = "We playing it."

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.surprisal import bits, pseudo_perplexity
+from attention.tokens import bits, pseudo_perplexity
 from inference import LocalBackend
 from inference.tasks.corruption import Corruption
 from inference.tasks.logit_lens import Lens
@@ -25,8 +25,8 @@ from tests.support.savedfiles import Saved, table
 from tests.support.tinyheads import save
 from tests.support.visitor import known
 from tests.support.words import said
-from ui.input.hidden_words import fingerprint
-from ui.show.numbers import percent
+from ui.input.controls import fingerprint
+from ui.show.text import percent
 
 TEXT = "The animal was in the street."
 STREET = (0, 22, 28)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.utf8 import guess_message
+from probing.text_files import guess_message
 from tests.support.asking import asked, notes
 
 TABLE = "text,source,target,distractor\nLe café est là et il est vieux.,il,café,vieux\n"

@@ -19,7 +19,7 @@ from tests.support.picturemodels import save, save_judge, sight
 from tests.ui.pages.pictures.test_ablation import views
 from ui.run import services
 from ui.run.downloading import RUNNING
-from ui.show.markdown import escape_markdown
+from ui.show.text import escape_markdown
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ import transformers
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from attention.picture import Picture
+from attention.pictures import Picture
 from attention.storage import dump
 from i18n import translate
 from inference import LocalBackend
-from inference.files.unpacking import MAKE
+from inference.files.packages import MAKE
 from inference.pictures.sample_picture import sample
 from inference.task_heads import SEES, WHAT
 from tests.support.asking import allowed, asked, go, notes, press, says

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.patch_roles import PATCH_ROLES
-from attention.region_links import region_links, tokens_of
+from attention.patch_roles import PATCH_ROLES, region_links, tokens_of
 from attention.view import View
 from inference import LocalBackend
 from inference.pictures.sample_picture import sample

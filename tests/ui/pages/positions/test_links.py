@@ -8,8 +8,7 @@ import json
 import pytest
 
 from attention.codec import decode_frame
-from attention.positions import shift_error, shift_matrix, sinusoidal
-from attention.word_order import swap_words
+from attention.positions import shift_error, shift_matrix, sinusoidal, swap_words
 from inference import TraceRequest
 from inference.tasks.order_test import OrderRequest
 from tests.support.asking import asked, says

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probing.ready_sets import load_ready_set
+from probing.formats import load_ready_set
 from tests.support.asking import asked
 from tests.support.words import english
 from ui.state.examples import EXAMPLES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probing.relation_rows import RelationRow
+from probing.results import RelationRow
 from ui.pages.roles.relations import Relations, summary
 
 

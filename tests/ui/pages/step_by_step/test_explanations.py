@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attention.layer_parameters import Norm, ProjectionParameters, Rotary
 from attention.mask import Mask
 from attention.record import Record
-from attention.walkthrough import weigh
+from attention.walkthrough import Norm, ProjectionParameters, Rotary, weigh
 from tests.attention.test_walkthrough import wiring
 from tests.support.traces import numbers, record
 from ui.pages.step_by_step import explanations as explanations

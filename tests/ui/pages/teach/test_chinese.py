@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from i18n import use_language
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.task_heads import CLASSIFY, TAG
 from tests.support import comparedfolders, toldfolders
 from tests.support.asking import LONGEST, asked
@@ -107,9 +107,9 @@ def test_a_model_is_kept_in_chinese(place: Path) -> None:
 @pytest.mark.parametrize(("kind", "head"), [("classify", CLASSIFY), ("tag", TAG)])
 def test_a_sentence_of_ones_own_is_told_in_chinese(place: Path, kind: Any, head: str) -> None:
     job = put(place, "done", kind=kind)
-    folder = place / job.id / fine_tuned.MODEL
+    folder = place / job.id / sources.MODEL
     save(folder, "BERT", head, ("O", "B-y", "B-x"))
-    (folder / fine_tuned.SCORES).write_text("{}")
+    (folder / sources.SCORES).write_text("{}")
     (folder / jobs.PREDICTIONS).write_text(json.dumps({"text": "the animal was a cat"}) + "\n", encoding="utf-8")
     none_left(asked("teach", lang="zh", job=job.id, show="try"), "the animal was a cat")
 

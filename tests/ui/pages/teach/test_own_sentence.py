@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inference.files import fine_tuned
+from inference.files import sources
 from inference.task_heads import CLASSIFY, TAG
 from probing.labelled.labeled_texts import Kind
 from tests.support.asking import asked, notes, says, stands
@@ -28,9 +28,9 @@ def toys(root: Path, kind: Kind, rows: str, family: str = "BERT") -> Iterator[st
     """A training that has ended, by its id, with these lines about its test rows."""
     with taught_in(root):
         job = put(root, "done", kind=kind)
-        folder = root / job.id / fine_tuned.MODEL
+        folder = root / job.id / sources.MODEL
         save(folder, family, CLASSIFY if kind == "classify" else TAG, ("O", HOSTILE, "B-x"))
-        (folder / fine_tuned.SCORES).write_text("{}")
+        (folder / sources.SCORES).write_text("{}")
         (folder / jobs.PREDICTIONS).write_text(rows, encoding="utf-8")
         yield job.id
 

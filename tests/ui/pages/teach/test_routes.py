@@ -16,7 +16,7 @@ from tests.support.trainings import kept
 from training.jobs.job import Training
 from ui.pages.teach import routes
 from ui.pages.teach.routes import PREFIX
-from ui.routes.concurrency_limit import ConcurrencyLimit
+from ui.routes.limits import ConcurrencyLimit
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from inference.files import fine_tuned
+from inference.files import sources
 from tests.support.asking import asked, notes, press, says
 from tests.support.taughtfolders import taught_in
 from tests.support.trainings import kept
@@ -95,4 +95,4 @@ def test_ones_own_trainings_are_listed(place: Path) -> None:
     assert all("Not mine" not in note for note in notes(page))
     press(page, "Look at it")
     assert page.query_params["job"] == mine.id
-    assert json.loads((place / others.id / fine_tuned.JOB).read_text(encoding="utf-8"))["owner"] == "ann"
+    assert json.loads((place / others.id / sources.JOB).read_text(encoding="utf-8"))["owner"] == "ann"

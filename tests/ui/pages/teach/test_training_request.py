@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from inference import EMBEDDED
-from inference.catalogue.cards import EMBEDDED_CARD
-from probing.labelled import cards
-from probing.utf8 import guess_message
+from inference.catalogue.listing import EMBEDDED_CARD
+from probing.labelled import ready_sets
+from probing.text_files import guess_message
 from tests.support.asking import asked, notes, press, says, stands
 from tests.support.taughtfolders import put, taught_in
 from training.jobs import budget
@@ -76,9 +76,9 @@ def test_a_first_visit_needs_one_press(place: Path) -> None:
 @pytest.mark.slow
 def test_what_reads_the_script_is_started_from() -> None:
     chinese = replace(EMBEDDED_CARD, id="of Chinese", language="Chinese", downloaded=False)
-    assert fitting(cards.load("sib-200-en"), [EMBEDDED_CARD]) == EMBEDDED
-    assert fitting(cards.load("sib-200-zh"), [EMBEDDED_CARD, chinese]) == CHARACTERS
-    assert fitting(cards.load("uner-zh"), [EMBEDDED_CARD, replace(chinese, downloaded=True)]) == "of Chinese"
+    assert fitting(ready_sets.load("sib-200-en"), [EMBEDDED_CARD]) == EMBEDDED
+    assert fitting(ready_sets.load("sib-200-zh"), [EMBEDDED_CARD, chinese]) == CHARACTERS
+    assert fitting(ready_sets.load("uner-zh"), [EMBEDDED_CARD, replace(chinese, downloaded=True)]) == "of Chinese"
 
 
 def test_characters_are_taught_without_any_model_and_a_link_keeps_within_limits(place: Path) -> None:

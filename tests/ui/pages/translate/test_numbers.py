@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.cross_attention import CrossRowConvention, alignment
+from attention.alignment import CrossRowConvention, alignment
 from attention.edits import Ablate
 from inference import TraceRequest
 from tests.support.asking import allowed, asked, choose, notes, says
@@ -19,7 +19,7 @@ from tests.support.savedfiles import Saved, table
 from tests.support.translators import TEXT, Translator, best_head, tiny
 from tests.support.visitor import known
 from ui.pages.translate.word_alignment import MATRIX
-from ui.show.numbers import factor, likelihood, percent
+from ui.show.text import factor, likelihood, percent
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.cross_attention import Alignment, CrossRowConvention
-from attention.display_tokens import DisplayToken
+from attention.alignment import Alignment, CrossRowConvention
 from attention.edits import Ablate, MaskEdge, MaskKey
 from attention.tokens import TokenRow
 from attention.trace import Trace
+from attention.view import DisplayToken
 from inference.catalogue.listing import ModelCard
 from inference.catalogue.published_scores import PublishedBleu, TranslationFigures
 from inference.task_heads import CAUSAL, MASKED, WRITES
@@ -221,7 +221,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
         )
 
     monkeypatch.setattr(translate_writing, "get_backend", lambda: SimpleNamespace(predict=predict))
-    monkeypatch.setattr(translate_writing, "ask", lambda question, _doing: predict(question))
+    monkeypatch.setattr(translate_writing, "ask_model", lambda question, _doing: predict(question))
     return asked
 
 

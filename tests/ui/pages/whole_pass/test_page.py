@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attention.activation_patching import head_patches
+from attention.edits import head_patches
 from inference import LocalBackend
 from inference.files.embedded import TRANSLATOR
 from inference.task_heads import MASKED, WHAT

@@ -8,7 +8,7 @@ from attention.complexity import TABLE, ComplexitySetting
 from i18n import use_language
 from tests.support.asking import asked, says
 from tests.support.words import english
-from training.jobs.baseline_runner import BaselineStatus
+from training.jobs.baseline_runs import BaselineStatus
 from ui.pages.why_attention import descriptions
 from ui.pages.why_attention.numbers import CostSetting, row_of, summary
 from ui.pages.why_attention.recorded_runs import load_recorded

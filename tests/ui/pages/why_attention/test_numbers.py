@@ -9,9 +9,7 @@ from attention.complexity import TABLE, ComplexitySetting, CostSizes, QuadraticF
 from ui.pages.why_attention.numbers import CostSetting, row_of, summary
 from ui.pages.why_attention.options import WhyAttentionOptions
 from ui.state.params import parse_params
-from viz.figures.activation import activation
-from viz.figures.complexity import growth
-from viz.figures.cost import memory, operation_shares, seconds
+from viz.figures.formulas import activation, growth, memory, operation_shares, seconds
 from viz.figures.theme import DARK, LIGHT, Theme
 
 SIZES = CostSizes(width=24, heads=3, kv_heads=3, head_width=8, value_width=8, hidden=32)

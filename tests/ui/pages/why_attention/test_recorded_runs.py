@@ -9,8 +9,7 @@ import pytest
 from inference import UserError
 from tests.support.asking import asked, notes, press, says, stands
 from training.jobs import baseline_runs
-from training.jobs.baseline_runner import BaselineStatus
-from training.jobs.baseline_runs import BaselineRequest
+from training.jobs.baseline_runs import BaselineRequest, BaselineStatus
 from ui.pages.why_attention import train_one
 from ui.pages.why_attention.recorded_runs import load_recorded
 

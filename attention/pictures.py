@@ -1,0 +1,153 @@
+"""Pictures as models read them: pixels, the grid of patches, and measures on it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attention.mask import FloatArray
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Patches in rows and columns, one token each, row by row from the token ``start`` on; both count from 0.
+
+    ``box`` is the part of the picture that the model was given: left, top, right and bottom, in the picture's own
+    pixels. It is the whole picture, unless the model's processor crops; patches divide it evenly.
+
+    >>> grid = Grid(2, 3, 1, (0.0, 0.0, 60.0, 40.0))
+    >>> len(grid), grid.token(1, 2), grid.place(6), grid.place(0)
+    (6, 6, (1, 2), None)
+    >>> grid.pixels(6)
+    (40.0, 20.0, 60.0, 40.0)
+    """
+
+    rows: int
+    columns: int
+    start: int
+    box: tuple[float, float, float, float]
+
+    def __len__(self) -> int:
+        return self.rows * self.columns
+
+    def token(self, row: int, column: int) -> int:
+        """The token of a patch."""
+        return self.start + row * self.columns + column
+
+    def place(self, token: int) -> tuple[int, int] | None:
+        """(row, column) of a token's patch; None for a token that is none, such as CLS or a register."""
+        at = token - self.start
+        return divmod(at, self.columns) if 0 <= at < len(self) else None
+
+    def pixels(self, token: int) -> tuple[float, float, float, float] | None:
+        """Left, top, right and bottom of a token's patch in the picture's own pixels; None for one that has none."""
+        place = self.place(token)
+        if place is None:
+            return None
+        row, column = place
+        left, top, right, bottom = self.box
+        wide, high = (right - left) / self.columns, (bottom - top) / self.rows
+        return left + column * wide, top + row * high, left + (column + 1) * wide, top + (row + 1) * high
+
+
+Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Red, green and blue of every pixel, (row, column, 3) uint8, upright, read-only. Equal where the pixels are.
+
+    >>> Picture(np.zeros((2, 3, 3), np.uint8)) == Picture(np.zeros((2, 3, 3), np.uint8))
+    True
+    >>> Picture(np.zeros((2, 3, 3), np.uint8)) == Picture(np.zeros((3, 2, 3), np.uint8))
+    False
+    """
+
+    pixels: Pixels
+
+    def __post_init__(self) -> None:
+        if self.pixels.dtype != np.uint8 or self.pixels.ndim != 3 or self.pixels.shape[2] != 3 or not self.pixels.size:
+            raise ValueError(
+                f"A picture is (row, column, 3) of uint8; this is {self.pixels.shape} of {self.pixels.dtype}."
+            )
+        kept = np.ascontiguousarray(self.pixels)
+        kept = kept.copy() if kept is self.pixels and kept.flags.writeable else kept
+        kept.setflags(write=False)
+        object.__setattr__(self, "pixels", kept)
+
+    @property
+    def height(self) -> int:
+        """Rows of pixels."""
+        return int(self.pixels.shape[0])
+
+    @property
+    def width(self) -> int:
+        """Columns of pixels."""
+        return int(self.pixels.shape[1])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory."""
+        return int(self.pixels.nbytes)
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the size and the pixels, 64 hexadecimal digits."""
+        found = hashlib.sha256(f"{self.height}x{self.width}".encode())
+        found.update(self.pixels.tobytes())
+        return found.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Picture) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+Place = tuple[int, int] | None  # a patch's row and column; None for CLS and registers
+
+
+def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
+    """How far each query's patch is from each key's, in a straight line, (query, key), in patches.
+
+    NaN where one of the two is none, such as CLS or a register.
+
+    >>> between_patches([(0, 0), None], [(3, 4), (0, 0)]).tolist()
+    [[5.0, 0.0], [nan, nan]]
+    """
+    one, other = (np.array([(np.nan, np.nan) if at is None else at for at in side]) for side in (queries, keys))
+    away: FloatArray = np.hypot(*np.moveaxis(one[:, None] - other[None], -1, 0)).astype(np.float32)
+    return away
+
+
+def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
+    """Mean distance at which each patch looks at other patches, (..., query, key) -> (..., query), in patches.
+
+    ``away`` as of between_patches. What goes to tokens without a place is left out; NaN for a query that has none, or
+    that gives nothing to patches.
+
+    >>> away = between_patches([None, (0, 0)], [None, (3, 4), (0, 0)])
+    >>> patch_distance(np.array([[0.5, 0.5, 0.0], [0.6, 0.2, 0.2]], np.float32), away).tolist()
+    [nan, 2.5]
+    """
+    there = np.isfinite(away)
+    mass = np.einsum("...qk,qk->...q", weights, there.astype(np.float32))
+    far = np.einsum("...qk,qk->...q", weights, np.nan_to_num(away))
+    result: FloatArray = np.divide(far, mass, out=np.full_like(far, np.nan), where=mass > 0)
+    return result
+
+
+def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
+    """What share of each query's attention every token without a place keeps, by token: CLS, registers.
+
+    ``weights`` are (..., query, key) over all ``tokens``; each share is (..., query).
+
+    >>> kept_by(np.array([[0.25, 0.5, 0.25]]), Grid(1, 2, 1, (0, 0, 2, 1)), 3)[0].tolist()
+    [0.25]
+    """
+    return {token: weights[..., token] for token in range(tokens) if grid.place(token) is None}

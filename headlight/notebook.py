@@ -1,0 +1,271 @@
+"""A trace in a notebook's cell: a page of bounded size, and its exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex, get_args
+
+import numpy as np
+
+from attention.excess import PositionalPrior, positional_prior
+from attention.external_maps import InvalidAttention
+from attention.head_search import head_of_link
+from attention.mask import BoolArray, FloatArray
+from attention.measures import HeadSummary, summarize_heads
+from attention.trace import Trace
+from attention.view import View, far_pool, max_pool
+from headlight.token_rows import whole_number
+from i18n import _
+from viz.components.explore.content import choices, payload, script, style
+from viz.components.standalone.standalone import Theme, standalone_html
+from viz.export import weights_csv, weights_json
+from viz.static.head import picture
+from viz.static.png import png
+from viz.static.svg import svg
+
+if TYPE_CHECKING:
+    from headlight.widget import Widget
+
+LARGEST = 1_000_000  # bytes of what a cell holds
+SMALL = (48, 24, 12)  # cells on a side of a small map; the first that leaves room is taken
+PER_MAP = 150  # bytes around the numbers of one map
+HEIGHT = 760  # of the page in the notebook, in pixels
+# Scripts of the page run, and reach neither the notebook nor a server; a file may be saved.
+FRAME = (
+    '<iframe sandbox="allow-scripts allow-downloads" title="Headlight" '
+    'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
+)
+
+
+def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
+    """The page as a file of its own, as the app exports it; raises viz.export.TooLong where no map fits."""
+    return _page(view, survey, selection, None, theme)
+
+
+def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
+    """The page inside a notebook's cell, at most LARGEST bytes: all maps, or those nearest to the chosen head, or none.
+
+    The page says which. Of a text whose tokens alone take more, a sentence.
+    """
+    one = len(view.queries) * len(view.keys) + focus_bytes(view)
+    for least in (one, 0):  # smaller small maps before none of the chosen head
+        for size in SMALL:
+            small = replace(survey, thumbnails=_pool_thumbnails(survey, size))
+            bare = _iframe_html(_page(view, small, selection, 0, theme))
+            room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
+            if room >= least:
+                return _fit_maps(view, small, selection, room, theme) or bare
+    said = _(
+        "Headlight: a text of {tokens:,} tokens is too long for a page inside a notebook. "
+        'Save it to a file of its own with .save("page.html").',
+        tokens=len(view.queries),
+    )
+    return f"<p>{said}</p>"
+
+
+def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], room: int, theme: Theme) -> str | None:
+    """The page with all maps that there is room for; beside a part of them, what one word gives the others in all."""
+    every = view.layers * view.heads * len(view.queries) * len(view.keys)
+    for most in (2 * every, every, room - focus_bytes(view)):
+        if 0 < most <= room and size_of(made := _iframe_html(_page(view, survey, selection, most, theme))) <= LARGEST:
+            return made
+    return None
+
+
+def focus_bytes(view: View) -> int:
+    """Bytes of what one word gives the others in all heads."""
+    return 2 * view.layers * view.heads * len(view.keys)
+
+
+def _page(view: View, survey: HeadSummary, selection: Mapping[str, Any], most: int | None, theme: Theme) -> str:
+    data = payload(view, survey, selection, "", "", 0)
+    return standalone_html(view, data, survey, None, *_script_and_style(), most, theme)
+
+
+@cache
+def _script_and_style() -> tuple[str, str]:
+    return script(), style()
+
+
+def _iframe_html(page: str) -> str:
+    """The page as an attribute: nothing in it can end the attribute it stands in."""
+    return FRAME.format(height=HEIGHT, page=page.replace("&", "&amp;").replace('"', "&quot;"))
+
+
+def size_of(page: str) -> int:
+    """Bytes that a notebook's file keeps."""
+    return len(page.encode())
+
+
+def _pool_thumbnails(survey: HeadSummary, size: int) -> FloatArray:
+    pool = far_pool if survey.signed else max_pool
+    return np.array([[pool(small, size) for small in layer] for layer in survey.thumbnails])
+
+
+SMALL_MAP = 48  # cells on a side
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A trace as a notebook shows it, opened at a word: ``focus`` is a word of the text, a token's number, or None.
+
+    Without a word it opens at the link that is most the text's own, as the app does. ``known`` is what the model's
+    heads do whatever the text says, where that was told from other texts; else this one alone says it. ``theme`` is
+    "light" or "dark" where pages are not to look as the system does, which is all that their frame can know.
+    """
+
+    trace: Trace
+    focus: str | SupportsIndex | None = None
+    known: PositionalPrior | None = None
+    theme: Theme = "auto"
+
+    def __post_init__(self) -> None:
+        if self.theme not in get_args(Theme):
+            raise InvalidAttention(
+                _("theme={theme!r}: it is one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
+            )
+        self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
+
+    def _repr_html_(self) -> str:
+        """A sandboxed page of at most a megabyte, which asks no network."""
+        return notebook_frame(self.view, self._survey, self.selection, self.theme)
+
+    def widget(self) -> Widget:
+        """The same for a text of any length: the kernel answers what is looked at, `.selection` says what is chosen.
+
+        Raises ImportError in one sentence where anywidget is not installed.
+        """
+        try:
+            from headlight.widget import Widget
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                _("A widget needs anywidget: pip install anywidget, and start the notebook again.")
+            ) from error
+        return Widget(self.view, self._survey, self.selection, repr(self))
+
+    @property
+    def html(self) -> str:
+        """The page as a string, with as much room for maps as the file that ``save`` writes."""
+        return standalone_page(self.view, self._survey, self.selection, self.theme)
+
+    def save(self, path: str | Path) -> Path:
+        """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
+        place = Path(path)
+        place.write_text(self.html, encoding="utf-8")
+        return place
+
+    def __repr__(self) -> str:
+        model, view = self.trace.model, self.view
+        return _(
+            "{name}: {layers} layers × {heads} heads, {tokens} tokens. {architecture}.",
+            name=model.name,
+            layers=view.layers,
+            heads=view.heads,
+            tokens=len(view.queries),
+            architecture=model.architecture,
+        )
+
+    @cached_property
+    def view(self) -> View:
+        """Every token and every head."""
+        return View(self.trace)
+
+    @cached_property
+    def selection(self) -> dict[str, Any]:
+        """What is chosen when the page opens, by the names of the app's addresses."""
+        focus, head = self._word, (self.view.attending[0], 0)
+        if focus is None:
+            link = self._survey.own.best(self.view, self.known, self._free)
+            words = [at for at, cell in enumerate(self.view.queries) if not cell.special]
+            focus, head = (words[0] if words else 0, head) if link is None else (link.query, (link.layer, link.head))
+        else:
+            head = head_of_link(self.view, self._survey, self.known, focus, heads=self._free)
+        usual = {name: names[0] for name, names in choices(self.view).items()}
+        return {**usual, "layer": head[0], "head": head[1], "focus": focus, "target": None, "pinned": []}
+
+    @cached_property
+    def _survey(self) -> HeadSummary:
+        return summarize_heads(self.view, SMALL_MAP)
+
+    @cached_property
+    def _free(self) -> BoolArray | None:
+        """The heads that do more in this text than look at a place, (layer, head); None: all."""
+        if self.known is not None or self.view.is_signed or all(cell.special for cell in self.view.queries):
+            return None
+        free = ~positional_prior([self.trace], self.trace.part).positional
+        return free if free.any() else None
+
+    @cached_property
+    def _word(self) -> int | None:
+        if self.focus is None:
+            return None
+        cells = self.view.queries
+        if isinstance(self.focus, str):
+            found = self._place(self.focus.strip().casefold())
+        else:
+            number = whole_number(self.focus)
+            found = number if number is not None and 0 <= number < len(cells) else None
+        if found is None:
+            raise InvalidAttention(
+                _(
+                    "focus={focus!r} is no token of this text, which has {cells}. Give a word of it, or a "
+                    "number from 0 to {last}.",
+                    focus=self.focus,
+                    cells=_name_some(cells),
+                    last=len(cells) - 1,
+                )
+            )
+        return found
+
+    def _place(self, asked: str) -> int | None:
+        """Return the token that a word begins at, or the token with such a text or label if no word is like it."""
+        words = ((cell.text, cell.pieces[0]) for cell in replace(self.view, words=True).queries)
+        tokens = ((name, at) for at, cell in enumerate(self.view.queries) for name in (cell.text, cell.label))
+        return next((at for name, at in (*words, *tokens) if name.strip().casefold() == asked), None)
+
+
+def _name_some(cells: Any, most: int = 12) -> str:
+    names = [cell.label for cell in cells[:most]]
+    return ", ".join(names) + (_(" and {many} more", many=len(cells) - most) if len(cells) > most else "")
+
+
+Selection = Mapping[str, Any]  # what is chosen, by the names of the app's addresses
+
+
+def _page_exports(view: View, chosen: Selection) -> bytes:
+    return standalone_page(view, summarize_heads(view, SMALL_MAP), chosen).encode()
+
+
+def _svg(view: View, chosen: Selection) -> bytes:
+    return svg(picture(view, chosen["layer"], chosen["head"], chosen["focus"]))
+
+
+def _png(view: View, chosen: Selection) -> bytes:
+    return png(picture(view, chosen["layer"], chosen["head"], chosen["focus"]))
+
+
+def meta_file(file: Path) -> Path:
+    """Return the path of the provenance of a CSV file, next to it."""
+    stem = file.stem if file.suffix.lower() == ".csv" else file.name
+    return file.with_name(f"{stem}.meta.json")
+
+
+def _csv(view: View, chosen: Selection) -> bytes:
+    return weights_csv(view, chosen["layer"], chosen["head"])
+
+
+def _json(view: View, chosen: Selection) -> bytes:
+    return weights_json(view, chosen["layer"], chosen["head"])
+
+
+# Each raises viz.export.TooLong or viz.static.png.PaintError in one sentence.
+FORMATS: dict[str, Callable[[View, Selection], bytes]] = {
+    "html": _page_exports,
+    "svg": _svg,
+    "png": _png,
+    "csv": _csv,
+    "json": _json,
+}

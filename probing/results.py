@@ -1,0 +1,297 @@
+"""Scores as tables, links, names of heads, and lines for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+
+import numpy as np
+
+from attention.annotations import AnnotatedText, Link
+from attention.mask import BoolArray
+from attention.spreadsheet import safe_cell
+from probing import statistics
+from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
+from probing.score import HALVES, HitCounts, RelationCounts, ScoringState
+from probing.statistics import LEVEL, Numbers, by_sentence, holm, sign_flip_test, verdict, wilson
+
+Place = tuple[int, int, int]  # direction, layer, head
+
+
+@dataclass(frozen=True)
+class RelationRow:
+    """How often one head finds one relation, in the direction it finds it best. Layers and heads count from 0."""
+
+    relation: str
+    layer: int
+    head: int
+    direction: str
+    accuracy: float  # percent
+    n: int  # links
+    baseline: float  # percent that the best rule without a model finds; among candidates never below chance
+    baseline_name: str
+    chance: float | None  # percent that a guess between two candidates finds; None if every word competes
+    low: float  # percent, ends of the 95 % interval of the accuracy, as if links were independent
+    high: float
+    p: float  # two-sided, of the paired test against the rule, corrected for all that is tested with it
+
+    @property
+    def more(self) -> bool:
+        """Whether it finds significantly more than the rule."""
+        return self.p <= LEVEL and self.accuracy > self.baseline
+
+    @property
+    def verdict(self) -> str:
+        """Beside the rule: "more", "less", or "not clearly more"."""
+        return verdict(self.p, self.accuracy - self.baseline)
+
+
+def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
+    """A row for every relation and head. Directions and the rule are chosen on ``chooser`` where given.
+
+    The test is corrected for all heads and both directions of a relation, so that the better one may be shown.
+    """
+    return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
+
+
+def of_relation(
+    tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
+) -> list[RelationRow]:
+    """The rows of one relation that occurs in ``tally``."""
+    counts = tally.counts_of(relation)
+    assert counts is not None
+    basis = (chooser.counts_of(relation) if chooser else None) or counts
+    doubts = holm(_rule_p_values(counts, basis, corpus))
+    best = basis.hits_by_head[: len(corpus.directions)].argmax(axis=0)  # (layer, head)
+    places = [(int(best[layer, head]), layer, head) for layer, head in np.ndindex(*best.shape)]
+    return [row(counts, basis, corpus, relation, place, doubts) for place in places]
+
+
+def held_out_best(
+    tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
+) -> RelationRow | None:
+    """The best head of one part of the data, as it does on another part, its test not corrected: see
+    ``correct_together``.
+
+    Chosen on ``chooser`` and reported on the whole of ``tally``; without it, chosen on one half and reported on the
+    other. None where the relation does not occur in both: the best of many heads on the very links it was chosen on
+    would always look skilled.
+    """
+    basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
+    counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
+    if basis is None or counts is None:
+        return None
+    scores = basis.hits_by_head[: len(corpus.directions)]
+    direction, layer, head = (int(at) for at in np.unravel_index(scores.argmax(), scores.shape))
+    return row(counts, basis, corpus, relation, (direction, layer, head), _rule_p_values(counts, basis, corpus))
+
+
+def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
+    """Rows of single tests that are looked at together, corrected for all of them."""
+    corrected = holm(np.array([row.p for row in found], np.float64))
+    return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
+
+
+def row(  # noqa: PLR0913  (what a row is made of)
+    counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
+) -> RelationRow:
+    """Return one head's row; the rule is chosen on ``basis``, and ``p_values`` are p, (direction, layer, head)."""
+    direction, layer, head = place
+    bar, given = rule(basis, corpus, counts), candidates(corpus)
+    hits = int(counts.hits_by_head[place])
+    low, high = wilson(hits, counts.n)
+    return RelationRow(
+        relation=relation,
+        layer=layer,
+        head=head,
+        direction=corpus.directions[direction],
+        accuracy=100 * hits / counts.n,
+        n=counts.n,
+        baseline=100 * statistics.count_found(counts.cues, bar, given) / counts.n,
+        baseline_name=statistics.name(bar, given),
+        chance=100 * statistics.CHANCE if given else None,
+        low=low,
+        high=high,
+        p=float(doubts[place]),
+    )
+
+
+def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
+    """Return the rule without a model that a head must beat on ``reported``, chosen on ``basis``."""
+    return statistics.best(basis.cues, reported.cues, candidates(corpus))
+
+
+def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
+    """Return whether a rule finds each link, (link,); a guess finds none for certain."""
+    return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
+
+
+def candidates(corpus: AnnotatedCorpus) -> bool:
+    """Whether given candidates compete, and not all words."""
+    return corpus.format != "conllu"
+
+
+def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus) -> Numbers:
+    return p_values(counts, rule(basis, corpus, counts), corpus)
+
+
+@lru_cache(maxsize=256)
+def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
+    """Return the two-sided p of every (direction, layer, head) against a rule, on the same links; not corrected.
+
+    The test is by sentence. Beside a guess between two, a hit is half a link more and a miss half a link less.
+    """
+    hits = counts.hits[:, : len(corpus.directions)]
+    flat = hits.reshape(counts.n, -1).astype(np.int8)
+    guessed = candidates(corpus) and rule == statistics.GUESS
+    differences = 2 * flat - 1 if guessed else flat - by_rule(counts, rule, corpus)[:, None]
+    return sign_flip_test(by_sentence(differences, counts.sentences)).reshape(hits.shape[1:])
+
+
+def accuracies(counts: RelationCounts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """Percent that each head finds, (direction, layer, head)."""
+    return 100 * counts.hits_by_head[:directions] / counts.n
+
+
+def to_json(found: Sequence[RelationRow]) -> str:
+    """Rows as a JSON list, one to a line."""
+    lines = ",\n".join(json.dumps(asdict(entry)) for entry in found)
+    return f"[\n{lines}\n]\n"
+
+
+def to_csv(found: Sequence[RelationRow]) -> str:
+    """Rows as CSV with a header."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, [field.name for field in fields(RelationRow)], lineterminator="\n")
+    writer.writeheader()
+    for entry in found:
+        cells = asdict(entry).items()
+        writer.writerow({name: safe_cell(cell) if isinstance(cell, str) else cell for name, cell in cells})
+    return stream.getvalue()
+
+
+@dataclass(frozen=True)
+class ListedLink:
+    """One link of one sentence, and whether a head finds it; the rule's answer beside it."""
+
+    item: AnnotatedText
+    link: Link
+    half: int  # of the file's sentences: the best head is chosen on half 0 and told on half 1
+    hit: bool
+    by_rule: bool
+
+
+def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
+    """Return every link that was counted, with the answer of one head and of a rule (probing/statistics.py)."""
+    hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
+    found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
+    return [
+        ListedLink(corpus.items[item], corpus.items[item].links[at], item % HALVES, hit, right)
+        for (item, at), hit, right in found
+    ]
+
+
+FEWEST = 20  # links of a relation, both halves together
+Head = tuple[int, int]  # layer, head
+
+
+def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head, RelationRow]:
+    """For each head that beats a rule on one half, the relation it does so most clearly in, as told by the other half.
+
+    The tests of the other half are corrected for all these heads, so ``RelationRow.more`` says which names may be
+    believed. Several sets of sentences may stand side by side, as long as their heads are the same model's.
+    """
+    best: dict[Head, tuple[float, float, RelationRow]] = {}
+    for tally, corpus in scored:
+        for relation in tally.relations():
+            for place, (doubt, margin, told) in _heads_above_rule(tally, corpus, relation).items():
+                mine = (doubt, -margin)
+                if place not in best or mine < best[place][:2]:
+                    best[place] = (*mine, told)
+    heads = sorted(best)
+    return dict(zip(heads, correct_together([best[head][2] for head in heads]), strict=True))
+
+
+def _heads_above_rule(
+    tally: HitCounts, corpus: AnnotatedCorpus, relation: str
+) -> dict[Head, tuple[float, float, RelationRow]]:
+    """Return the heads that find more than the rule on half 0: p, by how many links, and their row on half 1."""
+    first, second = tally.counts_of(relation, 0), tally.counts_of(relation, 1)
+    if first is None or second is None or first.n + second.n < FEWEST or relation in (ALL, *UNCOUNTED):
+        return {}
+    best = rule(first, corpus, first)
+    choosing, telling = p_values(first, best, corpus), p_values(second, rule(first, corpus, second), corpus)
+    margins = first.hits_by_head[: len(corpus.directions)] - statistics.count_found(
+        first.cues, best, candidates(corpus)
+    )
+    found = {}
+    for layer, head in np.ndindex(*margins.shape[1:]):
+        direction = int(np.where(margins > 0, choosing, 2)[:, layer, head].argmin())
+        place: Place = (direction, layer, head)
+        if margins[place] > 0:
+            told = row(second, first, corpus, relation, place, telling)
+            found[layer, head] = (float(choosing[place]), float(margins[place]), told)
+    return found
+
+
+def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | None, random: HitCounts | None) -> str:
+    """The best head of each relation, chosen on one part of the data and reported on another; what was left out."""
+    where = "the split file" if chooser else "every other text"
+    there = "the file" if chooser else "the rest"
+    lines = [
+        f"Best head of each relation, chosen on {where}, reported on {there}; accuracy in percent, 95 % interval.",
+        f"More, less: a two-sided paired test by sentence, corrected for these relations by Holm's method,"
+        f" {100 * LEVEL:.0f} %. Last: how many heads find more than the rule on all texts, corrected for all heads.",
+    ]
+    found = [held_out_best(state.tally, corpus, relation, chooser) for relation in state.tally.relations()]
+    enough = [row for row in found if row is not None and row.n >= FEWEST]
+    if not enough:
+        lines[1:] = [
+            f"No table: no relation has {FEWEST} links in both halves. Give more sentences, or read the rows in a file:"
+            " --json or --csv."
+            if chooser is None
+            else f"No table: no relation has {FEWEST} links in the file and some in the split file. Give more"
+            " sentences, or read the rows in a file: --json or --csv."
+        ]
+    for row in correct_together(enough):
+        many = _describe_heads_above(state.tally, corpus, row.relation, chooser)
+        beside = f"{row.baseline_name} {row.baseline:.1f}"
+        if row.chance is not None:
+            beside += f", chance {row.chance:.1f}"
+        twin = held_out_best(random, corpus, row.relation) if random else None
+        if random is not None and twin is not None:
+            beside += f", random weights {twin.accuracy:.1f}"
+            many += f", with random weights {_describe_heads_above(random, corpus, row.relation)}"
+        lines.append(_line(row, beside, many))
+    lines += _left_out(corpus, state)
+    return "\n".join(lines)
+
+
+def _line(row: RelationRow, beside: str, many: str) -> str:
+    return (
+        f"  {row.relation:12} {row.layer}-{row.head:<3} {row.accuracy:5.1f} [{row.low:.1f}, {row.high:.1f}]"
+        f"  n = {row.n:<6,} {row.verdict} than {beside}  ({row.direction}); {many}"
+    )
+
+
+def _describe_heads_above(
+    tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
+) -> str:
+    """How many heads find more than the rule, in words."""
+    found = of_relation(tally, corpus, relation, chooser)
+    return f"{sum(row.more for row in found)} of {len(found)} heads"
+
+
+def _left_out(corpus: AnnotatedCorpus, state: ScoringState) -> list[str]:
+    lines = []
+    if corpus.left_out:
+        lines.append(f"{corpus.left_out:,} rows ask nothing and were left out.")
+    if state.skipped:
+        lines.append(f"{state.skipped:,} texts could not be read by the model.")
+    if state.tally.unread:
+        lines.append(f"{state.tally.unread:,} links in texts or words that were not read count nowhere.")
+    return lines

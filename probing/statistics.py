@@ -1,0 +1,310 @@
+"""Baselines, confidence intervals and paired tests for scores of heads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import ceil, comb, exp, lgamma, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from attention.annotations import AnnotatedText, Link
+from attention.mask import FloatArray
+from i18n import gettext_lazy
+
+Numbers = npt.NDArray[np.float64]
+Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
+
+DRAWS = 3  # random changes for each place at least
+ROW_DRAWS = 39  # random changes of a row at least, so that one more is beyond USUAL of them in 1 of 20 cases
+USUAL = 0.95  # share of random changes that a place must exceed to be marked
+MOVED = 1e-6  # the smallest change that is not rounding
+
+
+def wilson(hits: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share, in percent: Wilson's, which stays within 0 and 100 and is honest for few.
+
+    E. B. Wilson, 1927, doi:10.2307/2276774.
+
+    >>> [round(end, 1) for end in wilson(8, 10)]
+    [49.0, 94.3]
+    """
+    if n < 1:
+        return 0.0, 100.0
+    share = hits / n
+    middle = share + Z**2 / (2 * n)
+    reach = Z * sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    low, high = ((middle + sign * reach) / (1 + Z**2 / n) for sign in (-1, 1))
+    return 100 * low if hits else 0.0, 100 * high if hits < n else 100.0
+
+
+def draws(width: int) -> int:
+    """Return how many random changes each place of a row of ``width`` places gets.
+
+    >>> draws(12), draws(4), draws(60)
+    (4, 10, 3)
+    """
+    return max(DRAWS, ceil(ROW_DRAWS / width))
+
+
+def bands(drawn: FloatArray) -> FloatArray:
+    """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
+    return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
+
+
+def by_luck(drawn: FloatArray, width: int) -> tuple[float, int, int]:
+    """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
+    return count_beyond_bars([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
+
+
+def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
+    return [row[np.isfinite(row) & (np.abs(row) > MOVED)] for row in drawn]
+
+
+def bar(draws: Numbers, share: float) -> float:
+    """Return the value that one more draw exceeds with a probability of at most 1 - ``share``; NaN for too few draws.
+
+    It is the ⌈share · (n + 1)⌉th smallest of n draws, which needs no assumption but that all are alike.
+
+    >>> bar(np.arange(39.0), 0.95), bar(np.arange(18.0), 0.95)
+    (37.0, nan)
+    """
+    rank = _rank(len(draws), share)
+    return float(np.sort(draws)[rank - 1]) if rank <= len(draws) else np.nan
+
+
+def count_beyond_bars(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
+    """Return how many new draws are beyond their row's bar by luck: the mean, and the ends of a 95 % range.
+
+    ``rows`` are (new draws, draws that the bar is made from); rows with too few draws have no bar. The number in a row
+    is beta-binomial, since the bar is itself drawn.
+
+    >>> [round(number, 2) for number in count_beyond_bars([(12, 48)] * 6, 0.95)]
+    [2.94, 0, 7]
+    """
+    chances = np.ones(1)
+    for places, draws in rows:
+        rank = _rank(draws, share)
+        if rank <= draws:
+            chances = np.convolve(chances, _beta_binomial(places, draws + 1 - rank, rank))
+    below = np.cumsum(chances)
+    mean = float(chances @ np.arange(len(chances)))
+    return mean, int(np.searchsorted(below, 0.025)), int(np.searchsorted(below, 0.975))
+
+
+def _beta_binomial(n: int, a: int, b: int) -> Numbers:
+    """Return the beta-binomial probabilities of 0 to n.
+
+    >>> _beta_binomial(1, 1, 3).round(2).tolist()
+    [0.75, 0.25]
+    """
+
+    def beta(one: int, other: int) -> float:
+        return lgamma(one) + lgamma(other) - lgamma(one + other)
+
+    return np.array([comb(n, k) * exp(beta(k + a, n - k + b) - beta(a, b)) for k in range(n + 1)])
+
+
+def _rank(draws: int, share: float) -> int:
+    return ceil(share * (draws + 1) - 1e-9)
+
+
+LEVEL = 0.05  # probability of any "more" or "less" by luck among all tests that are corrected together
+LEAST_P = 1e-12  # smaller ones are rounding
+MOST_POINTS = 2**18  # totals times tests whose probabilities are computed at a time
+Integers = npt.NDArray[np.int64]
+
+
+def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
+    """Sums of what belongs to one sentence, (sentence, test); ``differences`` is (link, test), -1, 0 or 1.
+
+    >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
+    [[1], [0]]
+    """
+    order = np.argsort(sentences, kind="stable")
+    names, starts = np.unique(sentences[order], return_index=True)
+    sums = np.zeros((len(names), differences.shape[1]), np.int64)
+    for test in range(differences.shape[1] if len(names) else 0):  # all at once they would be widened to eight bytes
+        sums[:, test] = np.add.reduceat(differences[order, test], starts, dtype=np.int64)
+    return sums
+
+
+def sign_flips(sums: Integers) -> Numbers:
+    """Return how likely so large a total is if every sentence's sum could as well have had the other sign, (test,).
+
+    ``sums`` is (sentence, test). The probability is the share of all flips whose total is at least the total seen.
+
+    >>> sign_flips(np.array([[1], [1], [1]])).round(3).tolist()  # one flip of eight is as large
+    [0.125]
+    >>> sign_flips(np.array([[2, 0], [-1, 0]])).round(3).tolist()  # 2-1 and 2+1 of ±2±1; nothing differs
+    [0.5, 1.0]
+    """
+    return _tails(sums)[0]
+
+
+def _tails(sums: Integers) -> tuple[Numbers, Numbers]:
+    """Return the shares of all flips whose total is at least, and at most, the total seen, each (test,).
+
+    Some tests are computed at a time, so that the memory does not grow with their number.
+    """
+    above, below = np.ones(sums.shape[1]), np.ones(sums.shape[1])
+    points = int(np.abs(sums).sum(axis=0).max(initial=0)) + 1
+    step = max(1, MOST_POINTS // points)
+    for first in range(0, sums.shape[1], step):
+        some = slice(first, first + step)
+        above[some], below[some] = _tails_of_block(sums[:, some])
+    return above, below
+
+
+def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
+    """Return the same of a few tests.
+
+    The distribution is the product of the sentences' characteristic functions, cos(size · angle), read back by a
+    Fourier transform.
+    """
+    sizes = np.abs(sums)
+    reach = sizes.sum(axis=0)  # (test,)
+    points = int(reach.max(initial=0)) + 1
+    angles = np.pi * np.arange(points) / points
+    values = np.arange(1, int(sizes.max(initial=0)) + 1)
+    times = np.array([(sizes == value).sum(axis=0) for value in values], np.float64).reshape(len(values), len(reach))
+    cosines = np.cos(angles[:, None] * values)  # (angle, size)
+    whole = np.exp(np.log(np.maximum(np.abs(cosines), 1e-300)) @ times)
+    signed = np.where(((cosines < 0) @ times) % 2 > 0, -whole, whole)  # (angle, test)
+    # A total is 2k - reach, where k is the sum of the sizes whose sign is +; k = 0 … reach.
+    chances = np.fft.fft(signed * np.exp(1j * angles[:, None] * reach), axis=0).real / points
+    totals, seen = 2 * np.arange(points)[:, None] - reach, sums.sum(axis=0)
+    possible = totals <= reach
+
+    def share(counted: npt.NDArray[np.bool_]) -> Numbers:
+        found: Numbers = np.clip((chances * (counted & possible)).sum(axis=0), LEAST_P, 1)
+        return found
+
+    return share(totals >= seen), share(totals <= seen)
+
+
+def two_sided(above: Numbers, below: Numbers) -> Numbers:
+    """Return two-sided p: twice the smaller of the probabilities of a value as large and of a value as small.
+
+    >>> two_sided(np.array([0.01, 0.6]), np.array([1.0, 0.6])).tolist()
+    [0.02, 1.0]
+    """
+    both: Numbers = np.minimum(2 * np.minimum(above, below), 1)
+    return both
+
+
+def sign_flip_test(sums: Integers) -> Numbers:
+    """Return the two-sided p of each test's total, (test,); ``sums`` is (sentence, test).
+
+    >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
+    [0.25, 0.25]
+    """
+    return two_sided(*_tails(sums))
+
+
+def holm(chances: Numbers) -> Numbers:
+    """Each of many tests' p, corrected for all of them: the smallest times their number, the next times one less, ….
+
+    >>> holm(np.array([[0.01, 0.5], [0.02, 0.04]])).tolist()
+    [[0.04, 0.5], [0.06, 0.08]]
+    """
+    flat = chances.ravel()
+    order = np.argsort(flat, kind="stable")
+    raised = np.maximum.accumulate(flat[order] * np.arange(len(flat), 0, -1))
+    result = np.empty_like(flat)
+    result[order] = np.minimum(raised, 1)
+    return result.reshape(chances.shape)
+
+
+def verdict(p: float, difference: float) -> str:
+    """Return the result of a two-sided test, corrected: "more", "less", or "not clearly more".
+
+    >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
+    ('more', 'not clearly more', 'less')
+    """
+    if p > LEVEL:
+        return gettext_lazy("not clearly more")
+    return gettext_lazy("more") if difference > 0 else gettext_lazy("less")
+
+
+GUESS, NEAREST, FIRST, SUBJECT = 0, 1, 2, 4  # among candidates; a link's cue is the sum of the rules that find it
+RULES = {
+    GUESS: gettext_lazy("a guess between the two"),
+    NEAREST: gettext_lazy("nearest candidate"),
+    FIRST: gettext_lazy("first candidate"),
+    SUBJECT: gettext_lazy("candidate nearest to its sentence's beginning"),
+}
+CHANCE = 0.5  # of a guess: every format with candidates has two
+ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # of sentences
+
+
+def cue(item: AnnotatedText, link: Link) -> int:
+    """Return what a rule needs to find the link: the target's distance in units, or the sum of the rules that find it.
+
+    Distances to candidates are between first characters. A target that ties with another candidate is not found.
+    """
+    if link.others is None:
+        return link.target - link.source
+    start = item.units[link.source][0]
+    places = [item.units[unit][0] for unit in (link.target, *link.others)]
+    orders = {
+        NEAREST: [abs(place - start) for place in places],
+        FIRST: places,
+        SUBJECT: [len(item.text[_beginning(item.text, place) : place].split()) for place in places],
+    }
+    return sum(rule for rule, order in orders.items() if order[0] < min(order[1:]))
+
+
+def _beginning(text: str, place: int) -> int:
+    """Return the character at which the sentence around ``place`` begins.
+
+    >>> _beginning("It rains. The cat sleeps.", 14)
+    10
+    """
+    return max((match.end() for match in ENDS.finditer(text, 0, place)), default=0)
+
+
+def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
+    """Return how many links a rule finds, of how often each cue occurs; of a guess, the mean.
+
+    >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
+    (3, 3.0)
+    """
+    if not candidates:
+        return cues.get(rule, 0)
+    if rule == GUESS:
+        return CHANCE * sum(cues.values())
+    return sum(times for cue, times in cues.items() if cue & rule)
+
+
+def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
+    """Return the rule that finds most of ``cues``; of equal distances the shorter.
+
+    Among candidates, of equal rules the rule that finds more of what is ``reported``, and a guess if that is more.
+
+    >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
+    1
+    >>> best({1: 3, 2: 3}, {1: 4, 2: 6}, candidates=True), best({1: 4, 2: 3}, {1: 4, 2: 6}, candidates=True)
+    (2, 0)
+    """
+    if not candidates:
+        return max(cues, key=lambda cue: (cues[cue], -abs(cue), cue))
+    order = (NEAREST, FIRST, SUBJECT, GUESS)
+    chosen = max(order, key=lambda rule: [count_found(each, rule, candidates) for each in (cues, reported)])
+    return max((chosen, GUESS), key=lambda rule: count_found(reported, rule, candidates))
+
+
+def name(rule: int, candidates: bool) -> str:
+    """Return the rule in words.
+
+    >>> name(-1, candidates=False), name(3, candidates=False)
+    ('always the word before', 'always 3 words on')
+    """
+    if candidates:
+        return RULES[rule]
+    near = {-1: gettext_lazy("always the word before"), 1: gettext_lazy("always the next word")}
+    if rule in near:
+        return near[rule]
+    words = abs(rule)
+    return gettext_lazy("always {n} words on", n=words) if rule > 0 else gettext_lazy("always {n} words back", n=words)

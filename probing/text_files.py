@@ -1,0 +1,428 @@
+"""Text from files: UTF-8 or a guessed encoding, Parquet, and the kind of a file that is not text."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import re
+import unicodedata
+import zipfile
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from i18n import gettext_lazy
+from inference.errors import UserError
+
+LEAST_FOR_STATISTICS, SAMPLED = 100, 50_000  # bytes that charset-normalizer needs; bytes that are looked at
+FEW = 3  # damaged characters, below which only cp1252 is considered
+VARIED = 8  # different bytes beyond ASCII, below which the statistics of a language decide last
+MOST_ODD = 0.1  # share of characters beyond ASCII that may look wrong
+MOST_ACCENTS = 0.15  # share of bytes beyond ASCII in Western European texts
+LEAST_CONTROLS = 0.1  # share of control characters in UTF-16 that is also valid UTF-8
+SINGLE_BYTE = ("cp1252", "mac_roman", "cp1250", "iso8859_2", "cp850", "cp1251", "koi8_r", "mac_cyrillic", "cp866",
+               "iso8859_5", "cp1253", "cp1255")  # fmt: skip
+WIDE = ("utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
+OPENING, CLOSING, BETWEEN = "“‘„‚«‹¿¡£€§", "”’“»›…™®©°ºª¹²³", "’‘–—\xad·"  # beside a letter on which side
+EAST_ASIAN = "\u2e80"  # the first of these characters
+DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue000", "\uf8ff")  # first and last
+
+
+def guess(content: bytes) -> str | None:
+    """Return the likeliest encoding of bytes; None if they are UTF-8 with errors, or not text.
+
+    >>> guess("Un café noir.".encode("latin-1")), guess("Schön für die Straße".encode("mac_roman"))
+    ('cp1252', 'mac_roman')
+    """
+    if b"\0" in content:
+        return _guess_wide_encoding(content)
+    replaced = content.decode("utf-8", "replace")
+    wrong = replaced.count("\ufffd")
+    right = len(re.findall("[^\0-\x7f\ufffd]", replaced))
+    if right >= wrong:
+        return None
+    sample = b"".join(re.findall(rb"[^\n]*[\x80-\xff][^\n]*\n?", content))[:SAMPLED]
+    statistical = _statistical_guess(sample) if wrong >= FEW else None
+    candidates = SINGLE_BYTE if wrong >= FEW else SINGLE_BYTE[:1]
+    if statistical is not None:
+        varied = len(set(re.findall(rb"[\x80-\xff]", sample))) >= VARIED
+        candidates = (statistical, *candidates) if varied else (*candidates, statistical)
+    shares = {coding: share for coding in candidates if (share := _odd_shares(sample, coding)) is not None}
+    best = min(shares, key=lambda coding: shares[coding], default=None)  # the first of equals
+    if best is not None and shares[best][0] > MOST_ODD:
+        accents = len(re.findall(rb"[\x80-\xff]", content))
+        best = "cp1252" if wrong >= FEW and accents < MOST_ACCENTS * len(content) else None
+    if b"\xff" in content and best == "cp1252":
+        return None
+    if best == "cp1252" and not fits(content, best):
+        return "latin_1"  # which has a character for all bytes
+    return best if best is not None and fits(content, best) else None
+
+
+def _guess_wide_encoding(content: bytes) -> str | None:
+    """Return UTF-16 or UTF-32 if bytes without a mark are text in it, the byte order with most ASCII characters."""
+    if fits(content, "utf-8"):
+        controls = len(re.findall(rb"[\0-\x08\x0e-\x1f]", content))
+        if controls < LEAST_CONTROLS * len(content):
+            return None
+    found: dict[str, int] = {}
+    for coding in WIDE:
+        if fits(content, coding):
+            text = content.decode(coding)
+            kinds = {unicodedata.category(letter) for letter in set(text) - set("\t\n\r\x1a")}
+            if re.search("[\r\n]", text) and not kinds & {"Cc", "Cn", "Co", "Cs"}:
+                found[coding] = len(re.findall("[\t\n\r -~]", text))
+    return max(found, key=lambda coding: found[coding], default=None)
+
+
+def _statistical_guess(sample: bytes) -> str | None:
+    """Return the encoding that charset-normalizer finds if it recognises a language of another script than Latin."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample).best() if len(sample) >= LEAST_FOR_STATISTICS else None
+    if best is None or best.language == "Unknown":
+        return None
+    scripts = [_script(letter) for letter in str(best) if letter > "\x7f" and letter.isalpha()]
+    return best.encoding if 2 * scripts.count("LATIN") < len(scripts) else None
+
+
+def fits(content: bytes, coding: str) -> bool:
+    """Return whether an encoding has a character for all bytes."""
+    try:
+        content.decode(coding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _odd_shares(sample: bytes, coding: str) -> tuple[float, float] | None:
+    """Return the shares of characters beyond ASCII that look wrong, and that are accented Latin letters in a row."""
+    text = sample.decode(coding, "replace")
+    padded = f" {text} "
+    odd = [_is_odd(*padded[at : at + 3]) for at, letter in enumerate(text) if letter > "\x7f"]
+    row = sum(map(len, re.findall("[\xc0-\u024f]{3,}", text)))
+    return (round(sum(odd) / len(odd), 2), round(row / len(odd), 1)) if odd else None
+
+
+def _is_odd(before: str, letter: str, after: str) -> bool:
+    """Return whether a character looks wrong between its neighbours.
+
+    >>> _is_odd("f", "é", " "), _is_odd("f", "Ž", " "), _is_odd("n", "¿", "o"), _is_odd("h", "д", "t")
+    (False, True, True, True)
+    """
+    if letter >= EAST_ASIAN or DRAWN[0] <= letter <= DRAWN[1]:
+        return letter == "\ufffd" or any(low <= letter <= high for low, high in (DRAWN, HALF_WIDTH, PRIVATE))
+    if unicodedata.category(letter) in ("Lu", "Ll", "Lt", "Lm", "Lo") and letter not in CLOSING:
+        neighbours = [other for other in (before, after) if other.isalpha()]
+        if not neighbours:
+            return before.isdigit() or after.isdigit()
+        return (letter.isupper() and before.islower()) or any(_script(letter) != _script(n) for n in neighbours)
+    if letter == "\xa0":
+        return before.isspace() or after.isspace()
+    left = before.isalpha() and letter not in CLOSING + BETWEEN
+    right = after.isalpha() and letter not in OPENING + BETWEEN
+    return left or right or unicodedata.category(letter) == "Cc"
+
+
+def _script(letter: str) -> str:
+    """Return the script of a letter by the first word of its name, such as LATIN."""
+    return unicodedata.name(letter, "NONE").split()[0]
+
+
+START = b"PAR1\x15"  # and the first byte of a structure, unlike a word in a table
+MOST_BYTES = 500_000_000  # of a table when it is unpacked
+BATCH = 10_000  # rows that are unpacked at a time
+
+
+def json_lines(content: bytes) -> str:
+    """Return the rows of a Parquet file as JSON Lines; raise Refusal if it is damaged or too large.
+
+    Numbers that stand for names of classes become these names, if the file lists them as Hugging Face's do. Columns of
+    bytes, such as pictures, are left out.
+    """
+    import pyarrow as pa  # 0.3 s, for Parquet files only
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        size = sum(file.metadata.row_group(at).total_byte_size for at in range(file.metadata.num_row_groups))
+        if size > MOST_BYTES:
+            raise UserError(
+                gettext_lazy(
+                    "The Parquet file has {size:,.0f} MB when unpacked; at most {most:,.0f} are read. Bring a part"
+                    " of it.",
+                    size=size / 1e6,
+                    most=MOST_BYTES / 1e6,
+                )
+            )
+        columns = [field.name for field in file.schema_arrow if not _holds_bytes(field.type)]
+        names = _class_names(file.schema_arrow.metadata or {})
+        rows = (row for batch in file.iter_batches(BATCH, columns=columns) for row in batch.to_pylist())
+        return "".join(
+            json.dumps(
+                {key: _decode_labels(value, names.get(key, ())) for key, value in row.items()},
+                ensure_ascii=False,
+                default=str,
+            )
+            + "\n"
+            for row in rows
+        )
+    except UserError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise UserError(
+            gettext_lazy("The file is a Parquet file that cannot be read: it is damaged or encrypted. Save it as CSV.")
+        ) from error
+
+
+def _holds_bytes(kind: Any) -> bool:
+    """Return whether a column has bytes in it, on its own or inside a structure."""
+    if any(kind.field(at).name and _holds_bytes(kind.field(at).type) for at in range(kind.num_fields)):
+        return True
+    return "binary" in str(kind)
+
+
+def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
+    """Return the names of the classes of each column for which Hugging Face's metadata lists them."""
+    found: dict[str, Sequence[str]] = {}
+    try:
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        for column, feature in features.items():
+            inner = feature.get("feature", feature)
+            names = inner.get("names", ())
+            if inner.get("_type") == "ClassLabel" and all(isinstance(name, str) for name in names):
+                found[column] = names
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
+        return {}
+    return found
+
+
+def _decode_labels(value: Any, names: Sequence[str]) -> Any:
+    """Return the name that a number stands for, or each number of a list; other values as they are."""
+    if isinstance(value, list):
+        return [_decode_labels(entry, names) for entry in value]
+    return names[value] if type(value) is int and 0 <= value < len(names) else value
+
+
+NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
+READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
+MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
+EXCEL_SEPARATOR = re.compile(r"\A\"?sep=[,;|\t]\"?\n", re.IGNORECASE)
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+UNPACK = gettext_lazy("Unpack it and choose the file inside.")
+SAVE = gettext_lazy("Save the texts as CSV in UTF-8.")
+TABLE = gettext_lazy("Save it as CSV, for instance with pandas.")
+KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, the fix
+    (b"\x1f\x8b", gettext_lazy("a gzip archive"), UNPACK),
+    (b"BZh91AY&SY", gettext_lazy("a bzip2 archive"), UNPACK),
+    (b"\xfd7zXZ\0", gettext_lazy("an xz archive"), UNPACK),
+    (b"\x28\xb5\x2f\xfd", gettext_lazy("a Zstandard archive"), UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", gettext_lazy("a 7z archive"), UNPACK),
+    (b"Rar!\x1a\x07", gettext_lazy("a RAR archive"), UNPACK),
+    (START, gettext_lazy("a Parquet file"), TABLE),
+    (b"ARROW1\0", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"FEA1", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"\xff\xff\xff\xff", gettext_lazy("an Arrow or Feather file"), TABLE),
+    (b"SQLite format 3\0", gettext_lazy("an SQLite database"), TABLE),
+    (b"\x89HDF\r\n\x1a\n", gettext_lazy("an HDF5 file"), TABLE),
+    (b"\x93NUMPY", gettext_lazy("a NumPy array"), TABLE),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", gettext_lazy("an old Office file (XLS or DOC)"), SAVE),
+    (b"%PDF-", gettext_lazy("a PDF document"), SAVE),
+    (b"{\\rtf", gettext_lazy("an RTF document"), SAVE),
+    (b"\x89PNG", gettext_lazy("a picture"), SAVE),
+    (b"\xff\xd8\xff", gettext_lazy("a picture"), SAVE),
+    (b"GIF87a", gettext_lazy("a picture"), SAVE),
+    (b"GIF89a", gettext_lazy("a picture"), SAVE),
+    (b"<!DOCTYPE html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
+    (b"<html", gettext_lazy("a web page"), gettext_lazy("Download the raw file.")),
+    (b"<?xml", gettext_lazy("an XML file"), SAVE),
+    (
+        b"version https://git-lfs",
+        gettext_lazy("a Git LFS pointer"),
+        gettext_lazy("Fetch the file itself with git lfs pull."),
+    ),
+)
+IN_ZIP = (  # a file inside, the kind, the fix
+    ("xl/workbook.xml", gettext_lazy("an Excel workbook"), gettext_lazy("Save the sheet as CSV in UTF-8.")),
+    ("word/document.xml", gettext_lazy("a DOCX document"), SAVE),
+    ("ppt/presentation.xml", gettext_lazy("a PowerPoint file"), SAVE),
+    ("content.xml", gettext_lazy("an OpenDocument file"), SAVE),
+)
+
+
+def decode_text(content: bytes) -> str:
+    """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
+
+    >>> decode_text(b"\\xef\\xbb\\xbfIl fait froid."), decode_text("déjà".encode("utf-16"))
+    ('Il fait froid.', 'déjà')
+    """
+    _refuse_kind(content)
+    coding = next((name for mark, name in MARKS if content.startswith(mark)), "utf-8")
+    try:
+        return content.decode(coding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UserError(gettext_lazy("Line {line} is not UTF-8 text. Save the file as UTF-8.", line=line)) from error
+
+
+def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
+    """Return the text of a table and the encoding that was guessed for it, "" if none was; raise Refusal.
+
+    A Parquet file is read as JSON Lines. Line ends become "\\n"; an end-of-file mark (U+001A) and Excel's line
+    "sep=;" are left out. A file in ``encoding`` is not guessed.
+
+    >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
+    ("L'été à Paris est très chaud.", 'cp1252')
+    """
+    if content.startswith(START):
+        return json_lines(content), ""
+    guessed = ""
+    if encoding:
+        text = _in_encoding(content, encoding)
+    elif guessed := guessed_encoding(content):
+        text = content.decode(guessed)
+    else:
+        text = decode_text(content)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").rstrip("\x1a")
+    refuse_zero_bytes(text)
+    return EXCEL_SEPARATOR.sub("\n", text, count=1), guessed
+
+
+def refuse_zero_bytes(text: str) -> None:
+    """Raise Refusal if a file's text contains zero bytes, as binary files do."""
+    if "\0" in text:
+        raise UserError(
+            gettext_lazy("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
+        )
+
+
+def guessed_encoding(content: bytes) -> str:
+    """Return the encoding that is guessed for a file of text; "" if it is UTF-8, Parquet, or no text that is known.
+
+    >>> guessed_encoding("déjà".encode()), guessed_encoding("déjà vu".encode("latin-1"))
+    ('', 'cp1252')
+    """
+    return "" if needs_no_guess(content) else guess(content) or ""
+
+
+def needs_no_guess(content: bytes) -> bool:
+    """Return whether no encoding has to be guessed: a file is Unicode, Parquet, or not text."""
+    if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
+        return True
+    return b"\0" not in content and fits(content, "utf-8")
+
+
+def first_damage(content: bytes) -> int:
+    """Return the place of the first byte that is not UTF-8 text, or is zero; the length if there is none.
+
+    >>> first_damage(b"ab\\xe9c"), first_damage(b"ab\\0"), first_damage(b"ab")
+    (2, 2, 2)
+    """
+    end = content.find(b"\0") if b"\0" in content else len(content)
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        return min(error.start, end)
+    return end
+
+
+def guess_message(name: str, encoding: str) -> str:
+    """Return the sentence that states an encoding that was guessed for a file."""
+    return gettext_lazy(
+        "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
+        name=name,
+        encoding=encoding,
+    )
+
+
+def _in_encoding(content: bytes, encoding: str) -> str:
+    """Return a file's text in the named encoding; raise Refusal if there is none of this name or it does not fit."""
+    _refuse_kind(content)
+    coding = _python_name(encoding)
+    if coding is None:
+        raise UserError(
+            gettext_lazy(
+                "“{encoding}” is not a known encoding. Examples are utf-8, cp1252, latin-1, mac-roman and gb18030.",
+                encoding=encoding[:40],
+            )
+        )
+    try:
+        return content.decode(coding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UserError(
+            gettext_lazy("Line {line} is not {encoding} text. Name another encoding.", line=line, encoding=encoding)
+        ) from error
+
+
+def _python_name(encoding: str) -> str | None:
+    """Return Python's name of an encoding of text files; None if there is none of this name.
+
+    >>> _python_name("Latin-1"), _python_name("utf-16"), _python_name("rot13"), _python_name("none")
+    ('iso8859-1', 'utf-16', None, None)
+    """
+    try:
+        "a".encode(encoding)
+        found = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        return None
+    return None if found.replace("_", "-") in NOT_FOR_FILES else found
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise Refusal if a path is a folder, such as a data set, with files in it to give instead."""
+    if not path.is_dir():
+        return
+    paths = sorted(islice(path.rglob("*"), MOST_LISTED))
+    readable = [str(file.relative_to(path)) for file in paths if file.suffix.lower() in READABLE and file.is_file()]
+    if readable:
+        fix = gettext_lazy("Give a file in it, such as {files}.", files=", ".join(readable[:SHOWN]))
+    elif any(file.suffix == ".arrow" for file in paths):
+        fix = gettext_lazy("It holds a data set in Arrow format. Save it with to_parquet and give that file.")
+    else:
+        fix = gettext_lazy("Give a file, such as CSV, JSON Lines or Parquet.")
+    raise UserError(gettext_lazy("{path} is a folder. {fix}", path=path, fix=fix))
+
+
+def _refuse_kind(content: bytes) -> None:
+    """Raise Refusal if the first bytes are those of a known kind of file that is not text."""
+    if (found := _detect_kind(content)) is not None:
+        kind, fix = found
+        raise UserError(gettext_lazy("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
+
+
+def _detect_kind(content: bytes) -> tuple[str, str] | None:
+    """Return the kind of a file that is not text, and the fix; None for any other."""
+    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _in_zip(content)
+    if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
+        return gettext_lazy("a Python pickle, which is never opened here"), TABLE
+    if content[257:262] == b"ustar":
+        return gettext_lazy("a tar archive"), UNPACK
+    start = content.removeprefix(codecs.BOM_UTF8)[:64].lstrip()
+    return next(
+        (
+            (kind, fix)
+            for first, kind, fix in KINDS
+            if start.startswith(first) or (first[:1] == b"<" and start.lower().startswith(first.lower()))
+        ),
+        None,
+    )
+
+
+def _in_zip(content: bytes) -> tuple[str, str]:
+    """Return the kind of a file that is a zip archive, and the fix."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = set(archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        names = set()
+    return next(((kind, fix) for name, kind, fix in IN_ZIP if name in names), (gettext_lazy("a zip archive"), UNPACK))

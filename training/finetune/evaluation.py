@@ -1,0 +1,253 @@
+"""Predictions of a fine-tuned model, their scores, and a TF-IDF baseline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+from sklearn.pipeline import Pipeline, make_pipeline
+from torch import Tensor
+from torch.nn import functional
+
+from probing.labelled.evaluation import score
+from probing.labelled.labeled_texts import OUTSIDE, LabeledText
+from training.finetune.data import GOES_ON, NOTHING, UNREAD, Encoded, FinetuneBatch, batch
+from training.loop import Precision
+from training.translation.data import Texts
+
+AT_ONCE = 64  # texts in one pass
+TOKENS_AT_ONCE = 1024  # of a pass, padded: larger passes are not faster and take more memory
+
+Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # of one text: its words' tags, and how sure each is
+
+
+@dataclass(frozen=True)
+class LabelShares:
+    """Every text's shares in the order of the texts, and the mean loss in nats.
+
+    A text's shares are (answer, label), each row a probability distribution; there is one answer for a text with a
+    class, and of a text with tags one for each word that has a piece of its own.
+    """
+
+    shares: list[NDArray[np.float32]]
+    loss: float
+
+
+def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
+    """What a model makes of a batch: (row, label) of texts, (row, position, label) of words."""
+    given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
+    found: Tensor = model(
+        **{name: _to_device(array, device) for name, array in given.items() if array is not None}
+    ).logits
+    return found
+
+
+def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
+    """Mean cross-entropy of a batch in nats, over its texts or over its words."""
+    labels = _to_device(read.labels, found.device)
+    total = functional.cross_entropy(
+        found.float().flatten(0, -2), labels.flatten(), ignore_index=NOTHING, reduction="sum"
+    )
+    return total / max(1, read.label_count)
+
+
+@torch.no_grad()
+def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
+    """What a model says about every text; it is left as it was found, learning or not."""
+    learning = model.training
+    model.eval()
+    shares: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
+    losses, asked = 0.0, 0
+    for some in batch_by_length(rows.pieces.lengths):
+        read = batch(rows, some, padding)
+        with where.autocast():
+            found = logits(model, read, where.device)
+        losses += float(loss(found, read)) * read.label_count
+        asked += read.label_count
+        told = found.float().softmax(-1).cpu().numpy()
+        for at, row in enumerate(some):
+            shares[row] = told[at][None] if rows.places is None else told[at][_drop_padding(rows.places[row])]
+    model.train(learning)
+    return LabelShares(shares, losses / max(1, asked))
+
+
+def batch_by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the numbers of texts of similar length, short ones first, each pass within the limits if padded.
+
+    >>> [some.tolist() for some in batch_by_length(np.array([600, 3, 700, 500]))]
+    [[1, 3], [0], [2]]
+    """
+    order = np.argsort(lengths, kind="stable")
+    first = 0
+    while first < len(order):
+        longest = lengths[order[first : first + AT_ONCE]]  # ascending, so each is the longest of those before it
+        many = max(1, int((longest * np.arange(1, len(longest) + 1) <= TOKENS_AT_ONCE).sum()))
+        yield order[first : first + many]
+        first += many
+
+
+def classes(said: LabelShares, labels: Sequence[str]) -> list[str]:
+    """The likeliest class of each text."""
+    return [labels[int(shares[0].argmax())] for shares in said.shares]
+
+
+def tags(said: LabelShares, places: Texts, labels: Sequence[str]) -> list[Told]:
+    """The likeliest tag of each word of each text, with its probability.
+
+    A word that begins inside a piece of the word before continues the tag of that word. A word without any piece is
+    outside, with unknown probability, unless the words around it continue a span across it.
+    """
+    return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
+
+
+def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequence[str]) -> Told:
+    """The same of one text.
+
+    >>> shares = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
+    >>> _tags(shares, np.array([1, GOES_ON, 2, -2]), ("O", "B-PER"))
+    (('B-PER', 'I-PER', 'O', 'O'), (0.75, 0.75, 1.0, None))
+    >>> shares = np.array([[0.25, 0.75, 0.0], [0.0, 0.0, 1.0]], np.float32)
+    >>> _tags(shares, np.array([1, -2, 2]), ("O", "B-PER", "I-PER"))[0]
+    ('B-PER', 'I-PER', 'I-PER')
+    """
+    own = iter(zip(shares.argmax(axis=-1), shares.max(axis=-1, initial=0.0), strict=True))
+    said: list[str] = []
+    sure: list[float | None] = []
+    for place in places:
+        if place >= 0:
+            chosen, share = next(own)
+            said.append(labels[int(chosen)])
+            sure.append(float(share))
+        elif place == GOES_ON and said and said[-1] != OUTSIDE:
+            said.append("I-" + said[-1][2:])
+            sure.append(sure[-1])
+        else:
+            said.append(OUTSIDE)
+            sure.append(None)
+    _bridge(said, places)
+    return tuple(said), tuple(sure)
+
+
+def _bridge(said: list[str], places: NDArray[np.int32]) -> None:
+    """Give words without pieces the tag of a span that continues across them, in place."""
+    for at in range(len(said) - 2, 0, -1):
+        after = said[at + 1]
+        if places[at] == UNREAD and after.startswith("I-"):
+            before = next((said[left] for left in range(at - 1, -1, -1) if places[left] != UNREAD), OUTSIDE)
+            if before != OUTSIDE and before[2:] == after[2:]:
+                said[at] = after
+
+
+def _drop_padding(places: NDArray[np.int32]) -> NDArray[np.int32]:
+    return places[places >= 0]
+
+
+def _to_device(array: NDArray[np.int64], device: torch.device) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+
+Scores = dict[str, Any]  # plain values, as a JSON file holds them
+
+
+def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
+    """Of texts: accuracy, macro F1 over the classes that occur, each class, and the confusion matrix (true, said).
+
+    >>> found = score_texts(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
+    >>> found["confusion"], round(found["accuracy"], 3), round(found["macro_f1"], 3)
+    ([[1, 1, 0], [0, 1, 0], [0, 0, 0]], 0.667, 0.667)
+    >>> found["classes"]["b"]
+    {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666, 'support': 1}
+    """
+    columns = precision_recall_fscore_support(true, said, labels=list(labels), zero_division=0.0)
+    each = {
+        label: {"precision": float(p), "recall": float(r), "f1": float(f), "support": int(n)}
+        for label, p, r, f, n in zip(labels, *columns, strict=True)
+    }
+    occur = {*true, *said}
+    return {
+        "accuracy": _mean(one == other for one, other in zip(true, said, strict=True)),
+        "macro_f1": _mean(scored["f1"] for label, scored in each.items() if label in occur),
+        "classes": each,
+        "labels": list(labels),
+        "confusion": confusion_matrix(true, said, labels=list(labels)).tolist(),
+    }
+
+
+def score_tags(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
+    """Of words: spans that match exactly, all kinds together and each, and the confusion of words' kinds (true, said).
+
+    >>> found = score_tags([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
+    >>> found["f1"], found["labels"], found["confusion"]
+    (0.0, ['O', 'PER'], [[1, 0], [1, 1]])
+    """
+    whole, kinds = score(true, said)
+    each = {
+        kind: {"precision": one.precision, "recall": one.recall, "f1": one.f1, "support": one.true}
+        for kind, one in kinds.items()
+    }
+    names = [OUTSIDE, *kinds]
+    words = [[_span_kind(tag) for tags in texts for tag in tags] for texts in (true, said)]
+    return {
+        "precision": whole.precision,
+        "recall": whole.recall,
+        "f1": whole.f1,
+        "macro_f1": _mean(one["f1"] for one in each.values()),
+        "accuracy": _mean(
+            one == other for a, b in zip(true, said, strict=True) for one, other in zip(a, b, strict=True)
+        ),
+        "classes": each,
+        "labels": names,
+        "confusion": confusion_matrix(*words, labels=names).tolist(),
+    }
+
+
+def _span_kind(tag: str) -> str:
+    return tag if tag == OUTSIDE else tag[2:]
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = [float(value) for value in values]
+    return sum(listed) / max(1, len(listed))
+
+
+# Letters of scripts that part no words by spaces: Thai to Khmer, kana, Han.
+UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+LETTER = re.compile(r"\w")
+SAMPLE = 1_000  # texts that tell which way a language is written
+MOST = 200_000  # kinds of features, the most frequent ones
+
+
+def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
+    """Learned from these rows; ``predict`` takes texts.
+
+    >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
+    >>> fit_baseline(rows).predict(["a good one"]).tolist()
+    ['+']
+    """
+    found = make_pipeline(features([row.text for row in rows[:SAMPLE]]), LogisticRegression(C=10.0, max_iter=1_000))
+    found.fit([row.text for row in rows], [row.label for row in rows])
+    return found
+
+
+def features(texts: Sequence[str]) -> Any:
+    """Words and pairs of words; where most letters are of a script without spaces, one to three characters.
+
+    >>> features(["一只猫"]).analyzer, features(["a cat"]).analyzer
+    ('char', 'word')
+    """
+    letters = sum(len(LETTER.findall(text)) for text in texts)
+    characters = 2 * sum(len(UNSPACED.findall(text)) for text in texts) >= letters
+    by: dict[str, Any] = (
+        {"analyzer": "char", "ngram_range": (1, 3)}
+        if characters
+        else {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\w+|[^\w\s]"}
+    )
+    return TfidfVectorizer(sublinear_tf=True, max_features=MOST, **by)

@@ -1,0 +1,405 @@
+"""A fine-tuning run: frozen layers, evaluation on dev rows, best weights, resuming."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_model, save_model
+from torch.nn import ModuleList
+
+from i18n import gettext_lazy
+from inference.building import silence_transformers
+from inference.errors import UserError, as_user_error
+from inference.settings import Settings as Machine
+from probing.labelled.data_checks import fit
+from probing.labelled.labeled_texts import OUTSIDE, Kind, LabeledDataset
+from training import config, curves, loop
+from training.corpus import check_origin
+from training.curves import Metrics
+from training.finetune import model_setup, snapshots
+from training.finetune.data import Encoded, FinetuneBatches, encode_rows, sizes
+from training.finetune.evaluation import (
+    LabelShares,
+    Scores,
+    answers,
+    classes,
+    logits,
+    loss,
+    score_tags,
+    score_texts,
+    tags,
+)
+from training.finetune.model_setup import FinetuneStart, open_model
+from training.finetune.settings import (
+    CHARACTERS,
+    DEV_ROWS,
+    EVALUATIONS,
+    FinetuneSettings,
+    batch,
+    most_steps,
+    plan_steps,
+    rate,
+    schedule,
+)
+from training.finetune.snapshots import Drift, SnapshotRecorder, Snapshots, sample_unseen
+from training.loop import Precision, RunProgress, StepResult, precision
+from training.schedule import optimiser
+
+
+def freeze(model: Any, layers: int, name: str) -> None:
+    """The embeddings and that many layers from below learn nothing; 0 leaves all learning. Raises Refusal.
+
+    What a model is made of is read in its order: all that stands before the end of the last of these layers stays.
+    """
+    if not layers:
+        return
+    stack = _stack(model)
+    if stack is None or layers > len(stack):
+        given = {"name": name, "layers": layers}
+        raise UserError(
+            gettext_lazy(
+                "{name} has layers that cannot be told apart, so {layers} cannot be frozen. Freeze fewer, or none.",
+                **given,
+            )
+            if stack is None
+            else gettext_lazy(
+                "{name} has {n} layers, so {layers} cannot be frozen. Freeze fewer, or none.", n=len(stack), **given
+            )
+        )
+    waiting = {id(parameter) for layer in list(stack)[:layers] for parameter in layer.parameters()}
+    for parameter in model.base_model.parameters():
+        if not waiting:
+            return
+        parameter.requires_grad_(False)
+        waiting.discard(id(parameter))
+
+
+def _stack(model: Any) -> ModuleList | None:
+    """The list of a model's layers; None where there is none of as many as its configuration says."""
+    count = model.config.get_text_config().num_hidden_layers
+    lists = (part for part in model.base_model.modules() if isinstance(part, ModuleList) and len(part) == count)
+    return next(lists, None)
+
+
+NEAR_ZERO = 0.05  # scores below it are luck: the loss then decides
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Quality of weights on the dev rows."""
+
+    score: float
+    gain: float  # minus the loss
+    step: int
+
+    @property
+    def rank(self) -> tuple[bool, float, float]:
+        """The sort key: trained before untrained, then the score unless it is near zero, then the loss.
+
+        >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
+        True
+        """
+        return self.step > 0, self.score if self.score >= NEAR_ZERO else 0.0, self.gain
+
+
+def best_weights_file(folder: Path) -> Path:
+    """Where a run's best weights are."""
+    return folder / "best.safetensors"
+
+
+def read_mark(folder: Path) -> Mark | None:
+    """How good the best weights so far are; None where there are none."""
+    if not best_weights_file(folder).is_file():
+        return None
+    with safe_open(best_weights_file(folder), framework="pt") as opened:
+        said = opened.metadata()
+    return Mark(float(said["score"]), float(said["gain"]), int(said["step"]))
+
+
+def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
+    """Keeps the model's weights if they are better than what is there, and says whether they were."""
+    before = read_mark(folder)
+    if before is not None and reached.rank <= before.rank:
+        return False
+    partial = best_weights_file(folder).with_suffix(".partial")
+    save_model(model, str(partial), {name: repr(value) for name, value in vars(reached).items()})
+    os.replace(partial, best_weights_file(folder))
+    return True
+
+
+def load_best_weights(folder: Path, model: Any) -> None:
+    """Puts the best weights into the model."""
+    load_model(model, str(best_weights_file(folder)))
+
+
+MEASURE = {"classify": "accuracy", "tag": "f1"}  # what a checkpoint is chosen by
+NAMED = {"classify": "accuracy", "tag": "F1 of names"}
+
+
+@dataclass(kw_only=True)
+class FinetuneRun(loop.Run):
+    """A run that teaches a task."""
+
+    PARTS: ClassVar[tuple[str, ...]] = ("loss",)
+
+    kind: Kind
+    labels: tuple[str, ...]
+    start: str  # what the weights start from
+    tokenizer: Any
+    length: int  # pieces that are read of a text
+    batches: FinetuneBatches
+    dev: Encoded
+    film: Snapshots | None = None
+
+    def learn(self) -> StepResult:
+        """Loss of the labels of the next batch."""
+        batch = self.batches(self.progress.step)
+        found = loss(logits(self.model, batch, self.precision.device), batch)
+        return StepResult(found, found[None], batch.count)
+
+    def assess(self) -> None:
+        """Scores the dev rows, keeps the weights if they are the best so far, films, and says how it goes."""
+        said = answers(self.model, self.dev, self.batches.padding, self.precision)
+        found = scores(self.kind, self.dev, said, self.labels)
+        reached = Mark(found[MEASURE[self.kind]], -said.loss, self.progress.step)
+        kept = save_if_better(self.folder, self.model, reached)
+        if self.film is not None:
+            self.film.frame(self.model, self.progress.step)
+        only = self._only(found)
+        self._notice(only)
+        told = {name: found[name] for name in ("accuracy", "precision", "recall", "f1", "macro_f1") if name in found}
+        self.metrics.write(
+            "evaluation", **loop.log_position(self.progress), loss=said.loss, **told, best=kept, only=only
+        )
+        self.metrics.note(self._line(reached, kept))
+
+    def _only(self, found: Scores) -> str | None:
+        """The one label that was said of everything, where there is more than one to say."""
+        columns = zip(*found["confusion"], strict=True)
+        said = [label for label, column in zip(found["labels"], columns, strict=True) if any(column)]
+        true = sum(any(row) for row in found["confusion"])
+        return said[0] if len(said) == 1 and true > 1 else None
+
+    def _notice(self, only: str | None) -> None:
+        """Says so, once, where one label is said of everything, now and at the evaluation before."""
+        before = [row["only"] for row in curves.lines(self.metrics.file, "evaluation") if row["step"]]
+        if only is None or before[-1:] != [only] or before[-2:-1] == [only]:
+            return
+        self.metrics.write("collapse", step=self.progress.step, only=only)
+        what = "nothing is tagged" if only == OUTSIDE and self.kind == "tag" else f"every text is called {only}"
+        self.metrics.note(f"twice running {what}: try a smaller rate, more minutes or more rows")
+
+    def _line(self, reached: Mark, kept: bool) -> str:
+        """Where the run is, for people."""
+        progress = self.progress
+        learned = curves.lines(self.metrics.file, "step")
+        parts = [f"step {progress.step} of {progress.schedule.last}"]
+        if learned:
+            parts.append(f"loss {learned[-1]['loss']:.3f}")
+        parts.append(f"dev {NAMED[self.kind]} {reached.score:.3f}{' (best so far)' if kept else ''}")
+        if progress.step:
+            left = (progress.schedule.last - progress.step) * progress.seconds / progress.step
+            parts.append(f"{left / 60:.1f} minutes left")
+        return ", ".join(parts)
+
+
+def scores(kind: Kind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
+    """How well a model's answers tell the rows' labels."""
+    true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
+    if kind == "classify" or rows.places is None:
+        return score_texts([label for (label,) in true], classes(said, labels), labels)
+    return score_tags(true, [told for told, _ in tags(said, rows.places, labels)])
+
+
+LOOKED_AT = 500  # texts that are checked for unknown words
+TRIED = 5  # steps that the pace is guessed by before the first
+REST = 1.15  # what a step takes, by what its two passes take
+FACTS = "task.json"  # in a run's folder: what it was begun with
+
+
+def prepare_run(  # noqa: PLR0913  # what a run is made of, and which kind of run
+    labels: LabeledDataset,
+    model: str,
+    settings: FinetuneSettings,
+    folder: Path,
+    machine: Machine,
+    made: type[FinetuneRun] = FinetuneRun,
+) -> FinetuneRun:
+    """The run of these texts in a folder, new or where it stopped; raises Refusal."""
+    _refuse_nothing(labels)
+    silence_transformers()
+    start = open_start(labels, model, settings, machine)
+    if model != CHARACTERS:
+        _refuse_unknown(labels, start)
+    torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
+    freeze(start.model, settings.frozen, start.name)
+    filming = _film(labels, start, settings, folder)
+    where = precision(settings.precision)
+    start.model.to(where.device).train()
+    highest = settings.rate or rate(start.model.config, labels.kind, start.fresh)
+    learning = config.OptimizerTable(rate=highest, betas=(0.9, 0.999))
+    length = min(settings.length, start.longest or settings.length)
+    batches = FinetuneBatches(
+        encode_rows(labels.train, labels.labels, start.tokenizer, length),
+        start.tokenizer.pad_token_id,
+        settings.batch or batch(start.fresh),
+        settings.seed,
+    )
+    descent = optimiser(start.model, learning)
+    facts = _facts(labels, start.name, settings) | {"length": length, "batch": batches.size, "rate": learning.rate}
+    plan = _Plan(settings, len(labels.dev), folder, facts)
+    progress, every, asked = _progress(start.model, descent, batches, where, plan)
+    some = labels.dev[:: max(1, len(labels.dev) // asked)][:asked]
+    metrics = Metrics(folder, progress.metrics_bytes)
+    if filming is not None:
+        filming.cut(progress.step)
+    metrics.note(_describe_start(start, labels, batches, progress, where))
+    return made(
+        folder=folder,
+        loop=config.Loop(checkpoint_minutes=1.0, evaluate_steps=every, log_steps=max(1, every // 5)),
+        learning=learning,
+        model=start.model,
+        optimiser=descent,
+        precision=where,
+        progress=progress,
+        metrics=metrics,
+        kind=labels.kind,
+        labels=labels.labels,
+        start=start.name,
+        tokenizer=start.tokenizer,
+        length=length,
+        batches=batches,
+        dev=encode_rows(some, labels.labels, start.tokenizer, length),
+        film=filming,
+    )
+
+
+def _refuse_nothing(labels: LabeledDataset) -> None:
+    """Raises Refusal where there is nothing to learn, to choose by, or to tell the result on."""
+    for part, rows in (("train", labels.train), ("dev", labels.dev), ("test", labels.test)):
+        if not rows:
+            raise UserError(gettext_lazy("There are no {part} rows. Bring more rows, or a file of them.", part=part))
+    if len(labels.labels) < 2:
+        raise UserError(
+            gettext_lazy(
+                "All rows have the label {label}, so there is nothing to learn. Bring others.", label=labels.labels[0]
+            )
+        )
+
+
+def _refuse_unknown(labels: LabeledDataset, start: FinetuneStart) -> None:
+    """Raise Refusal if the model does not know the words of the texts, before anything is written."""
+    found = fit(labels, lambda texts: sizes(start.tokenizer, texts), 0, LOOKED_AT)
+    if found.unreadable:
+        raise UserError(found.unreadable)
+
+
+def open_start(labels: LabeledDataset, model: str, settings: FinetuneSettings, machine: Machine) -> FinetuneStart:
+    """What the weights of a run start from; raises Refusal."""
+    if model == CHARACTERS:
+        return model_setup.start((row.text for row in labels.train), labels.kind, labels.labels, settings.seed)
+    return open_model(model, labels.kind, labels.labels, settings.seed, machine, settings.revision)
+
+
+def _film(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings, folder: Path) -> Snapshots | None:
+    """The film of a run that begins there; None where none is wanted or can be made."""
+    seen = sample_unseen(labels, start, settings) if settings.filmed else None
+    if seen is None:
+        return None
+    try:
+        camera = SnapshotRecorder(start, seen)
+    except UserError:
+        return None
+    return Snapshots(Drift(camera, seen.shown), folder / snapshots.FOLDER)
+
+
+def _facts(labels: LabeledDataset, model: str, settings: FinetuneSettings) -> dict[str, Any]:
+    """What a run stays with from its first step to its last."""
+    rows = hashlib.sha256()
+    for row in (*labels.train, *labels.dev, *labels.test):
+        rows.update(repr(row).encode("utf-8", "surrogatepass"))
+    return {
+        "model": model,
+        "labels": list(labels.labels),
+        "rows": rows.hexdigest(),
+        "seed": settings.seed,
+        "revision": settings.revision,
+        "frozen": settings.frozen,
+    }
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the first plan of a run hangs on."""
+
+    settings: FinetuneSettings
+    dev: int  # rows
+    folder: Path
+    facts: dict[str, Any]
+
+
+def _progress(
+    model: Any, descent: torch.optim.AdamW, batches: FinetuneBatches, where: Precision, plan: _Plan
+) -> tuple[RunProgress, int, int]:
+    """How far the run has come, after how many steps each it is assessed, and on how many dev rows."""
+    settings, folder, facts = plan.settings, plan.folder, plan.facts
+    saved, stated = folder / "checkpoint.pt", folder / FACTS
+    if saved.exists():
+        before = json.loads(stated.read_text(encoding="utf-8"))
+        check_origin(before, facts, folder)
+        return loop.load(saved, model, descent), before["every"], before["dev_rows"]
+    torch.manual_seed(settings.seed)
+    last, asked = most_steps(settings, batches.in_a_pass), min(plan.dev, DEV_ROWS)
+    if settings.minutes is not None and last:
+        fit, asked = plan_steps(settings.minutes * 60, _pace(model, batches, where), batches.size, plan.dev)
+        last = min(last, fit)
+    every = max(1, round(last / EVALUATIONS))
+    with as_user_error(
+        gettext_lazy("Nothing can be written in {folder}. Name another folder.", folder=folder), way_out=None
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+    best_weights_file(folder).unlink(missing_ok=True)  # of a run that was cut off before its first checkpoint
+    said = facts | {"every": every, "dev_rows": asked}
+    stated.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return RunProgress(schedule(last)), every, asked
+
+
+def _pace(model: Any, batches: FinetuneBatches, where: Precision) -> float:
+    """Seconds that a step takes, guessed; nothing is learned, and no random number of the run is used up.
+
+    The fastest is what counts: the first one is slow, and a machine may be busy for a moment. A plan that is too long
+    is shortened on the way; what is looked at how often stays.
+    """
+    fastest = math.inf
+    with torch.random.fork_rng(devices=[]):
+        for step in range(TRIED):
+            began = time.monotonic()
+            batch = batches(step)
+            with where.autocast():
+                found = loss(logits(model, batch, where.device), batch)
+            found.backward()
+            model.zero_grad(set_to_none=True)
+            fastest = min(fastest, time.monotonic() - began)
+    return REST * fastest
+
+
+def _describe_start(
+    start: FinetuneStart, labels: LabeledDataset, batches: FinetuneBatches, progress: RunProgress, where: Precision
+) -> str:
+    rows = f"{len(labels.train):,} rows to train on, {len(labels.dev):,} dev, {len(labels.test):,} test"
+    what = f"{start.name}, {sum(p.numel() for p in start.model.parameters()) / 1e6:.1f} M numbers"
+    numbers = "bf16" if where.bf16 else "fp32"
+    goes = "goes on" if progress.step else "begins"
+    return (
+        f"{goes} at step {progress.step} of {progress.schedule.last}, {batches.size} rows each: {what}, {numbers};"
+        f" {rows}, {len(labels.labels)} labels"
+    )

@@ -1,0 +1,334 @@
+"""Attribution on a page: the label that is explained, and the methods as matrices and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from scipy.stats import spearmanr
+
+from attention.agreement import shares
+from attention.mask import FloatArray
+from attention.trace import Trace
+from attention.view import DisplayToken, View
+from i18n import _, ngettext, translate
+from inference import TraceRequest
+from inference.tasks.labels import NUMBER, LabelAnswer, LabelPlace
+from inference.tasks.word_influence import MOST_TOKENS
+from ui.attribution.methods import (
+    ATTENTION,
+    EFFECT,
+    AttributionRequest,
+    AttributionSet,
+    TargetLabel,
+    compute_attributions,
+)
+from ui.input.controls import bound_widget
+from ui.run.notices import show_notice
+from ui.run.services import get_backend
+from ui.show.chart import theme
+from ui.show.microscope import draw_matrices
+from ui.show.tables import csv_table, download_button, model_fields
+from ui.show.text import format_small, join_sentences, percent
+from viz.components.matrices.matrices import About
+from viz.components.token_strip.token_strip import TokenChip, mount
+from viz.figures.theme import sides
+from viz.matrix_specs.heads import agreement_matrices
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedLabel:
+    """A text as it is read, what was said of it, and the one label that is explained."""
+
+    request: TraceRequest
+    prediction: LabelAnswer
+    index: int  # of the place among what has a label
+    of_word: bool  # whether it is a word's tag, and not the whole text's class
+    wanted: int | None  # number of the label that the reader asks about
+
+    @property
+    def place(self) -> LabelPlace:
+        """What has the label."""
+        return self.prediction.places[self.index]
+
+    @property
+    def at(self) -> int | None:
+        """The token that carries the tag; None where the whole text has the label."""
+        return self.place.reads[0] if self.of_word else None
+
+    @property
+    def label(self) -> int:
+        """Number of the label that is explained, by itself the likeliest."""
+        there = self.wanted is not None and self.wanted < len(self.prediction.names)
+        return self.wanted if there and self.wanted is not None else self.prediction.likeliest(self.index)
+
+    @property
+    def what(self) -> str:
+        """The watched number in words."""
+        name = f"“{self.prediction.names[self.label]}”"
+        of_number = self.prediction.sort == NUMBER
+        return _("the number {name}", name=name) if of_number else _("the logit of {name}", name=name)
+
+    @property
+    def word(self) -> str:
+        """What has the label, as it was typed."""
+        return word_text(self.request, self.prediction, self.place)
+
+
+def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> str:
+    """A word as it was typed; pieces without a place in the text as they are."""
+    start, stop = place.run
+    text = (request.pair or "") if said.row.segments[start] else request.text
+    spans = [span for span in said.row.spans[start:stop] if span is not None]
+    return text[spans[0][0] : spans[-1][1]] if spans else "".join(said.row.pieces[start:stop])
+
+
+def surest_label(said: LabelAnswer, outside: str) -> int:
+    """The place whose label is the surest of those that have another label than ``outside``; else the first."""
+    named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
+    return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
+
+
+def describe_prediction(asked: ExplainedLabel) -> str:
+    """What the model says of the text or the word, the likeliest label and the next, in a sentence."""
+    said, at = asked.prediction, asked.index
+    shares = said.probabilities
+    if shares is None:
+        numbers = ", ".join(f"{name} {number:.2f}" for name, number in zip(said.names, said.logits[at], strict=True))
+        values = {"word": asked.word, "numbers": numbers[:200]}
+        if asked.of_word:
+            return _("The model gives of “{word}”: a number, which no probability belongs to: {numbers}.", **values)
+        return _("The model gives a number, which no probability belongs to: {numbers}.", **values)
+    order = np.argsort(-said.logits[at], kind="stable")[:2]
+    ranked = [
+        _(
+            "“{name}” with probability {probability}",
+            name=said.names[label],
+            probability=percent(float(shares[at, label])),
+        )
+        for label in order
+    ]
+    what = _("{best}; next comes {other}", best=ranked[0], other=ranked[1]) if len(ranked) > 1 else ranked[0]
+    if asked.of_word:
+        return _("The model says of “{word}”: {labels}.", word=asked.word, labels=what)
+    return _("The model says {labels}.", labels=what)
+
+
+def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
+    """Where the numbers come from, as the files that are saved say it."""
+    read = {"text": asked.request.text, "pair": asked.request.pair or ""}
+    made = model_fields(get_backend().identity(asked.request.model, asked.request.revision))
+    return made | {name: value for name, value in read.items() if value}
+
+
+def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
+    """Which label is explained, for the page whose options ``kind`` have a field ``label``."""
+    names = asked.prediction.names
+    if len(names) > 1:
+        bound_widget(
+            kind,
+            "label",
+            st.selectbox,
+            _("Explain the number") if asked.prediction.sort == NUMBER else _("Explain the label"),
+            list(range(len(names))),
+            shown=asked.label,
+            format_func=lambda at: names[at],
+            help=_("What it rests on. By itself the likeliest."),
+        )
+
+
+TIED = 1e-4  # relative difference of two sizes below which they tie
+NUMBERED = 24  # words up to which every share is printed
+
+
+def ranks(rows: FloatArray) -> FloatArray:
+    """Spearman's rank correlation of every pair of rows (way, word), (way, way); no number for a row of equals.
+
+    >>> ranks(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 90.0], [3.0, 2.0, 1.0]])).round(6).tolist()
+    [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
+    """
+    found = np.full((len(rows), len(rows)), np.nan)
+    for one, left in enumerate(rows):
+        for other, right in enumerate(rows):
+            if np.ptp(left) > 0 and np.ptp(right) > 0:
+                found[one, other] = spearmanr(left, right).statistic
+    return found
+
+
+def draw_methods(
+    ways: AttributionSet,
+    cells: Sequence[DisplayToken],
+    key: str,
+    on_pick: Callable[[], None] | None = None,
+    about: About | None = None,
+) -> None:
+    """Words by ways, then ways by ways, under the keys ``key`` and ``key``_ways."""
+    rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
+    marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
+    by_word, by_way = agreement_matrices(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
+    numbers = True if len(cells) <= NUMBERED else None
+    draw_matrices([by_word], key, on_pick=on_pick, numbers=numbers, about=about)
+    draw_matrices([by_way], f"{key}_ways", about=about)
+
+
+def places_of_largest(values: FloatArray) -> list[int]:
+    """Return the places of the largest value and of those that tie with it, which differ by no more than rounding.
+
+    >>> places_of_largest(np.array([0.1, 0.5, 0.5])), places_of_largest(np.zeros(2))
+    ([1, 2], [0, 1])
+    """
+    return [int(at) for at in np.flatnonzero(np.isclose(values, values.max(), rtol=TIED, atol=0))]
+
+
+def describe_agreement(ways: AttributionSet) -> str:
+    """Return which ways put the same word first as leaving words out, and whose order is most like its; "" for none.
+
+    A way with a tie puts no single word first.
+    """
+    names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
+    effect = names.index(EFFECT)
+    firsts = [places_of_largest(row) for row in rows]
+    with_effect = {
+        name: float(value)
+        for name, value in zip(names, ranks(rows)[effect], strict=True)
+        if name != EFFECT and np.isfinite(value)
+    }
+    if not with_effect:
+        return ""
+    closest, farthest = max(with_effect, key=with_effect.__getitem__), min(with_effect, key=with_effect.__getitem__)
+    values: dict[str, Any] = {
+        "words": rows.shape[1],
+        "same": sum(first == firsts[effect] for first in firsts) - 1 if len(firsts[effect]) == 1 else 0,
+        "ways": len(names) - 1,
+        "closest": translate(closest).lower(),
+        "most": with_effect[closest],
+        "farthest": translate(farthest).lower(),
+        "least": with_effect[farthest],
+    }
+    order = (
+        _(
+            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
+            " {most:.2f}), that of {farthest} least ({least:.2f}).",
+            **values,
+        )
+        if ATTENTION in (closest, farthest)
+        else _(
+            "The order of {closest} agrees best with leaving words out (rank correlation over {words} words"
+            " {most:.2f}), that of {farthest} least ({least:.2f}; attention: {attention:.2f}).",
+            **values,
+            attention=with_effect[ATTENTION],
+        )
+    )
+    return join_sentences(
+        _("Of {words} words, {same} of the other {ways} ways put the same one first.", **values), order, _ties(firsts)
+    )
+
+
+def _ties(firsts: Sequence[Sequence[int]]) -> str:
+    """Return how many ways have no single first word; "" if all have."""
+    tied = sum(len(first) > 1 for first in firsts)
+    return ngettext("{tied} way has a tie.", "{tied} ways have a tie.", tied, tied=tied) if tied else ""
+
+
+def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
+    """Every word's number and share by every way as CSV."""
+    names = [_("word")]
+    for way in ways.attributions:
+        names += [translate(way.name), _("{way}, share of the row", way=way.name)]
+    columns = [column for way in ways.attributions for column in (way.values, shares(way.sizes))]
+    rows = [[cell.label, *(float(column[at]) for column in columns)] for at, cell in enumerate(cells)]
+    return csv_table(names, rows)
+
+
+WAYS, STRIP = "label_ways", "label_words"
+
+
+def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
+    """What every word does for the label: left out one by one, and in the other ways."""
+    if len(trace.source) > MOST_TOKENS:
+        show_notice(
+            _(
+                "The text has {tokens} tokens; words are weighed in at most {most}.",
+                tokens=len(trace.source),
+                most=MOST_TOKENS,
+            ),
+            role="status",
+        )
+        return
+    place = asked.place
+    cells = [cell for cell in View(trace, words=True).keys if not cell.special]
+    cells = [cell for cell in cells if not asked.of_word or cell.pieces != place.run]
+    if not cells:
+        show_notice(_("The sentence has no other word that could matter."), role="status")
+        return
+    runs = tuple(cell.pieces for cell in cells)
+    focus = place.run if asked.of_word else place.reads
+    ways = compute_attributions(
+        AttributionRequest(trace, asked.request, focus, runs, TargetLabel(asked.label, asked.at))
+    )
+    for problem in ways.problems:
+        show_notice(problem, role="status")
+    _verdict(asked, ways, cells)
+    if not ways.attributions:
+        return
+    origin, (against, for_it) = label_provenance(asked), sides(theme())
+    draw_methods(ways, cells, WAYS, about=tuple(origin.items()))
+    st.caption(
+        _(
+            "Above, {against}: the word speaks against the label, {for_it}: for it, by what its logit does when nothing"
+            " sees the word in any layer. First matrix: rows are ways of asking, columns words; more colour means a"
+            " larger share of that row, whichever sign. *Gradients*, *integrated gradients* and *left out* are about"
+            " the label's logit, the other rows about what {reader} takes from the words. Second: one cell is one"
+            " pair of ways, the framed row and column the causal effect.",
+            against=translate(against),
+            for_it=translate(for_it),
+            reader=_reader(asked),
+        )
+    )
+    download_button(_("Save the table"), words_csv(ways, cells), "headlight-label-words.csv",
+         _("Every word's number and share by every way as CSV, all digits"), key="label_save_words",
+         provenance=origin)  # fmt: skip
+
+
+def _reader(asked: ExplainedLabel) -> str:
+    """What the head reads, in words."""
+    first, stop = asked.place.reads
+    return (
+        f"“{asked.word}”"
+        if asked.of_word
+        else asked.prediction.row.pieces[first]
+        if stop - first == 1
+        else _("the text")
+    )
+
+
+def _verdict(asked: ExplainedLabel, ways: AttributionSet, cells: Sequence[DisplayToken]) -> None:
+    """The word that matters most, and all of them shaded."""
+    falls = ways.values(EFFECT)
+    if falls is None:
+        return
+    best, most = int(np.abs(falls).argmax()), float(np.abs(falls).max()) or 1.0
+    values = {"word": cells[best].text, "number": asked.what, "change": format_small(abs(float(falls[best])))}
+    first = (
+        _("Without “{word}” {number} falls by {change}, the most of all words.", **values)
+        if falls[best] > 0
+        else _("Without “{word}” {number} rises by {change}, the most of all words.", **values)
+    )
+    show_notice(join_sentences(first, describe_agreement(ways)), role="status")
+    chips = [
+        TokenChip(
+            cell.text,
+            shade=float(fall) / most,
+            label=_format_signed(fall),
+            title=_("left out: it changes by {change:+.3f}", change=-fall),
+        )
+        for cell, fall in zip(cells, falls, strict=True)
+    ]
+    mount(chips, STRIP, title=_("How far {number} falls without each word", number=asked.what), diverging=True)
+
+
+def _format_signed(fall: float) -> str:
+    return f"{fall:+.2f}" if abs(fall) >= 0.005 else "0"

@@ -1,0 +1,333 @@
+"""The bar of a class above every page, its question, and its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import parse_qsl, urlencode
+
+import numpy as np
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from classroom.errors import NotInClass
+from classroom.question import LONGEST_ANSWER, Question, count_answers, count_correct, format_answer, heads, is_correct
+from classroom.views import StudentView, TeacherView
+from i18n import _, ngettext
+from ui.routes.classes import ADDRESS as NEWS
+from ui.run.classes import own_room_code, store, visitor_secret
+from ui.run.notices import show_notice
+from ui.show.chart import draw_chart, theme
+from ui.show.text import escape_markdown, format_comma_list, join_sentences
+from ui.state import classroom
+from ui.state.session import PAGE, get_view_state, page_query
+from viz.components.follower import follower
+from viz.figures.head_maps import head_map
+from viz.figures.token_bars import bars
+
+LEAST = (6, 12)  # layers and heads of the map at least: those of the embedded model
+MOST = 30  # answers that are drawn
+
+
+def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
+    """Draw them; ``own`` is the answer of who looks, if they gave one."""
+    show_notice(summary(question, said, own), role="status")
+    if not said:
+        return
+    if question.kind == "head":
+        _map(question, said, key)
+    elif question.kind == "text":
+        st.markdown("\n".join(f"- {escape_markdown(answer)}" for answer in said[:MOST]))
+    else:
+        found = count_answers(question, said)[:MOST]
+        marked = [at for at, (answer, _n) in enumerate(found) if question.truth and is_correct(question, answer)]
+        figure = bars(
+            [answer for answer, _n in found],
+            [n for _answer, n in found],
+            theme(),
+            _("What the class answered"),
+            _("answers"),
+            marked=marked,
+        )
+        draw_chart(figure, key)
+
+
+def summary(question: Question, said: Sequence[str], own: str | None) -> str:
+    """How many answered, how many were right, and one's own."""
+    parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
+    if question.truth:
+        parts.append(_("The model’s answer: {truth}.", truth=format_answer(question, question.truth)))
+        found = count_correct(question, said) or 0
+        parts.append(ngettext("{n} of them says so.", "{n} of them say so.", found, n=found))
+    if own is not None:
+        parts.append(_("Yours: {own}.", own=format_answer(question, own)))
+    return join_sentences(*parts)
+
+
+def _map(question: Question, said: Sequence[str], key: str) -> None:
+    """How many named each head, the true one outlined."""
+    found = heads(said)
+    named = [*found, *heads([question.truth] if question.truth else ())]
+    size = [max(least, 1 + max(head[axis] for head in named)) for axis, least in enumerate(LEAST)]
+    counts = np.zeros((min(size[0], 200), min(size[1], 200)), np.float32)
+    for (layer, head), n in found.items():
+        if layer < counts.shape[0] and head < counts.shape[1]:
+            counts[layer, head] = n
+    truth = next(iter(heads([question.truth])), None) if question.truth else None
+    draw_chart(head_map(counts, theme(), _("Which head the class named"), _("answers"), selected=truth), key)
+
+
+PROBLEM, FIELD = "class_problem", "_field"
+
+
+def reply(code: str, seen: StudentView) -> None:
+    """Draw the question with a field for the answer, folded once it is answered, or everybody's answers."""
+    question, number = seen.question, seen.asked
+    if question is None or number is None:
+        return
+    if seen.revealed:
+        _prompt(question, number)
+        answers(question, seen.said, f"class_answers_{number}", own=seen.own)
+        return
+    problem = st.session_state.pop(PROBLEM, None)
+    if seen.own is None:
+        _form(code, number, question, None)
+    else:
+        show_notice(_("Your answer: {own}", own=format_answer(question, seen.own)), role="status")
+        with st.expander(_("Question {number}: read it again or change your answer", number=number), bool(problem)):
+            _form(code, number, question, seen.own)
+    if problem:
+        show_notice(problem)
+
+
+def _prompt(question: Question, number: int) -> None:
+    st.markdown(_("**Question {number}.** {prompt}", number=number, prompt=escape_markdown(question.prompt)))
+
+
+def _form(code: str, number: int, question: Question, own: str | None) -> None:
+    """Draw the question and the ways to answer it."""
+    _prompt(question, number)
+    key = f"class_reply_{code}_{number}"
+    with st.form(key, border=False):
+        _field(question, key, own)
+        st.form_submit_button(
+            _("Answer") if own is None else _("Change my answer"),
+            on_click=lambda: _send(code, number, str(st.session_state[key + FIELD] or "")),
+            help=_("Only your teacher sees it, until the answers are shown to everybody without names"),
+        )
+    if question.kind == "head":
+        _shown_head(code, number)
+
+
+def _field(question: Question, key: str, own: str | None) -> None:
+    if question.kind == "choice":
+        at = question.options.index(own) if own in question.options else None
+        st.radio(_("Your answer"), question.options, index=at, key=key + FIELD, format_func=escape_markdown)
+        return
+    helps = {
+        "number": _("A number such as 0.25"),
+        "head": _("Layer and head, both counted from 0, such as 3-7 or L3H7"),
+        "word": _("One word of the text"),
+        "text": _("A sentence of your own"),
+    }
+    st.text_input(
+        _("Your answer"), format_answer(question, own or ""), LONGEST_ANSWER, key=key + FIELD, help=helps[question.kind]
+    )
+
+
+def _shown_head(code: str, number: int) -> None:
+    """A head is answered by showing it."""
+    choice = get_view_state()
+    if choice.layer is not None and choice.head is not None:
+        name = f"{choice.layer}-{choice.head}"
+        st.button(
+            _("Answer with the head that is shown: {shown}", shown=name),
+            key="class_shown_head",
+            on_click=_send,
+            args=(code, number, name),
+            help=_("The layer and the head that are chosen on this page"),
+        )
+
+
+def _send(code: str, number: int, said: str) -> None:
+    try:
+        store().answer(code, visitor_secret(), number, said)
+    except NotInClass as refusal:
+        st.session_state[PROBLEM] = refusal.sentence
+    else:
+        st.session_state.pop(PROBLEM, None)
+
+
+ROOM = "classroom"  # the address of the page where a class is opened, joined and led
+FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # in the session's state
+RESUMED = "class_resumed"  # whether this session has looked for a room that its visitor teaches
+EVERY = 2.0  # seconds between two looks at the class on a teacher's page
+
+
+def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> StudentView | NotInClass | None:
+    """The student's room as it stands, or why they cannot look into it; None for who is in no class as a student.
+
+    Goes to the view that the teacher presents before anything of another is drawn. ``pages`` are all, by address.
+    """
+    _resume()
+    code = classroom.code()
+    if code is None or store().teaches(code, visitor_secret()):
+        return None
+    try:
+        seen = store().student_view(code, visitor_secret())
+    except NotInClass as refusal:
+        return refusal
+    alone = st.session_state.get(ALONE, False)
+    if seen.view is not None and not alone and st.session_state.get(FOLLOWED) != seen.view:
+        st.session_state[FOLLOWED] = seen.view
+        _open(seen.view, page, pages)
+    return seen
+
+
+def attend(page: StreamlitPage, seen: StudentView | NotInClass | None) -> None:
+    """Lead, or answer, if this session is in a class; ``seen`` is what `follow` saw in this run."""
+    code = classroom.code()
+    if code is None:
+        return
+    if isinstance(seen, StudentView):
+        _bar(code, seen)
+    elif seen is None:
+        _lead(code, page)
+    elif page.url_path != ROOM:  # which says it itself
+        classroom.leave()
+        show_notice(seen.sentence)
+
+
+def view_of(page: StreamlitPage) -> str:
+    """The address of what this page shows, as others may open it: without language and class, which are one's own."""
+    return _view(page.url_path, page_query())
+
+
+def view_presenter() -> Callable[[dict[str, str]], bool] | None:
+    """Where this session leads its class: shows it a view of this page by its address, and tells whether it could."""
+    code = classroom.code()
+    if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):
+        return None
+    who, page = visitor_secret(), st.session_state[PAGE]
+
+    def present(query: dict[str, str]) -> bool:
+        try:
+            store().present(code, who, _view(page, query))
+        except NotInClass:
+            return False  # the page says why
+        return True
+
+    return present
+
+
+def _view(path: str, query: dict[str, str]) -> str:
+    written = urlencode(query)
+    return f"/{path}?{written}" if written else f"/{path}"
+
+
+def class_summary(board: TeacherView) -> str:
+    """Return who is there, how many have answered the open question, and who is lost."""
+    n = len(board.students)
+    parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
+    if board.asked is not None and not board.revealed:
+        parts.append(
+            _(
+                "Question {number}: {n} of {all} have answered.",
+                number=board.asked,
+                n=len(board.answers_to(board.asked)),
+                all=n,
+            )
+        )
+    lost = [student for student in board.students if student.lost]
+    if lost:
+        named = format_comma_list([student.name or f"#{student.number}" for student in lost])
+        parts.append(ngettext("{n} is lost: {named}.", "{n} are lost: {named}.", len(lost), n=len(lost), named=named))
+    return join_sentences(*parts)
+
+
+def _resume() -> None:
+    """Take a teacher's new tab, or window, back into the class that they teach."""
+    if st.session_state.get(RESUMED):
+        return
+    st.session_state[RESUMED] = True
+    if classroom.code() is None and (room := own_room_code()) is not None:
+        classroom.enter(room)
+
+
+def _lead(code: str, page: StreamlitPage) -> None:
+    """Show the teacher how the class stands, and present this page's view if the class follows."""
+    if page.url_path == ROOM:  # which shows it itself
+        return
+    leads = st.session_state.get(LEADS, False)
+    if leads and store().board(code, visitor_secret()).view != (view := view_of(page)):
+        store().present(code, visitor_secret(), view)
+    st.fragment(_status, run_every=EVERY)(code, leads)
+
+
+def _status(code: str, leads: bool) -> None:
+    try:
+        board = store().board(code, visitor_secret())
+    except NotInClass as refusal:
+        show_notice(refusal.sentence)
+        return
+    led = _("Class {code}: everybody who follows sees this page as you see it.", code=code)
+    show_notice(join_sentences(led if leads else _("Class {code}.", code=code), class_summary(board)), role="status")
+
+
+def _bar(code: str, seen: StudentView) -> None:
+    """How a student stands, the ways off and back, a hand, and the question."""
+    alone = st.session_state.get(ALONE, False)
+    follower.mount(NEWS.format(code=code), seen.version)
+    with st.container(border=True, key="class_bar"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(_describe_state(code, seen.view, alone))
+            if seen.view is not None:
+                _draw_navigation(alone)
+            st.toggle(
+                _("I am lost"),
+                value=seen.lost,
+                key=f"class_lost_{code}",
+                on_change=lambda: store().set_hand(code, visitor_secret(), st.session_state[f"class_lost_{code}"]),
+                help=_("Your teacher sees how many are, and who of those that gave a name"),
+            )
+        reply(code, seen)
+
+
+def _describe_state(code: str, view: str | None, alone: bool) -> str:
+    if view is None:
+        return _("**Class {code}**", code=code)
+    if alone:
+        return _("**Class {code}** · you go your own way", code=code)
+    return _("**Class {code}** · you follow your teacher’s view", code=code)
+
+
+def _draw_navigation(alone: bool) -> None:
+    """Off on one's own, and back to where the class is."""
+    if alone:
+        st.button(
+            _("Back to the class"),
+            key="class_back",
+            on_click=_rejoin_class,
+            help=_("Opens what your teacher shows, and follows"),
+        )
+    else:
+        st.button(
+            _("Go my own way"),
+            key="class_alone_button",
+            on_click=lambda: st.session_state.update({ALONE: True}),
+            help=_("The page stays as it is, whatever your teacher opens"),
+        )
+
+
+def _rejoin_class() -> None:
+    st.session_state[ALONE] = False
+    st.session_state.pop(FOLLOWED, None)
+
+
+def _open(view: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
+    """Go to the teacher's view; an address that names no page of this app is passed over."""
+    path, _sep, query = view.removeprefix("/").partition("?")
+    wanted = dict(parse_qsl(query, keep_blank_values=True))
+    if path == page.url_path:  # the page reads its address next, as if a link had been followed
+        st.query_params.from_dict(wanted)
+    elif path in pages:
+        st.switch_page(pages[path], query_params=wanted)

@@ -1,1 +1,0 @@
-"""What every page has of a class: a student follows the teacher's view and answers there; a teacher leads."""

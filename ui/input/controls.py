@@ -1,0 +1,228 @@
+"""Controls for options, heads, hidden words and numbers."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attention.mask import FloatArray
+from attention.tokens import TokenRow
+from i18n import _, gettext_lazy, ngettext, translate
+from inference import UserError
+from inference.tasks.masked_words import Place, lies_in
+from inference.text.words import number_words
+from ui.state.params import get_params, set_params, widget_key
+from ui.state.session import set_view_state
+from ui.state.view_state import ViewState
+from viz.figures import head_maps
+
+
+def bound_widget(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **more: Any) -> Any:
+    """Draw ``widget``, a method of st or of a column, for the field ``name`` of the options ``kind``.
+
+    ``format_func`` may give sentences, which are told here. ``shown`` replaces the option's value where the page
+    settled on another one. Returns what the widget returns.
+    """
+    key = widget_key(kind, name)
+    st.session_state[key] = more.pop("shown", getattr(get_params(kind), name))
+
+    def keep() -> None:
+        set_params(kind, **{name: st.session_state[key]})
+
+    if (name_of := more.get("format_func")) is not None:
+        more["format_func"] = lambda value: translate(name_of(value))
+    return widget(label, *given, key=key, on_change=keep, **more)
+
+
+def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
+    """Return the chosen (layer, head) if the map has it, else that of the largest of ``values`` (layer, head).
+
+    Layers without attention are NaN.
+
+    >>> head_of(ViewState(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
+    (0, 1)
+    """
+    layers, heads = values.shape
+    if (
+        choice.layer is not None
+        and choice.head is not None
+        and choice.layer < layers
+        and choice.head < heads
+        and np.isfinite(values[choice.layer, choice.head])
+    ):
+        return choice.layer, choice.head
+    layer, head = np.unravel_index(int(np.nanargmax(values)), values.shape)
+    return int(layer), int(head)
+
+
+def head_name(layer: int, head: int, base: int) -> str:
+    """A head in a sentence; layers and heads are counted from ``base``.
+
+    >>> head_name(2, 0, 1)
+    'layer 3 · head 1'
+    """
+    return _("layer {layer} · head {head}", layer=layer + base, head=head + base)
+
+
+def rank_of(values: FloatArray, layer: int, head: int) -> str:
+    """Return how many heads have a larger value than a head, in words; those with NaN do not exist.
+
+    >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
+    '1 of 3 heads gives more'
+    """
+    more, size = int((values > values[layer, head]).sum()), int(np.isfinite(values).sum())
+    if more:
+        return ngettext(
+            "{many} of {size} heads gives more",
+            "{many} of {size} heads give more",
+            more,
+            many=more,
+            size=size,
+        )
+    if size == 1:
+        return _("the model's only head")
+    alone = (values == values[layer, head]).sum() == 1
+    return _("more than any other head") if alone else _("no other head gives more")
+
+
+def keep_head(key: str) -> None:
+    """In the callback of the map drawn under ``key``: the head that was clicked becomes the chosen one."""
+    picked = head_maps.picked_head(st.session_state[key])
+    if picked is not None:
+        set_view_state(layer=picked[0], head=picked[1])
+
+
+SHOWN = 60  # words at the beginning, of which the last is hidden first: it is on screen at once
+NOTHING = "-"  # in a link: the reader has uncovered every word
+_PLACES = re.compile(r"[01]:[0-9]{1,7}-[0-9]{1,7}(,[01]:[0-9]{1,7}-[0-9]{1,7}){0,199}")
+TYPED = "[MASK]"
+
+
+def fingerprint(text: str, pair: str) -> str:
+    """A few letters that tell two texts apart, so that places in one are not taken for places in another.
+
+    >>> fingerprint("a", "") == fingerprint("a", ""), fingerprint("a", "b") == fingerprint("ab", "")
+    (True, False)
+    """
+    both = "\0".join([text, pair])
+    return f"{zlib.crc32(both.encode('utf-8', 'replace')):08x}"
+
+
+def parse(raw: str) -> tuple[Place, ...]:
+    """Places as a link writes them; none where it is damaged.
+
+    >>> parse("0:4-10,1:0-3"), parse("x")
+    (((0, 4, 10), (1, 0, 3)), ())
+    """
+    if not _PLACES.fullmatch(raw):
+        return ()
+    parts = (re.split("[:-]", place) for place in raw.split(","))
+    return tuple((int(text), int(start), int(end)) for text, start, end in parts)
+
+
+def write(places: Collection[Place]) -> str:
+    """The inverse of ``parse``; NOTHING for no place.
+
+    >>> write([(0, 4, 10)]), write([])
+    ('0:4-10', '-')
+    """
+    return ",".join(f"{text}:{start}-{end}" for text, start, end in sorted(places)) or NOTHING
+
+
+def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
+    """What to hide before the reader has hidden anything: the example's word, else the last word of the
+    beginning; nothing where [MASK] is typed already, or the model's own ``mask``.
+
+    Words are those that the strip shows: of a script without spaces, a character each.
+
+    >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
+    (((0, 6, 9),), ())
+    """
+    if any(typed in given for typed in (TYPED, mask) for given in (text, pair)):
+        return ()
+    words = [(start, end) for start, end in _words(text) if text[start].isalnum()]
+    asked = [(start, end) for start, end in words if example is not None and text[start:end] == example.get("focus")]
+    found = asked or words[:SHOWN][-1:]
+    return tuple((0, start, end) for start, end in found[:1])
+
+
+def _words(text: str) -> Iterator[tuple[int, int]]:
+    """Where each word stands, (start, end)."""
+    for number, run in groupby(enumerate(number_words(text)), key=lambda place: place[1]):
+        if number is not None:
+            places = [at for at, _ in run]
+            yield places[0], places[-1] + 1
+
+
+def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
+    """The places after a click on some tokens: hidden when one of them was not, else uncovered.
+
+    >>> row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
+    >>> toggle_hidden(row, [], [0, 1]), toggle_hidden(row, [(0, 0, 7)], [1])
+    (((0, 0, 7),), ((0, 0, 4),))
+    """
+    hidden = {at for at in range(len(row)) if lies_in(row, at, list(places))}
+    clicked = {at for at in tokens if row.spans[at] is not None}
+    after = hidden - clicked if clicked <= hidden else hidden | clicked
+    found: list[Place] = []
+    for at in sorted(after):
+        start, end = row.spans[at] or (0, 0)
+        segment = row.segments[at]
+        if found and found[-1][0] == segment and found[-1][2] >= start:
+            found[-1] = (segment, found[-1][1], max(end, found[-1][2]))
+        else:
+            found.append((segment, start, end))
+    return tuple(found)
+
+
+LARGEST = 1e6  # size of a number
+_NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
+_FRACTION = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,][0-9]{3}){2,}|[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+
+
+def read_number(text: str) -> float:
+    """The number that is meant. Raises Refusal for what is none, may be two, or is too large.
+
+    >>> read_number("1e2"), read_number("1,5"), read_number("−2"), read_number("1/4"), read_number(" ")
+    (100.0, 1.5, -2.0, 0.25, 0.0)
+    """
+    plain = text.strip().replace("−", "-")
+    shown = f"“{text.strip()[:40]}”"
+    if not plain:
+        return 0.0
+    if _GROUPED.fullmatch(plain):
+        raise UserError(
+            gettext_lazy(
+                "{typed} may be thousands or a fraction; write it without the groups, such as 1500 or 1.5.", typed=shown
+            )
+        )
+    fraction = _FRACTION.fullmatch(plain)
+    if fraction and float(fraction[2]):
+        value = float(fraction[1]) / float(fraction[2])
+    elif _NUMBER.fullmatch(plain):
+        value = float(plain.replace(",", "."))
+    else:
+        raise UserError(gettext_lazy("{typed} is no number; write one such as 0.5, 1e2 or 1/3.", typed=shown))
+    if abs(value) > LARGEST:
+        raise UserError(
+            gettext_lazy(
+                "{typed} is beyond what is taken here, -{most:,.0f} to {most:,.0f}.", typed=shown, most=LARGEST
+            )
+        )
+    return value
+
+
+def format_shortest(number: float) -> str:
+    """The shortest text that is read as this number again.
+
+    >>> format_shortest(2.0), format_shortest(0.1)
+    ('2', '0.1')
+    """
+    return str(int(number)) if number.is_integer() else repr(number)

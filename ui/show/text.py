@@ -1,0 +1,153 @@
+"""Text on a page: numbers, lists, escaped Markdown, repeated words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from i18n import _, lists, translate
+
+MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # every sign that Markdown may give a meaning
+
+
+def escape_markdown(text: str) -> str:
+    r"""The text as Markdown that shows it sign by sign, in one paragraph.
+
+    >>> escape_markdown("*a* <b> [x](y)")
+    '\\*a\\* \\<b\\> \\[x\\]\\(y\\)'
+    """
+    return MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def format_comma_list(parts: Sequence[str]) -> str:
+    """A comma between two.
+
+    >>> format_comma_list(["a", "b", "c"]), format_comma_list([])
+    ('a, b, c', '')
+    """
+    return translate(lists.format_comma_list(parts))
+
+
+def format_semicolon_list(parts: Sequence[str]) -> str:
+    """One or more that have commas of their own.
+
+    >>> format_semicolon_list(["a, b", "c"])
+    'a, b; c'
+    """
+    return translate(lists.format_semicolon_list(parts))
+
+
+def format_and_list(parts: Sequence[str]) -> str:
+    """One or more, the last after an "and".
+
+    >>> format_and_list(["a"]), format_and_list(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return translate(lists.format_and_list(parts))
+
+
+def join_sentences(*said: str) -> str:
+    """Whole sentences after one another; an empty one is none.
+
+    >>> join_sentences("It rains.", "", "It is cold.")
+    'It rains. It is cold.'
+    """
+    return translate(lists.join_sentences(*said))
+
+
+SMALL = 0.0001  # a probability below is told by its power of ten
+
+
+def format_small(number: float) -> str:
+    """A number in two decimals, or in two digits where the decimals would be 0.00.
+
+    >>> format_small(0.4567), format_small(0.0039), format_small(9.83e-7), format_small(0)
+    ('0.46', '0.0039', '9.8e-07', '0')
+    """
+    return f"{number:.2f}" if abs(number) >= 0.005 else f"{number:.2g}"
+
+
+def percent(probability: float) -> str:
+    """A probability on screen.
+
+    >>> percent(0.3149), percent(0.00123), percent(3.2e-7)
+    ('0.31', '0.0012', '3e-07')
+    """
+    return (
+        f"{probability:.2f}"
+        if probability >= 0.01
+        else f"{probability:.2g}"
+        if probability >= SMALL
+        else (f"{probability:.0e}")
+    )
+
+
+def times(log_odds: float, first: str, second: str) -> str:
+    """How much likelier one of two answers is, from the logarithm of their odds.
+
+    >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
+    ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
+    """
+    if abs(log_odds) < math.log1p(0.005):
+        return _("“{first}” and “{second}” are equally likely", first=first, second=second)
+    more, less = (first, second) if log_odds > 0 else (second, first)
+    return _("“{more}” is {factor} times as likely as “{less}”", more=more, factor=factor(log_odds), less=less)
+
+
+def factor(log: float) -> str:
+    """How many times as much a difference of natural logarithms is, at least once.
+
+    >>> factor(-0.7), factor(9.0), factor(50.0)
+    ('2.01', '8,103', '5 × 10²¹')
+    """
+    size = abs(log)
+    if size < math.log(1e6):
+        number = math.exp(size)
+        return f"{number:.2f}" if number < 100 else f"{number:,.0f}"
+    power = int(size / math.log(10))
+    return f"{math.exp(size - power * math.log(10)):.0f} × 10{superscript(power)}"
+
+
+def likelihood(log: float) -> str:
+    """A probability on screen, from its natural logarithm: that of a long text is too small for a number.
+
+    >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
+    ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
+    """
+    if log > math.log(SMALL):
+        return percent(math.exp(log))
+    power = math.floor(log / math.log(10))
+    return f"{math.exp(log - power * math.log(10)):.1f} × 10{superscript(power)}"
+
+
+def scientific(value: float) -> str:
+    """A number near zero, as it is written by hand.
+
+    >>> scientific(9.54e-07), scientific(0.0)
+    ('9.5 × 10⁻⁷', '0')
+    """
+    if value == 0:
+        return "0"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits} × 10{superscript(int(power))}"
+
+
+def superscript(number: int) -> str:
+    """A whole number as a power is written."""
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def number_duplicates(names: Sequence[str]) -> list[str]:
+    """The names in their order; one that comes again has its number behind it, counted from the left.
+
+    >>> number_duplicates(["the", "key", "to", "the", "lock"])
+    ['the (1)', 'key', 'to', 'the (2)', 'lock']
+    """
+    many, seen = Counter(names), Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} ({seen[name]})" if many[name] > 1 else name)
+    return found

@@ -1,0 +1,406 @@
+"""Figures of scores: confusion matrices, calibration, baselines, ablation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import plotly.graph_objects as go
+
+from attention.mask import FloatArray
+from i18n import _, translate
+from viz.figures.theme import (
+    ABOVE,
+    BAR,
+    LEGENDS,
+    Theme,
+    add_color_note,
+    color_bar,
+    empty,
+    escape_label,
+    sequential_scale,
+    truncate,
+)
+
+SQUARE, CELL = 8, 34  # labels up to which cells are squares, and pixels of one
+NAMED, CONFUSION_ROW = (
+    17,
+    22,
+)  # labels up to which columns have names, and pixels of a row; more are numbered as the rows are
+LOW = 17  # pixels of one of many rows
+LONGEST = 18  # characters of a name
+CONFUSION_ABOVE = 64  # pixels for the title, and for what rows, columns and colours are
+
+
+def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
+    counts: npt.NDArray[np.int64],
+    labels: Sequence[str],
+    theme: Theme,
+    title: str,
+    unit: str,
+    *,
+    rest: bool = False,
+    chosen: tuple[int | None, int | None] = (None, None),
+) -> go.Figure:
+    """A cell for each pair of a true label and one that was said, (true, said), coloured by its share of the true one.
+
+    ``counts`` are of texts or words, as ``unit`` says; what is 0 has neither colour nor number. ``labels`` are text,
+    not markup; with ``rest`` the last one stands for several, and none of its cells can be picked. ``chosen`` (true,
+    said) is framed, a whole row or column where the other is None.
+
+    A click picks a cell as it does in ``alignment_map``, by ``picked`` of that module.
+
+    >>> from viz.figures.theme import LIGHT
+    >>> figure = confusion(np.array([[3, 1], [0, 4]]), ["a", "<b>"], LIGHT, "t", "texts")
+    >>> figure.data[0].z.tolist(), figure.layout.yaxis.ticktext
+    ([[0.75, 0.25], [nan, 1.0]], ('\\u2068a\\u2069', '\\u2068&lt;b&gt;\\u2069'))
+    """
+    size = len(labels)
+    some = counts.sum(axis=1, keepdims=True)
+    figure = empty(theme, title, "", "")
+    figure.add_heatmap(
+        z=np.where(counts, counts / np.maximum(some, 1), np.nan),
+        text=[[_format_count(count) for count in row] for row in counts.tolist()],
+        texttemplate="%{text}" if size <= NAMED else "",
+        colorscale=sequential_scale(theme),
+        zmin=0.0,
+        zmax=1.0,
+        colorbar={**color_bar(), "y": 0, "yref": "container", "yanchor": "bottom", "tickformat": ".0%"},
+        hoverinfo="skip",
+        hoverongaps=False,
+        xgap=1,
+        ygap=1,
+    )
+    _add_points(figure, theme, counts, labels, unit, rest)
+    _frame(figure, theme, size, chosen)
+    above = CONFUSION_ABOVE + _label_axes(figure, labels)
+    cell = CELL if size <= SQUARE else CONFUSION_ROW if size <= NAMED else LOW
+    figure.update_layout(
+        height=above + BAR + cell * size,
+        margin={"t": above, "b": BAR},
+        title={"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 12}},
+        showlegend=False,
+        hovermode="closest",
+    )
+    add_color_note(figure, theme, _("Rows: true; columns: said; colour: share of the row"))
+    return figure
+
+
+def _add_points(  # noqa: PLR0913
+    figure: go.Figure, theme: Theme, counts: npt.NDArray[np.int64], labels: Sequence[str], unit: str, rest: bool
+) -> None:
+    """An unseen point on every cell that counts something: plotly reports clicks on points only."""
+    names, of = [_name(label, 60) for label in labels], counts.sum(axis=1)
+    cells = np.argwhere(counts).tolist()
+    last = len(labels) - 1 if rest else len(labels)
+    unseen = {"marker": {"opacity": 0}}
+    for some, picks in (([cell for cell in cells if (max(cell) < last) == pick], pick) for pick in (True, False)):
+        figure.add_scatter(
+            x=[said for _, said in some],
+            y=[true for true, _ in some],
+            customdata=some if picks else None,
+            text=[
+                _(
+                    "{true}, said to be {said}: {count:,} of {all:,} {unit}",
+                    true=names[true],
+                    said=names[said],
+                    count=counts[true, said],
+                    all=of[true],
+                    unit=translate(unit),
+                )
+                for true, said in some
+            ],
+            mode="markers",
+            marker={"opacity": 0, "size": 18, "color": theme.heads},
+            selected=unseen,
+            unselected=unseen,
+            hovertemplate="%{text}<extra></extra>",
+        )
+
+
+def _frame(figure: go.Figure, theme: Theme, size: int, chosen: tuple[int | None, int | None]) -> None:
+    if chosen == (None, None):
+        return
+    (top, bottom), (left, right) = ((0, size - 1) if at is None else (at, at) for at in chosen)
+    box = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
+    ground = sequential_scale(theme)[0][1]
+    for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
+        figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
+
+
+def _label_axes(figure: go.Figure, labels: Sequence[str]) -> int:
+    """Names the rows, and the columns where there are few; gives the pixels that the columns' names take."""
+    size = len(labels)
+    short = [_name(label, LONGEST) for label in labels]
+    axis = {"showgrid": False, "fixedrange": True, "rangemode": "normal", "ticks": ""}
+    if size <= NAMED:
+        figure.update_xaxes(tickvals=list(range(size)), ticktext=short, tickangle=-60)
+    else:
+        short = [f"{name}  {at}" for at, name in enumerate(short)]
+        figure.update_xaxes(tickformat="d")
+    if size <= SQUARE:
+        figure.update_xaxes(constrain="domain", constraintoward="left")
+        figure.update_yaxes(constrain="domain", constraintoward="top", scaleanchor="x")
+    figure.update_xaxes(**axis, side="top", range=[-0.5, size - 0.5])
+    figure.update_yaxes(**axis, tickvals=list(range(size)), ticktext=short, range=[size - 0.5, -0.5])
+    return max(42, 7 * min(LONGEST, max(map(len, labels), default=0))) if size <= NAMED else 14
+
+
+def _name(label: str, longest: int) -> str:
+    """A label that does not turn the text around it; of a long one both ends, since many begin alike."""
+    half = longest // 2
+    short = label if len(label) <= longest else f"{label[: half - 1]}…{label[-half:]}"
+    return f"\u2068{escape_label(short)}\u2069"
+
+
+def _format_count(count: int) -> str:
+    """A count in four signs at most; nothing for 0.
+
+    >>> [_format_count(count) for count in (0, 42, 1234, 14222, 3000000)]
+    ['', '42', '1.2k', '14k', '3.0M']
+    """
+    for size, name in ((10**6, "M"), (10**3, "k")):
+        if count >= size:
+            return f"{count / size:.{1 if count < 10 * size else 0}f}{name}"
+    return str(count or "")
+
+
+CALIBRATION_ROW = 34  # pixels
+FEW = 10  # answers below which a bar is pale: its length says little
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Answers that were told about as surely, from ``start`` to ``end``; shares are 0 to 1, the interval 95 %."""
+
+    start: float
+    end: float
+    answers: int
+    sure: float  # mean
+    right: float
+    low: float
+    high: float
+
+
+def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
+    """A bar for each bin, the surest on top: the share that is right, with its interval, and a mark at the mean
+    sureness. Bar and mark end at the same place where the model is right as often as it is sure.
+
+    >>> from viz.figures.theme import LIGHT
+    >>> calibration([Bin(0.9, 1, 1200, 0.97, 0.95, 0.9, 0.98)], LIGHT, "t").layout.yaxis.ticktext
+    ('0.9 to 1 · 1,200',)
+    """
+    rows = list(range(len(bins)))
+    ordered = sorted(bins, key=lambda one: -one.start)
+    figure = empty(theme, title, _("share that is right"), "")
+    add_color_note(figure, theme, _("Names: how sure · how many answers"))
+    figure.add_bar(
+        name=_("right, with its 95 % interval"),
+        orientation="h",
+        x=[one.right for one in ordered],
+        y=rows,
+        marker={"color": theme.heads, "opacity": [0.35 if one.answers < FEW else 1.0 for one in ordered]},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [one.high - one.right for one in ordered],
+            "arrayminus": [one.right - one.low for one in ordered],
+            "color": theme.line,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        customdata=[[one.low, one.high, one.answers] for one in ordered],
+        hovertemplate=_(
+            "right: %{x:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}) of %{customdata[2]:,}<extra></extra>"
+        ),
+    )
+    figure.add_scatter(
+        name=_("how sure, on average"),
+        x=[one.sure for one in ordered],
+        y=rows,
+        mode="markers",
+        marker={
+            "symbol": "line-ns-open",
+            "size": 24,
+            "line": {"width": 4, "color": theme.accent},
+            "color": theme.accent,
+        },
+        hovertemplate=_("sure: %{x:.3f}<extra></extra>"),
+        cliponaxis=False,
+    )
+    figure.update_yaxes(
+        tickvals=rows,
+        ticktext=[
+            _("{start:g} to {end:g} · {answers:,}", start=one.start, end=one.end, answers=one.answers)
+            for one in ordered
+        ],
+        range=[len(rows) - 0.4, -0.6],
+        rangemode="normal",
+        fixedrange=True,
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[0, 1.02], fixedrange=True)
+    return figure.update_layout(
+        height=150 + CALIBRATION_ROW * len(rows),
+        margin={"t": ABOVE + 10, "b": LEGENDS},
+        bargap=0.35,
+        showlegend=True,
+        hovermode="closest",
+    )
+
+
+RELATION_SCORES_ROW = 26  # pixels
+
+
+@dataclass(frozen=True)
+class RelationScore:
+    """One relation: percent found with its interval, the rule without a model, and random weights where known."""
+
+    relation: str
+    n: int
+    head: str
+    accuracy: float
+    low: float
+    high: float
+    baseline: float
+    rule: str
+    random: float | None
+    chance: float | None = None  # percent that a guess between candidates finds
+
+
+def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
+    """Draw a line for each relation, the first on top: a dot with its interval, a bar for the rule.
+
+    A ring marks random weights, and a dotted line chance if it is known and the same for all.
+
+    Relations and heads are text, not markup. ``selected`` is in the accent colour.
+    """
+    figure = empty(theme, title, _("% found"), "")
+    rows = list(range(len(scores)))
+    known = [at for at in rows if scores[at].random is not None]
+    figure.add_scatter(
+        name=_("random weights, best head"),
+        x=[scores[at].random for at in known],
+        y=known,
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 9, "color": theme.heads, "line": {"width": 1.5}},
+        hovertemplate=_("random weights: %{x:.1f} %<extra></extra>"),
+    )
+    figure.add_scatter(
+        name=_("rule without a model"),
+        x=[score.baseline for score in scores],
+        y=rows,
+        customdata=[escape_label(score.rule) for score in scores],
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 15, "color": theme.line, "line": {"width": 2.5, "color": theme.line}},
+        hovertemplate="%{customdata}: %{x:.1f} %<extra></extra>",
+    )
+    figure.add_scatter(
+        name=_("best head, 95 % interval"),
+        x=[score.accuracy for score in scores],
+        y=rows,
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [score.high - score.accuracy for score in scores],
+            "arrayminus": [score.accuracy - score.low for score in scores],
+            "color": theme.heads,
+            "thickness": 1.5,
+            "width": 4,
+        },
+        customdata=[[escape_label(score.head), score.low, score.high, score.n] for score in scores],
+        mode="markers",
+        marker={"size": 10, "color": [theme.accent if s.relation == selected else theme.heads for s in scores]},
+        hovertemplate=_(
+            "head %{customdata[0]}: %{x:.1f} % (%{customdata[1]:.1f} to %{customdata[2]:.1f}) of "
+            "%{customdata[3]} links<extra></extra>"
+        ),
+    )
+    chances = {score.chance for score in scores}
+    if len(chances) == 1 and (chance := chances.pop()) is not None:
+        figure.add_vline(x=chance, line={"dash": "dot", "width": 1.5, "color": theme.line})
+        figure.add_scatter(  # for the legend: a line across the figure has no entry
+            name=_("chance, {chance:.0f} %", chance=chance),
+            x=[None],
+            y=[None],
+            mode="lines",
+            line={"dash": "dot", "width": 1.5, "color": theme.line},
+        )
+    names = [f"{escape_label(truncate(score.relation))} · {escape_label(score.head)}" for score in scores]
+    figure.update_yaxes(
+        tickvals=rows,
+        ticktext=names,
+        range=[len(rows) - 0.4, -0.6],
+        rangemode="normal",
+        fixedrange=True,
+    )
+    figure.update_xaxes(range=[-2, 103], tickvals=list(range(0, 101, 20)), fixedrange=True)
+    figure.update_layout(height=150 + RELATION_SCORES_ROW * len(scores), margin={"b": LEGENDS})
+    return figure
+
+
+def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
+    """A histogram of the random sets' changes (set,), and the chosen set's as a line."""
+    figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
+    figure.add_histogram(
+        name=_("random sets"),
+        x=changes,
+        nbinsx=30,
+        marker={"color": theme.heads},
+        hovertemplate=_("%{x}: %{y} sets<extra></extra>"),
+    )
+    line = {"color": theme.accent, "width": 3}
+    figure.add_vline(x=chosen, line=line, showlegend=True, name=_("the chosen set"))
+    figure.update_layout(height=320, margin={"b": LEGENDS}, bargap=0.05)
+    return figure
+
+
+def removal_curve(  # noqa: PLR0913
+    values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
+) -> go.Figure:
+    """``values`` (step,) with nothing removed first; ``names`` (step - 1,) says which head each step removed.
+
+    ``random`` is (order, step): the mean is a line, the span from least to most a band.
+    """
+    figure = empty(theme, title, _("Heads removed"), unit)
+    if random.size:
+        steps = np.arange(random.shape[1])
+        low, high = random.min(axis=0), random.max(axis=0)
+        figure.add_scatter(
+            name=_("random orders, least to most of {orders}", orders=len(random)),
+            x=[*steps, *steps[::-1]],
+            y=[*high, *low[::-1]],
+            fill="toself",
+            mode="none",
+            fillcolor=_make_pale(theme.heads),
+            hoverinfo="skip",
+        )
+        figure.add_scatter(
+            name=_("random orders, mean"),
+            x=steps,
+            y=random.mean(axis=0),
+            mode="lines",
+            line={"color": theme.heads, "width": 2, "dash": "dash"},
+            hovertemplate=_("%{x} heads removed at random: %{y:.3f} on average<extra></extra>"),
+        )
+    figure.add_scatter(
+        name=_("one head chosen at each step"),
+        x=np.arange(len(values)),
+        y=values,
+        customdata=[_("nothing"), *(escape_label(name) for name in names)],
+        mode="lines+markers",
+        line={"color": theme.accent, "width": 2},
+        marker={"size": 5},
+        hovertemplate=_("%{x} removed, last %{customdata}: %{y:.3f}<extra></extra>"),
+    )
+    figure.update_yaxes(rangemode="normal")
+    figure.update_layout(height=420, margin={"b": LEGENDS})
+    return figure
+
+
+def _make_pale(colour: str) -> str:
+    """The colour, mostly seen through."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.18)"

@@ -1,0 +1,347 @@
+"""Figures with values for each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.theme import (
+    ABOVE,
+    BAR,
+    LEGEND,
+    Theme,
+    add_color_note,
+    color_bar,
+    diverging_scale,
+    empty,
+    escape_label,
+    reference,
+    sequential_scale,
+    sides,
+    truncate,
+)
+
+SPREAD = 0.6  # of the room between two layers, over which a layer's heads are laid out
+
+
+@dataclass(frozen=True)
+class MapSize:
+    """How large the maps of attention are, and whether a query may look at later keys."""
+
+    queries: int
+    keys: int
+    causal: bool = False
+
+
+def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None, base: int) -> None:
+    """Every head a dot, a layer's heads from left to right in their order; the layer's mean a line.
+
+    ``values`` is (layer, head); ``selected`` (layer, head) counts from 0, labels from ``base``.
+    """
+    layers, heads = values.shape
+    middles = np.arange(layers) + base
+    offsets = SPREAD * ((np.arange(heads) + 0.5) / heads - 0.5)
+    names = np.stack(np.meshgrid(middles, np.arange(heads) + base, indexing="ij"), axis=-1).reshape(-1, 2)
+    hover = _("layer %{customdata[0]} · head %{customdata[1]}: %{y:.2f}<extra></extra>")
+    figure.add_scatter(
+        name=_("one head"),
+        x=(middles[:, None] + offsets).reshape(-1),
+        y=values.reshape(-1),
+        customdata=names,
+        mode="markers",
+        marker={"color": theme.heads, "size": 7, "opacity": 0.7},
+        hovertemplate=hover,
+    )
+    figure.add_scatter(
+        name=_("mean of the layer"),
+        x=middles,
+        y=values.mean(axis=1),
+        mode="lines",
+        line={"color": theme.line, "width": 1.5},
+        hovertemplate=_("layer %{x}, mean: %{y:.2f}<extra></extra>"),
+    )
+    if selected is not None:
+        layer, head = selected
+        figure.add_scatter(
+            name=_("layer {layer} · head {head}", layer=layer + base, head=head + base),
+            x=[middles[layer] + offsets[head]],
+            y=[values[layer, head]],
+            customdata=[[layer + base, head + base]],
+            mode="markers",
+            marker={"color": theme.accent, "size": 12, "line": {"color": theme.line, "width": 1}},
+            hovertemplate=hover,
+        )
+    figure.update_xaxes(dtick=max(1, layers // 16), range=[base - 0.6, layers - 1 + base + 0.6])
+
+
+def most_bits(size: MapSize) -> float:
+    """The entropy of attention spread evenly over all keys a query may look at, mean over the queries, in bits.
+
+    >>> most_bits(MapSize(8, 8)), most_bits(MapSize(2, 2, causal=True))
+    (3.0, 0.5)
+    """
+    if not size.causal:
+        return float(np.log2(size.keys))
+    return float(np.log2(np.arange(size.keys - size.queries, size.keys) + 1).mean())
+
+
+def entropy_by_layer(
+    entropy: FloatArray,
+    size: MapSize,
+    theme: Theme,
+    *,
+    selected: tuple[int, int] | None = None,
+    base: int = 0,
+) -> go.Figure:
+    """Each head a dot: 0 bits means it looks at one token, the dotted line at all alike.
+
+    ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
+    """
+    figure = empty(theme, _("How widely does each head spread its attention?"), _("Layer"), _("Entropy (bits)"))
+    add_heads(figure, theme, entropy, selected, base)
+    most = most_bits(size)
+    evenly = (
+        _("evenly over the tokens so far: {bits:.2f} bits", bits=most)
+        if size.causal
+        else _("evenly over {keys} tokens: {bits:.2f} bits", keys=size.keys, bits=most)
+    )
+    reference(figure, theme, most, evenly)
+    figure.update_yaxes(range=[0, max(most, float(entropy.max(initial=0))) * 1.12 or 1])
+    return figure
+
+
+def even_distance(size: MapSize) -> float:
+    """Mean distance in tokens of attention spread evenly over all keys that a query may look at.
+
+    >>> even_distance(MapSize(2, 2)), even_distance(MapSize(3, 3, causal=True))
+    (0.5, 0.5)
+    """
+    place = np.arange(size.queries, dtype=float)
+    last = np.minimum(place, size.keys - 1) if size.causal else np.full(size.queries, size.keys - 1.0)
+    near = np.minimum(place, last)  # the last key that is not ahead of the query
+    # Sums of place - j over the keys up to ``near``, and of j - place over those from there to ``last``.
+    behind = (near + 1) * place - near * (near + 1) / 2
+    ahead = (last * (last + 1) - near * (near + 1)) / 2 - (last - near) * place
+    return float(((behind + ahead) / (last + 1)).mean())
+
+
+def distance_by_layer(
+    distance: FloatArray,
+    size: MapSize,
+    theme: Theme,
+    *,
+    selected: tuple[int, int] | None = None,
+    base: int = 0,
+) -> go.Figure:
+    """Each head a dot: how many tokens away it looks on average; the dotted line is what even attention would give.
+
+    ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
+    """
+    figure = empty(theme, _("How far does each head look?"), _("Layer"), _("Mean distance (tokens)"))
+    add_heads(figure, theme, distance, selected, base)
+    even = even_distance(size)
+    reference(figure, theme, even, _("even attention: {even:.1f} tokens", even=even))
+    figure.update_yaxes(range=[0, max(even, float(distance.max(initial=0))) * 1.12 or 1])
+    return figure
+
+
+def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
+    """How much of a query's attention one head gives to each distance; -1 is the token before, 0 itself.
+
+    ``shares`` is (2 · reach + 1,), the mean over the queries that have a key there (measures.by_offset); ``head`` is
+    the head's name, such as "layer 3 · head 1".
+    """
+    reach = len(shares) // 2
+    figure = empty(
+        theme, _("At what distance does {head} look?", head=head), _("Key minus query (tokens)"), _("Mean weight")
+    )
+    figure.add_bar(
+        x=np.arange(-reach, reach + 1),
+        y=shares,
+        marker={"color": [theme.accent if i == reach else theme.heads for i in range(len(shares))]},
+        hovertemplate="%{x:+d}: %{y:.3f}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_layout(bargap=0.15)
+    return figure
+
+
+def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int, base: int = 0) -> go.Figure:
+    """Entropies (head,) in bits before and after, two marks a head with a line between them; ``head`` is outlined."""
+    figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
+    places = np.arange(len(before)) + base
+    line = {"color": theme.grid, "width": 3}
+    for place, low, high in zip(places, before, after, strict=True):
+        figure.add_scatter(x=[place, place], y=[low, high], mode="lines", line=line, hoverinfo="skip", showlegend=False)
+    hover = _("head %{x}: %{y:.2f} bits<extra></extra>")
+    for name, values, colour, symbol in (
+        (_("as the model computes"), before, theme.heads, "circle"),
+        (_("under these rules"), after, theme.accent, "diamond"),
+    ):
+        sizes = np.where(np.arange(len(values)) == head, 14, 9)
+        marker = {"color": colour, "symbol": symbol, "size": sizes, "line": {"color": theme.line, "width": 1}}
+        figure.add_scatter(name=name, x=places, y=values, mode="markers", marker=marker, hovertemplate=hover)
+    figure.update_xaxes(dtick=max(1, len(before) // 16))
+    figure.update_yaxes(range=[0, max(float(np.max([before, after])), 0.1) * 1.12])
+    return figure
+
+
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, told apart on both grounds
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+ROW = 30  # pixels
+
+
+def lens_map(pieces: Sequence[Sequence[str]], chances: FloatArray, theme: Theme, *, base: int = 0) -> go.Figure:
+    """The likeliest pieces after each layer, the embedding on top; colour is their probability, from 0 to 1.
+
+    ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding. Layers are labelled from ``base``.
+    """
+    rows, ranks = chances.shape
+    figure = empty(theme, _("The likeliest pieces after each layer"), "", "")
+    figure.add_heatmap(
+        z=np.round(chances.astype(np.float64), 6),
+        x=list(range(ranks)),
+        y=list(range(rows)),
+        colorscale=sequential_scale(theme),
+        zmin=0,
+        zmax=1,
+        text=[[escape_label(truncate(piece, 10)) for piece in row] for row in pieces],
+        customdata=[[escape_label(piece) for piece in row] for row in pieces],
+        texttemplate="%{text}",
+        textfont={"size": 12},
+        hovertemplate="%{customdata}: %{z:.4f}<extra></extra>",
+        showscale=False,
+        xgap=1,
+        ygap=1,
+    )
+    names = [_("likeliest"), *(_("number {rank}", rank=rank + 1) for rank in range(1, ranks))]
+    figure.update_xaxes(
+        tickvals=list(range(ranks)), ticktext=names, showgrid=False, fixedrange=True, side="top", rangemode="normal"
+    )
+    figure.update_yaxes(
+        tickvals=list(range(rows)),
+        ticktext=layer_names(rows, base),
+        autorange="reversed",
+        rangemode="normal",
+        showgrid=False,
+        fixedrange=True,
+    )
+    figure.update_layout(height=110 + ROW * rows, margin={"t": 72})
+    return figure
+
+
+def lens_curves(chances: FloatArray, names: Sequence[str], theme: Theme, *, base: int = 0) -> go.Figure:
+    """Each followed piece's probability, (row, piece), through the layers; one line a piece, by colour and dashes."""
+    rows = chances.shape[0]
+    figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
+    for at, name in enumerate(names):
+        figure.add_scatter(
+            x=list(range(rows)),
+            y=chances[:, at].tolist(),
+            name=escape_label(truncate(name)),
+            mode="lines+markers",
+            line={"color": HUES[at % len(HUES)], "dash": DASHES[at % len(DASHES)], "width": 2},
+            hovertemplate="%{y:.4f}",
+            showlegend=True,
+        )
+    some = slice(0, rows, max(1, rows // 12))
+    figure.update_xaxes(tickvals=list(range(rows))[some], ticktext=layer_names(rows, base)[some], fixedrange=True)
+    figure.update_yaxes(range=[0, max(0.05, 1.1 * float(chances.max(initial=0)))], fixedrange=True)
+    figure.update_layout(height=320, margin={"b": LEGEND}, hovermode="x")
+    return figure
+
+
+def layer_names(rows: int, base: int) -> list[str]:
+    """Names of the rows.
+
+    >>> layer_names(3, 0)
+    ['words', 'layer 0', 'layer 1']
+    """
+    return [_("words"), *(_("layer {layer}", layer=at + base) for at in range(rows - 1))]
+
+
+WORDS = 96  # pixels for the words, written upwards
+LONGEST = 14  # characters of a word
+
+
+def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
+    shares: FloatArray,
+    words: Sequence[str],
+    theme: Theme,
+    title: str,
+    *,
+    beyond: FloatArray | None = None,
+    selected: tuple[int, int] | None = None,
+    base: int = 0,
+) -> go.Figure:
+    """Layers downwards, words to the right; the last row is a word in every layer at once.
+
+    ``shares`` is (layer + 1, word), how far each brings the answer to the other text's: 0 not at all, 1 all the way.
+    ``beyond`` (layer + 1, word) says which of them get a dot; ``selected`` (row, word) is framed. A click picks a cell
+    as it does in ``head_map``, by ``picked`` of that module. Words are text, not markup.
+
+    >>> from viz.figures.theme import LIGHT
+    >>> figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "t", base=1)
+    >>> figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext[1]
+    (('into layer 1', 'into layer 2', 'every layer'), '&lt;b&gt;')
+    """
+    rows, many = shares.shape
+    end = float(np.nanmax(np.abs(shares), initial=0.0)) or 1.0
+    names = [*(_("into layer {layer}", layer=at + base) for at in range(rows - 1)), _("every layer")]
+    labels = [escape_label(truncate(word, LONGEST)) for word in words]
+    figure = empty(theme, title, "", "")
+    figure.add_heatmap(
+        z=shares,
+        colorscale=diverging_scale(theme),
+        zmin=-end,
+        zmax=end,
+        colorbar=color_bar(),
+        hoverinfo="skip",
+        xgap=1,
+        ygap=1,
+    )
+    _points(figure, theme, shares, names, words)
+    if beyond is not None and beyond.any():
+        down, across = np.nonzero(beyond)
+        dot = {"symbol": "circle", "size": 6, "color": theme.text, "line": {"width": 1, "color": theme.grid}}
+        figure.add_scatter(x=across.tolist(), y=down.tolist(), mode="markers", marker=dot, hoverinfo="skip")
+    if selected is not None:
+        row, word = selected
+        box = {"x0": word - 0.5, "x1": word + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+        figure.add_shape(type="rect", **box, line={"color": theme.accent, "width": 3})
+    axis = {"showgrid": False, "fixedrange": True, "rangemode": "normal"}
+    figure.update_xaxes(**axis, tickvals=list(range(many)), ticktext=labels, tickangle=-90)
+    figure.update_yaxes(**axis, tickvals=list(range(rows)), ticktext=names, range=[rows - 0.5, -0.5])
+    less, more = sides(theme)
+    add_color_note(
+        figure, theme, _("{less}: away from the second text's answer; {more}: towards it", less=less, more=more)
+    )
+    figure.update_layout(
+        height=ABOVE + BAR + WORDS + ROW * rows,
+        margin={"t": ABOVE + BAR, "b": WORDS},
+        showlegend=False,
+        hovermode="closest",
+    )
+    return figure
+
+
+def _points(figure: go.Figure, theme: Theme, shares: FloatArray, names: Sequence[str], words: Sequence[str]) -> None:
+    """An unseen point on every cell that has a number, for clicks and for what is said of it."""
+    places = np.argwhere(np.isfinite(shares))
+    unseen = {"marker": {"opacity": 0}}
+    figure.add_scatter(
+        x=places[:, 1].tolist(),
+        y=places[:, 0].tolist(),
+        customdata=[[int(row), int(word), float(shares[row, word])] for row, word in places],
+        text=[f"{escape_label(words[word])}, {names[row]}" for row, word in places],
+        mode="markers",
+        marker={"opacity": 0, "size": 22, "color": theme.heads},
+        selected=unseen,
+        unselected=unseen,
+        hovertemplate="%{text}: %{customdata[2]:.3g}<extra></extra>",
+    )

@@ -1,0 +1,323 @@
+"""Figures with a value or a probability for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import FloatArray
+from i18n import _, gettext_lazy, translate
+from viz.figures.theme import LEGEND, Theme, empty, escape_label, reference, truncate
+
+REST = gettext_lazy("all others")
+PROBABILITY = gettext_lazy("probability")
+
+
+def bars(  # noqa: PLR0913  (what a figure may be told, by name)
+    labels: Sequence[str],
+    values: Sequence[float],
+    theme: Theme,
+    title: str,
+    unit: str = PROBABILITY,
+    *,
+    other: float | None = None,
+    marked: Sequence[int] = (),
+) -> go.Figure:
+    """Horizontal bars, the first on top; ``marked`` ones in the accent colour, ``other`` the pale rest below.
+
+    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``.
+    """
+    names = [*labels, *([] if other is None else [translate(REST)])]
+    numbers = [*values, *([] if other is None else [other])]
+    colours = [theme.accent if index in marked else theme.heads for index in range(len(labels))]
+    figure = empty(theme, title, translate(unit), "")
+    figure.add_bar(
+        orientation="h",
+        x=numbers,
+        y=list(range(len(names))),
+        marker={"color": [*colours, *([] if other is None else [theme.grid])]},
+        text=[_format_short(value) for value in numbers],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[escape_label(name) for name in names],
+        hovertemplate="%{customdata}: %{x:.4g}<extra></extra>",
+    )
+    ticks = [escape_label(truncate(name)) for name in names]
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=ticks,
+        autorange="reversed",
+        rangemode="normal",
+        fixedrange=True,
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[0, 1.12 * max([*numbers, 0]) or 1], fixedrange=True)
+    figure.update_layout(height=110 + 26 * len(names), bargap=0.25, showlegend=False)
+    return figure
+
+
+def _format_short(value: float) -> str:
+    """Two decimals; a small number keeps one digit rather than become 0.00."""
+    return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
+
+
+SAMPLING_ROW = 30  # pixels of one token
+
+
+def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
+    labels: Sequence[str],
+    own: Sequence[float],
+    drawn: Sequence[float],
+    theme: Theme,
+    title: str,
+    *,
+    marked: Sequence[int] = (),
+) -> go.Figure:
+    """Horizontal bars, the likeliest on top: ``own`` by the model alone, ``drawn`` under the rule as a mark across.
+
+    ``labels`` are text, not markup, and may repeat; what cannot be drawn has its mark at zero. The names of ``marked``
+    ones are in bold.
+    """
+    rows = list(range(len(labels)))
+    figure = empty(theme, title, _("probability"), "")
+    names = [escape_label(label) for label in labels]
+    figure.add_bar(
+        name=_("the model"),
+        orientation="h",
+        x=list(own),
+        y=rows,
+        marker={"color": theme.heads},
+        customdata=names,
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>the model</extra>"),
+    )
+    figure.add_scatter(
+        name=_("under the rule"),
+        x=list(drawn),
+        y=rows,
+        mode="markers",
+        marker={
+            "symbol": "line-ns-open",
+            "size": 20,
+            "line": {"width": 4, "color": theme.accent},
+            "color": theme.accent,
+        },
+        customdata=names,
+        hovertemplate=_("%{customdata}: %{x:.4g}<extra>under the rule</extra>"),
+        cliponaxis=False,
+    )
+    short = [escape_label(truncate(label)) for label in labels]
+    figure.update_yaxes(
+        tickvals=rows,
+        ticktext=[f"<b>{name}</b>" if at in marked else name for at, name in enumerate(short)],
+        range=[len(rows) - 0.4, -0.6],
+        rangemode="normal",
+        fixedrange=True,
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[0, 1.08 * max([*own, *drawn, 0]) or 1], fixedrange=True, zeroline=False)
+    return figure.update_layout(height=130 + SAMPLING_ROW * len(rows), bargap=0.3, showlegend=True, hovermode="closest")
+
+
+def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
+    """The sum of the probabilities of the likeliest n tokens over n, by the model alone and under the rule.
+
+    ``own`` and ``drawn`` are those of the likeliest few, the likeliest first; ``kept`` is how many the rule leaves,
+    a dotted line where the figure reaches that far.
+    """
+    ranks = list(range(1, len(own) + 1))
+    figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
+    for name, values, colour, dash in (
+        (_("the model"), own, theme.heads, "solid"),
+        (_("under the rule"), drawn, theme.accent, "dash"),
+    ):
+        figure.add_scatter(
+            name=name,
+            x=ranks,
+            y=np.cumsum(np.asarray(values, np.float64)).tolist(),
+            mode="lines",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            hovertemplate=_("the likeliest %{x}: %{y:.4f}"),
+        )
+    if kept <= len(ranks):
+        line = {"dash": "dot", "color": theme.line, "width": 1.5}
+        figure.add_vline(x=kept, line=line, showlegend=True, name=_("the rule keeps {kept}", kept=kept))
+    steps = [n for n in (1, 2, 5, 10, 20, 50, 100) if n <= len(ranks)]
+    span = [-0.03, float(np.log10(max(len(ranks), 2))) + 0.03]
+    figure.update_xaxes(type="log", range=span, tickvals=steps, ticktext=[str(n) for n in steps], fixedrange=True)
+    figure.update_yaxes(range=[0, 1.04], fixedrange=True)
+    return figure.update_layout(height=330, margin={"b": LEGEND}, hovermode="x", showlegend=True)
+
+
+TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
+
+
+def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
+    received: FloatArray, mean: FloatArray, tokens: Sequence[str], theme: Theme, head: str, *, base: int = 0
+) -> go.Figure:
+    """A bar for what each token receives in one head, a mark for the mean over all heads of all layers.
+
+    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received); ``tokens`` names the keys,
+    ``head`` the head. In a causal model early tokens are seen by more queries, so they receive more.
+    """
+    figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
+    places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
+    names = [[label, place + base] for place, label in enumerate(labels)]
+    hover = _("%{customdata[0]} (token %{customdata[1]}): %{y:.3f}")
+    figure.add_bar(
+        name=escape_label(head),
+        x=places,
+        y=received,
+        customdata=names,
+        marker={"color": theme.accent},
+        hovertemplate=hover,
+    )
+    figure.add_scatter(
+        name=_("mean over all heads"),
+        x=places,
+        y=mean,
+        customdata=names,
+        mode="markers",
+        marker={"color": theme.heads, "symbol": "line-ew", "size": 12, "line": {"color": theme.heads, "width": 3}},
+        hovertemplate=hover,
+    )
+    even = float(received.sum()) / max(1, len(tokens))
+    reference(figure, theme, even, _("if all received the same: {even:.3f}", even=even))
+    step = max(1, -(-len(tokens) // TICKS))
+    figure.update_xaxes(tickvals=places[::step], ticktext=labels[::step], tickangle=-60, showgrid=False)
+    return figure
+
+
+MOST = 60  # words that are drawn
+
+
+def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Theme, unit: str) -> go.Figure:
+    """A group of bars for each word, in the text's order, one bar a way; each way's values are (word,) in ``unit``.
+
+    Beyond MOST words the first MOST are drawn.
+    """
+    shown = words[:MOST]
+    figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
+    for (name, values), colour in zip(ways.items(), (theme.heads, theme.accent), strict=False):
+        figure.add_bar(
+            orientation="h",
+            x=values[: len(shown)].tolist(),
+            y=list(range(len(shown))),
+            name=escape_label(name),
+            marker={"color": colour},
+            customdata=[escape_label(word) for word in shown],
+            hovertemplate="%{customdata}: %{x:.3f}",
+            showlegend=True,
+        )
+    figure.update_xaxes(zeroline=True, zerolinecolor=theme.line, zerolinewidth=1, fixedrange=True)
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))),
+        ticktext=[escape_label(truncate(word)) for word in shown],
+        autorange="reversed",
+        rangemode="normal",
+        showgrid=False,
+        fixedrange=True,
+    )
+    figure.update_layout(height=150 + 34 * len(shown), barmode="group", bargap=0.25, margin={"b": LEGEND})
+    return figure
+
+
+TWO_READINGS_ROW = 24  # pixels of a word
+
+
+def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
+    words: Sequence[str],
+    first: FloatArray,
+    second: FloatArray,
+    names: tuple[str, str],
+    theme: Theme,
+    title: str,
+    *,
+    marked: int | None = None,
+) -> go.Figure:
+    """Words downwards, weights (word,) to the right from 0; no mark where a reading has no such word (NaN).
+
+    ``names`` call the two readings in the legend; the word ``marked`` is written in the accent's colour.
+    """
+    figure = empty(theme, title, _("weight"), "")
+    down = np.arange(len(words))
+    both = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+    between = np.full(3 * len(both), np.nan)
+    between[::3], between[1::3] = first[both], second[both]
+    figure.add_scatter(
+        x=between.tolist(),
+        y=np.repeat(down[both], 3).tolist(),
+        mode="lines",
+        line={"color": theme.grid, "width": 4},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    for name, values, colour, symbol in (
+        (names[0], first, theme.heads, "circle"),
+        (names[1], second, theme.accent, "diamond"),
+    ):
+        there = np.flatnonzero(np.isfinite(values))
+        figure.add_scatter(
+            name=escape_label(name),
+            x=values[there].tolist(),
+            y=down[there].tolist(),
+            customdata=[escape_label(words[at]) for at in there.tolist()],
+            mode="markers",
+            marker={"color": colour, "symbol": symbol, "size": 10, "line": {"color": theme.line, "width": 1}},
+            hovertemplate="%{customdata}: %{x:.4f}",
+        )
+    most = float(np.nanmax([*first, *second, 0.1]))
+    figure.update_xaxes(range=[-0.02 * most, 1.05 * most], rangemode="normal", fixedrange=True)
+    figure.update_yaxes(
+        tickvals=down.tolist(),
+        ticktext=[_word_label(word, theme.accent if at == marked else "") for at, word in enumerate(words)],
+        range=[len(words) - 0.4, -0.6],
+        rangemode="normal",
+        showgrid=False,
+        fixedrange=True,
+    )
+    return figure.update_layout(height=150 + TWO_READINGS_ROW * len(words), margin={"b": 60})
+
+
+def _word_label(word: str, colour: str) -> str:
+    """A word as a label, in a colour where one is given.
+
+    >>> _word_label("<b>", ""), _word_label("it", "#d55e00")
+    ('&lt;b&gt;', '<b style="color:#d55e00">it</b>')
+    """
+    label = escape_label(truncate(word, 22))
+    return f'<b style="color:{colour}">{label}</b>' if colour else label
+
+
+def two_words(
+    sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
+) -> go.Figure:
+    """A group of bars for each sentence, one for each word; ``chances`` is (sentence, word)."""
+    figure = empty(theme, _("How likely is each word in each sentence?"), _("probability"), "")
+    for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
+        values = [row[at] for row in chances]
+        figure.add_bar(
+            orientation="h",
+            x=values,
+            y=list(range(len(sentences))),
+            name=escape_label(truncate(word)),
+            marker={"color": colour},
+            text=[f"{value:.2g}" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{x:.5g}",
+            showlegend=True,
+        )
+    most = max(max(row) for row in chances)
+    figure.update_xaxes(range=[0, 1.15 * most], fixedrange=True)
+    figure.update_yaxes(
+        tickvals=list(range(len(sentences))),
+        ticktext=[_("first sentence"), _("second sentence")][: len(sentences)],
+        autorange="reversed",
+        rangemode="normal",
+        showgrid=False,
+        fixedrange=True,
+    )
+    figure.update_layout(height=290, barmode="group", bargap=0.3, margin={"b": LEGEND})
+    return figure

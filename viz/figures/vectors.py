@@ -1,0 +1,345 @@
+"""Figures of vectors and alignments: scatter plots and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attention.mask import FloatArray
+from i18n import _
+from viz.figures.theme import (
+    ABOVE,
+    BAR,
+    Theme,
+    add_color_note,
+    color_bar,
+    diverging_scale,
+    empty,
+    escape_label,
+    sequential_scale,
+    sides,
+    truncate,
+)
+
+NAMED = 60  # points up to which names stand beside them, where there is room; all have theirs in the hover text
+SCATTER_LONGEST = 20  # characters of a name beside its point
+EDGE = 0.15  # of the width, left free at both sides for names
+ROOM, LETTER = (600, 400), 7  # pixels, roughly: of a plot between wide and narrow pages, and of a letter
+
+
+def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
+    points: FloatArray,
+    names: Sequence[str],
+    axes: Sequence[str],
+    theme: Theme,
+    title: str,
+    *,
+    marked: int | None = None,
+    pale: Sequence[int] = (),
+) -> go.Figure:
+    """``points`` is (point, 2 or 3); distances are to scale along all ``axes``, which name what they show.
+
+    ``names`` are text, not markup. ``marked`` is in the accent colour, ``pale`` ones recede.
+    """
+    figure = empty(theme, title, escape_label(axes[0]), escape_label(axes[1]))
+    groups = {
+        "pale": [at for at in range(len(names)) if at in set(pale) and at != marked],
+        "plain": [at for at in range(len(names)) if at not in set(pale) and at != marked],
+        "marked": [] if marked is None else [marked],
+    }
+    looks: dict[str, dict[str, Any]] = {
+        "pale": {"color": theme.heads, "size": 7, "opacity": 0.35},
+        "plain": {"color": theme.heads, "size": 8, "opacity": 0.85},
+        "marked": {"color": theme.accent, "size": 12, "opacity": 1},
+    }
+    solid = points.shape[1] == 3
+    beside = _label_places(points, names, solid)
+    add = figure.add_scatter3d if solid else figure.add_scatter
+    for group, places in groups.items():
+        if places:
+            look = {**looks[group], "size": looks[group]["size"] // (2 if solid else 1)}
+            add(
+                **_points(points[places], [names[at] for at in places], [beside[at] for at in places], theme),
+                marker=look,
+            )
+    if solid:
+        _axes_3d(figure, theme, axes)
+    else:
+        _axes_2d(figure, points)
+    figure.update_layout(height=520, showlegend=False, hovermode="closest")
+    return figure
+
+
+def _axes_2d(figure: go.Figure, points: FloatArray) -> None:
+    """Two axes without numbers, to the same scale, with room at both sides for names."""
+    figure.update_yaxes(scaleanchor="x", rangemode="normal", showticklabels=False)
+    low, high = float(points[:, 0].min()), float(points[:, 0].max())
+    edge = EDGE * (high - low) or 1.0
+    figure.update_xaxes(range=[low - edge, high + edge], showticklabels=False)
+
+
+def _label_places(points: FloatArray, names: Sequence[str], solid: bool) -> list[str]:
+    """Where each point's name stands, "" where it would cover another: then it is in the hover text only."""
+    if len(names) > NAMED:
+        return [""] * len(names)
+    if solid:
+        return ["top center"] * len(names)
+    spans = np.ptp(points, axis=0)
+    places = points * min(ROOM[0] / max(spans[0], 1e-12), ROOM[1] / max(spans[1], 1e-12))  # about pixels
+    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
+    found: list[str] = []
+    for (x, y), name in zip(places, names, strict=True):
+        wide = LETTER * len(truncate(name, SCATTER_LONGEST))
+        boxes = {
+            "top center": (x - wide / 2, y + 6, x + wide / 2, y + 20),
+            "bottom center": (x - wide / 2, y - 20, x + wide / 2, y - 6),
+            "middle right": (x + 7, y - 7, x + 7 + wide, y + 7),
+            "middle left": (x - 7 - wide, y - 7, x - 7, y + 7),
+        }
+        free = [where for where, box in boxes.items() if not any(_overlap(box, other) for other in taken)]
+        found.append(free[0] if free else "")
+        taken += [boxes[free[0]]] if free else []
+    return found
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _points(points: FloatArray, names: Sequence[str], beside: Sequence[str], theme: Theme) -> dict[str, Any]:
+    return {
+        **dict(zip("xyz", points.T, strict=False)),
+        **({} if points.shape[1] == 3 else {"cliponaxis": False}),
+        "mode": "markers+text" if any(beside) else "markers",
+        "text": [
+            escape_label(truncate(name, SCATTER_LONGEST)) if where else ""
+            for name, where in zip(names, beside, strict=True)
+        ],
+        "textposition": [where or "top center" for where in beside],
+        "textfont": {"color": theme.text, "size": 12},
+        "customdata": [escape_label(truncate(name, 120)) for name in names],
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+
+
+def _axes_3d(figure: go.Figure, theme: Theme, axes: Sequence[str]) -> None:
+    """Three axes without numbers: only distances mean something."""
+    plain_axis = {"showticklabels": False, "gridcolor": theme.grid, "zeroline": False, "showbackground": False}
+    scene = {
+        f"{letter}axis": {**plain_axis, "title": {"text": escape_label(name), "font": {"size": 12}}}
+        for letter, name in zip("xyz", axes, strict=True)
+    }
+    away = {"eye": {"x": 1.5, "y": 1.5, "z": 0.9}}
+    figure.update_layout(
+        scene={**scene, "aspectmode": "data", "camera": away}, margin={"l": 0, "r": 0, "t": ABOVE, "b": 0}
+    )
+
+
+MOST = 100  # rows and columns that are drawn
+COSINE_TICKS = 34  # labels on an axis; beyond, every second, third … is written
+NUMBERS = 24  # rows up to which each cell holds its number, where there is room
+
+
+def cosine_map(
+    likeness: FloatArray, names: Sequence[str], theme: Theme, title: str, *, marked: int | None = None
+) -> go.Figure:
+    """Cosines from -1 (blue) over 0 to 1 (orange), (row, column), of at most MOST vectors, the first on top.
+
+    ``names`` are text, not markup; ``marked`` is outlined as a row.
+    """
+    count = len(names)
+    labels = [escape_label(truncate(name)) for name in names]
+    step = max(1, -(-count // COSINE_TICKS))
+    figure = empty(theme, title, "", "")
+    figure.add_heatmap(
+        z=np.round(likeness.astype(np.float64), 4),
+        colorscale=diverging_scale(theme),
+        zmin=-1,
+        zmax=1,
+        customdata=[[[row, column] for column in labels] for row in labels],
+        hovertemplate=_("%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>"),
+        texttemplate="%{z:.2f}" if count <= NUMBERS else None,
+        colorbar=color_bar(),
+        xgap=1 if count <= COSINE_TICKS else 0,
+        ygap=1 if count <= COSINE_TICKS else 0,
+    )
+    below, above = sides(theme)
+    add_color_note(figure, theme, _("cosine; {above}: alike, {below}: opposite", above=above, below=below))
+    ticks = {"tickvals": list(range(0, count, step)), "ticktext": labels[::step], "showgrid": False, "fixedrange": True}
+    figure.update_xaxes(**ticks, tickangle=-60, range=[-0.5, count - 0.5])
+    figure.update_yaxes(**ticks, range=[count - 0.5, -0.5], rangemode="normal")
+    if marked is not None and marked < count:
+        line = {"color": theme.accent, "width": 2}
+        figure.add_shape(type="rect", x0=-0.5, x1=count - 0.5, y0=marked - 0.5, y1=marked + 0.5, line=line)
+    figure.update_layout(height=min(760, 230 + 25 * count), margin={"t": ABOVE + BAR})
+    return figure
+
+
+MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
+
+
+def context_lines(
+    pairs: Mapping[str, FloatArray], baseline: FloatArray, levels: Sequence[str], theme: Theme, word: str
+) -> go.Figure:
+    """A line for each pair of contexts: the cosine of the word's two vectors at each level, all (level,).
+
+    ``baseline`` is the mean cosine of different words at each level; ``pairs`` has at most three.
+    """
+    figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
+    colours = (theme.accent, theme.heads, theme.line)
+    places = list(range(len(levels)))
+    for (name, values), colour, (symbol, dash) in zip(pairs.items(), colours, MARKS, strict=False):
+        figure.add_scatter(
+            name=escape_label(name),
+            x=places,
+            y=values,
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": dash},
+            marker={"color": colour, "size": 8, "symbol": symbol},
+            hovertemplate="%{y:.3f}",
+        )
+    figure.add_scatter(
+        name=_("different words, mean"),
+        x=places,
+        y=baseline,
+        mode="lines",
+        line={"color": theme.line, "width": 1.5, "dash": "dot"},
+        hovertemplate="%{y:.3f}",
+    )
+    least = min(0.0, float(baseline.min()), *(float(values.min()) for values in pairs.values()))
+    figure.update_yaxes(range=[least - 0.02 if least < 0 else 0, 1.03])
+    figure.update_xaxes(
+        tickvals=places, ticktext=[escape_label(level) for level in levels], tickangle=-45, showgrid=False
+    )
+    figure.update_xaxes(range=[-0.7, len(levels) - 0.7])
+    figure.update_layout(height=440, hovermode="x unified")
+    return figure
+
+
+ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row: of few words, of many; and of all rows
+BELOW = 84  # pixels for the colour bar
+ALIGNMENT_LONGEST = 16  # characters of a label
+ALIGNMENT_TICKS = 60  # labels on an axis; beyond, every second, third … is written
+POINTS = 4000  # cells up to which a click picks
+
+
+def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
+    weights: FloatArray,
+    target: Sequence[str],
+    source: Sequence[str],
+    theme: Theme,
+    title: str,
+    *,
+    chosen: int | None = None,
+    strongest: Sequence[int | None] = (),
+) -> go.Figure:
+    """Source words to the right, target words downwards as they are written, a cell for each pair.
+
+    ``weights`` is (target, source), each between 0 and 1, which is the colour scale too. ``strongest`` is each row's
+    largest source word, marked by a dot; the row ``chosen`` is framed. Words are text, not markup.
+
+    A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
+    ``picked_pair(st.session_state[key])``; not in a matrix of more than POINTS cells, since each needs an unseen point.
+    """
+    figure = empty(theme, title, _("Source"), _("Translation"))
+    down, across = [_label(word) for word in target], [_label(word) for word in source]
+    figure.add_heatmap(
+        z=np.round(weights.astype(np.float64), 4),
+        colorscale=sequential_scale(theme),
+        zmin=0.0,
+        zmax=1.0,
+        colorbar={
+            **color_bar(),
+            "title": {"text": _("attention weight"), "side": "top"},
+            "y": 0,
+            "yanchor": "top",
+            "ypad": 16,
+        },
+        customdata=[[[row, column] for column in across] for row in down],
+        hovertemplate=_("%{customdata[0]} looks at %{customdata[1]}: %{z:.3f}<extra></extra>"),
+        xgap=1 if len(source) <= ALIGNMENT_TICKS else 0,
+        ygap=1 if len(target) <= ALIGNMENT_TICKS else 0,
+    )
+    if weights.size <= POINTS:
+        _add_points(figure, theme, weights, down, across)
+    _mark_largest(figure, theme, strongest, chosen, len(source))
+    _label_axes(figure, down, across)
+    above = 70 + 8 * min(ALIGNMENT_LONGEST, max(map(len, source), default=0))
+    figure.update_layout(
+        height=above + BELOW + max(LEAST, min(ROW, TALLEST // max(1, len(target)))) * len(target),
+        margin={"t": above, "b": BELOW, "l": 8, "r": 8},
+        title={"y": 1, "yref": "container", "yanchor": "top", "pad": {"t": 12}},
+        showlegend=False,
+        hovermode="closest",
+    )
+    return figure
+
+
+def picked_pair(event: Any) -> tuple[int, int] | None:
+    """(target, source) of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
+    points = event["selection"]["points"] if event else []
+    if not points or not points[0].get("customdata"):
+        return None
+    row, column = points[0]["customdata"][:2]
+    return int(row), int(column)
+
+
+def _label(word: str) -> str:
+    """A word as a label that does not turn the text around it, whichever way it is read.
+
+    >>> _label("<b>")
+    '\\u2068&lt;b&gt;\\u2069'
+    """
+    return f"\u2068{escape_label(truncate(word, ALIGNMENT_LONGEST))}\u2069"
+
+
+def _add_points(
+    figure: go.Figure, theme: Theme, weights: FloatArray, down: Sequence[str], across: Sequence[str]
+) -> None:
+    """An unseen point on every cell: plotly reports clicks on points only."""
+    rows, columns = np.indices(weights.shape).reshape(2, -1).tolist()
+    unseen = {"marker": {"opacity": 0}}
+    figure.add_scatter(
+        x=columns,
+        y=rows,
+        customdata=[
+            [row, column, down[row], across[column], float(weights[row, column])]
+            for row, column in zip(rows, columns, strict=True)
+        ],
+        mode="markers",
+        marker={"opacity": 0, "size": 18, "color": theme.heads},
+        selected=unseen,
+        unselected=unseen,
+        hovertemplate=_("%{customdata[2]} looks at %{customdata[3]}: %{customdata[4]:.3f}<extra></extra>"),
+    )
+
+
+def _mark_largest(
+    figure: go.Figure, theme: Theme, strongest: Sequence[int | None], chosen: int | None, sources: int
+) -> None:
+    """A dot on each row's largest source word, and a frame around the chosen row."""
+    places = [(row, column) for row, column in enumerate(strongest) if column is not None]
+    ground = sequential_scale(theme)[0][1]
+    figure.add_scatter(
+        x=[column for _, column in places],
+        y=[row for row, _ in places],
+        mode="markers",
+        marker={"size": 8, "color": theme.accent, "line": {"width": 1.5, "color": ground}},
+        hoverinfo="skip",
+    )
+    if chosen is not None:
+        box = {"x0": -0.5, "x1": sources - 0.5, "y0": chosen - 0.5, "y1": chosen + 0.5}
+        figure.add_shape(type="rect", **box, line={"color": theme.accent, "width": 2.5})
+
+
+def _label_axes(figure: go.Figure, down: Sequence[str], across: Sequence[str]) -> None:
+    """Every label where there are few, else every second, third …"""
+    for labels, update in ((across, figure.update_xaxes), (down, figure.update_yaxes)):
+        step = max(1, -(-len(labels) // ALIGNMENT_TICKS))
+        places = list(range(0, len(labels), step))
+        update(tickvals=places, ticktext=labels[::step], showgrid=False, fixedrange=True, ticks="")
+    figure.update_xaxes(side="top", tickangle=-60, range=[-0.5, len(across) - 0.5])
+    figure.update_yaxes(range=[len(down) - 0.5, -0.5], rangemode="normal")

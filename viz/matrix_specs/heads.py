@@ -1,0 +1,135 @@
+"""Matrices of heads: rows of all heads, channels of a score, two readings, several methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attention.mask import FloatArray
+from i18n import _
+from viz.components.matrices.matrices import MatrixSpec
+
+
+def agreement_matrices(
+    names: Sequence[str], words: Sequence[str], shares: FloatArray, agreement: FloatArray, marked: Sequence[int] = ()
+) -> list[MatrixSpec]:
+    """``shares`` is (way, word), rows summing to one; ``agreement`` (way, way), rank correlations from -1 to 1.
+
+    ``marked`` ways are framed in the second.
+    """
+    return [
+        MatrixSpec(
+            _("Which words matter, by each way"),
+            shares,
+            tuple(names),
+            tuple(words),
+            _("Each row is scaled to sum to one, so rows compare in their pattern, not in their size."),
+            "sequential",
+        ),
+        MatrixSpec(
+            _("How well the ways agree"),
+            agreement,
+            tuple(names),
+            tuple(names),
+            _("Spearman's rank correlation over the words: 1 the same order, 0 none in common, -1 the reverse."),
+            "diverging",
+            1.0,
+            tuple(marked),
+            tuple(marked),
+        ),
+    ]
+
+
+def multi_head(  # noqa: PLR0913  (what the sheets are made from)
+    weights: FloatArray,
+    spread: FloatArray,
+    names: Sequence[str],
+    shown: FloatArray,
+    *,
+    head: int,
+    marked: int | None,
+    single: FloatArray | None,
+    base: int,
+) -> list[MatrixSpec]:
+    """Sheets of one token's weights in every head (head, key), of their mean, and of their entropies (head,) in bits.
+
+    ``shown`` are the keys drawn, with ``names``; ``single`` (key,) are the weights of all channels as one head.
+    """
+    heads = [_("head {head}", head=at + base) for at in range(len(weights))]
+    column = () if marked is None else (marked,)
+    kinds = {_("mean of the heads"): weights.mean(axis=0), _("as one head"): single}
+    others = {name: row[shown] for name, row in kinds.items() if row is not None}
+    limit = max(float(row.max(initial=0)) for row in (weights, *others.values())) or None
+    common: dict[str, Any] = {
+        "columns": tuple(names),
+        "palette": "sequential",
+        "limit": limit,
+        "marked_columns": column,
+    }
+    return [
+        MatrixSpec(_("Weights of every head"), weights[:, shown], tuple(heads), marked_rows=(head,), **common),
+        MatrixSpec(
+            _("Entropy"), spread[:, None], tuple(heads), (_("bits"),), palette="sequential", marked_rows=(head,)
+        ),
+        MatrixSpec(_("All heads in one row"), np.stack(list(others.values())), tuple(others), **common),
+    ]
+
+
+def neuron(  # noqa: PLR0913  (what the sheets are made from)
+    query: FloatArray, keys: FloatArray, scale: float, weights: FloatArray, names: Sequence[str], marked: int | None
+) -> list[MatrixSpec]:
+    """Sheets of one query (channel,) against keys (key, channel), with their sums and weights (key,).
+
+    What a softmax sees are the differences between keys; so the last sheet says how much each channel's product, times
+    ``scale``, differs between the keys shown.
+    """
+    products = query * keys
+    channels, marks = len(query), () if marked is None else (marked,)
+    rows = tuple(names)
+    spread = (products * np.float32(scale)).std(axis=0, keepdims=True)
+    return [
+        MatrixSpec("q", query[None], ("q",), note=_("The query's {channels} channels.", channels=channels)),
+        MatrixSpec("k", keys, rows, note=_("A key a row."), marked_rows=marks),
+        MatrixSpec("q × k", products, rows, note=_("Channel by channel; a row sums to q · k."), marked_rows=marks),
+        MatrixSpec("q · k", products.sum(axis=1, keepdims=True), rows, note=_("The sums."), marked_rows=marks),
+        MatrixSpec(
+            _("weight"), weights[:, None], rows, note=_("After the softmax."), palette="sequential", marked_rows=marks
+        ),
+        MatrixSpec(
+            _("How much each channel tells these keys apart"),
+            spread,
+            (_("spread"),),
+            note=_("Standard deviation over the keys of the scaled products."),
+            palette="sequential",
+        ),
+    ]
+
+
+def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
+    first: FloatArray,
+    second: FloatArray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    names: tuple[str, str],
+    marked: tuple[int | None, int | None],
+) -> list[MatrixSpec]:
+    """``first`` and ``second`` are (query, key) and share a scale; ``marked`` is the row and the column in focus."""
+    rows, columns = tuple(queries), tuple(keys)
+    marks: dict[str, Any] = {
+        name: () if at is None else (at,) for name, at in zip(("marked_rows", "marked_columns"), marked, strict=True)
+    }
+    limit = float(max(first.max(initial=0), second.max(initial=0))) or None
+    return [
+        MatrixSpec(names[0], first, rows, columns, _("Rows look at columns."), "sequential", limit, **marks),
+        MatrixSpec(names[1], second, rows, columns, _("On the same scale."), "sequential", limit, **marks),
+        MatrixSpec(
+            _("Second − first"),
+            second - first,
+            rows,
+            columns,
+            _("Brown: more {second}. Blue: more {first}.", second=names[1], first=names[0]),
+            **marks,
+        ),
+    ]
