@@ -322,7 +322,7 @@ def _not_finite(block: FloatArray, at: int) -> InvalidAttention:
         hint = _(" A row whose keys are all masked becomes NaN: crop the padding.") if bad[head, rows[0]].all() else ""
     return InvalidAttention(
         _(
-            "Layer {layer} · head {head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
+            "Head {layer}-{head} has {value} in row {rows}{more}. Expected finite numbers from 0 to 1.{hint}",
             layer=at,
             head=head,
             value="NaN" if np.isnan(block[head]).any() else _("infinity"),
@@ -345,7 +345,7 @@ def _too_much(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
     )
     return InvalidAttention(
         _(
-            "Layer {layer} · head {head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
+            "Head {layer}-{head}: row {row} sums to {sum:.3g}; the weights of a row sum to at most 1. {way}",
             layer=at,
             head=int(head),
             row=int(row),

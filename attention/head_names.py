@@ -9,9 +9,9 @@ NUMBER = r"([0-9]{1,3})"
 SIGN = r"[-‐‑‒–—―−.·・•/:,、;|_]"
 BETWEEN = rf"\s*(?:{SIGN}\s*)?"  # between the layer and the head, and after their names
 FORMS = (
-    # 3-1, 3.1, 3/1, 3 1
-    re.compile(rf"{NUMBER}\s*(?:{SIGN}\s*|\s){NUMBER}"),
-    # L3H1, layer 3 head 1, layer 3 · head 1
+    # 3-1, 3.1, 3/1, 3 1, head 3-1
+    re.compile(rf"(?:(?:head|(?:注意力)?[头頭])\s*)?{NUMBER}\s*(?:{SIGN}\s*|\s){NUMBER}"),
+    # L3H1, layer 3 head 1, head 3-1
     re.compile(rf"(?:layer|l){BETWEEN}{NUMBER}{BETWEEN}(?:head|h){BETWEEN}{NUMBER}"),
     # 第3层头1, 第3层第1个头, 层3头1
     re.compile(

@@ -28,27 +28,23 @@ PART_NAMES = {
 }  # as told
 
 
-def without_attention(layer: int, attending: Sequence[int], base: int = 0) -> LazyMessage:
-    """Return the sentence that a layer has no attention, and which layers have some, as numbers from ``base``."""
+def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
+    """Return the sentence that a layer has no attention, and which layers have some."""
     return gettext_lazy(
         "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
-        layer=layer + base,
-        layers=", ".join(str(other + base) for other in attending),
+        layer=layer,
+        layers=", ".join(str(other) for other in attending),
     )
 
 
-def attention_everywhere(layers: int, attending: Sequence[int], base: int = 0) -> LazyMessage | None:
-    """Return the sentence that something needs attention in every layer, or None if every layer has it.
-
-    The numbers of layers begin with ``base``.
-    """
+def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage | None:
+    """Return the sentence that something needs attention in every layer, or None if every layer has it."""
     missing = [layer for layer in range(layers) if layer not in attending]
     if not missing:
         return None
     return gettext_lazy(
-        "This needs attention in every layer, and these, counted from {base}, have none: {layers}. Pick another model.",
-        base=base,
-        layers=", ".join(str(layer + base) for layer in missing),
+        "This needs attention in every layer, and these have none: {layers}. Pick another model.",
+        layers=", ".join(str(layer) for layer in missing),
     )
 
 
@@ -210,7 +206,7 @@ class Trace:
         if not 0 <= layer < len(records) or not 0 <= head < records[layer].heads:
             raise IndexError(
                 gettext_lazy(
-                    "Layer {layer} · head {head} was asked for; {name} has layers 0 to {last_layer} "
+                    "Head {layer}-{head} was asked for; {name} has layers 0 to {last_layer} "
                     "and heads 0 to {last_head}.",
                     layer=layer,
                     head=head,

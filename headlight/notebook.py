@@ -81,7 +81,7 @@ def focus_bytes(view: View) -> int:
 
 
 def _page(view: View, survey: HeadSummary, selection: Mapping[str, Any], most: int | None, theme: Theme) -> str:
-    data = payload(view, survey, selection, "", "", 0)
+    data = payload(view, survey, selection, "", "")
     return standalone_html(view, data, survey, None, *_script_and_style(), most, theme)
 
 

@@ -41,7 +41,7 @@ class Widget(anywidget.AnyWidget):
 
     def __init__(self, view: View, survey: HeadSummary, selection: Mapping[str, Any], said: str) -> None:
         self._view, self._survey, self._said = view, survey, said
-        drawn = payload(view, survey, {}, "", "", 0)
+        drawn = payload(view, survey, {}, "", "")
         del drawn["selection"]
         super().__init__(_esm=_script(active_language()), _css=_style(), _payload=drawn, selection=dict(selection))
         self.on_msg(self._hear)

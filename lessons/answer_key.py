@@ -117,7 +117,7 @@ def check_head(view: View, layer: int, head: int) -> None:
     if not (0 <= layer < view.layers and 0 <= head < view.heads):
         raise Unanswerable(
             gettext_lazy(
-                "There is no layer {layer} · head {head}: this model has layers 0 to {layers} and heads 0 to {heads}.",
+                "There is no head {layer}-{head}: this model has layers 0 to {layers} and heads 0 to {heads}.",
                 layer=layer,
                 head=head,
                 layers=view.layers - 1,

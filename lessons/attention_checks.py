@@ -19,7 +19,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
     return CheckedAnswer(
         found,
         gettext_lazy(
-            "In layer {layer} · head {head}, “{word}” gives “{to}” {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}.",
             layer=layer,
             head=head,
             word=word,
@@ -39,7 +39,7 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
     return CheckedAnswer(
         mine - own,
         gettext_lazy(
-            "In layer {layer} · head {head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
+            "In head {layer}-{head}, “{word}” gives “{to}” {weight:.3f}; the other words give it {usual:.3f} "
             "on average.",
             layer=layer,
             head=head,
@@ -63,7 +63,7 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Layer {layer} · head {head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
+            "Head {layer}-{head}: “{word}” gives “{to}” {weight:.3f}, the other words give it {usual:.3f} on "
             "average. In no other of the {heads} heads is it {beyond:.3f} beyond them.",
             layer=layer,
             head=head,
@@ -86,7 +86,7 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Layer {layer} · head {head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
+            "Head {layer}-{head}: there “{word}” gives “{to}” {weight:.3f}, the most of all {heads} heads.",
             layer=layer,
             head=head,
             word=word,
@@ -121,7 +121,7 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
     return CheckedAnswer(
         (layer, head),
         gettext_lazy(
-            "Layer {layer} · head {head} gives {share:.2f} to the token at that distance, the mean over the words; the "
+            "Head {layer}-{head} gives {share:.2f} to the token at that distance, the mean over the words; the "
             "next best head gives {next:.2f}.",
             layer=layer,
             head=head,
@@ -142,7 +142,7 @@ def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, spe
     return CheckedAnswer(
         at,
         gettext_lazy(
-            "In layer {layer} · head {head}, “{word}” gives most to “{to}”: {weight:.3f}.",
+            "In head {layer}-{head}, “{word}” gives most to “{to}”: {weight:.3f}.",
             layer=layer,
             head=head,
             word=word,
@@ -163,7 +163,7 @@ def preferred(  # noqa: PLR0913  # a head, and three words
     return CheckedAnswer(
         to if one > other else over,
         gettext_lazy(
-            "In layer {layer} · head {head}, “{word}” gives “{to}” {one:.3f} and “{over}” {other:.3f}.",
+            "In head {layer}-{head}, “{word}” gives “{to}” {one:.3f} and “{over}” {other:.3f}.",
             layer=layer,
             head=head,
             word=word,

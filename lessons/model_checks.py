@@ -152,7 +152,7 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
         **values,
     )
     of_head = gettext_lazy(
-        "Before it writes “{word}”, layer {layer} · head {head} looks at “{source}” most: {weight:.2f}.", **values
+        "Before it writes “{word}”, head {layer}-{head} looks at “{source}” most: {weight:.2f}.", **values
     )
     return CheckedAnswer(at, of_layer if head < 0 else of_head)
 

@@ -56,7 +56,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         too_long(kind, view) if view.queries and view.keys else _("All tokens are special tokens, which are hidden.")
     )
     if kind == "neuron":
-        refused = attention_everywhere(view.layers, view.attending, choice.count) or refused
+        refused = attention_everywhere(view.layers, view.attending) or refused
     if kind == "neuron" and not trace.has_qkv(look.part or None):
         refused = _(
             "{architecture} gives its finished maps only; the neuron view needs queries and keys.",
@@ -68,10 +68,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         return
     selection = select(choice, view, example_of(trace.text, trace.pair or ""))[0]
     where = f"layer={selection['layer']}&head={selection['head']}&dark={int(theme() is DARK)}"
-    address = (
-        f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&count={choice.count}&seal={trace_seal(trace.id)}"
-        + in_language()
-    )
+    address = f"{PREFIX}/{trace.id}/{kind}?{look.query()}&{where}&seal={trace_seal(trace.id)}" + in_language()
     st.iframe(address, height=min(height(kind, view), TALLEST), alt=translate(ALTS[kind]))
 
 

@@ -42,7 +42,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
     """The model in a sentence and a drawing; the rest is folded beside it."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
-        if (lacking := attention_everywhere(trace.layers, trace.attending(), choice.count)) is not None:
+        if (lacking := attention_everywhere(trace.layers, trace.attending())) is not None:
             raise UserError(lacking, way_out="embedded")
         with st.spinner(_("Looking at the model's parts")):
             build = get_backend().inspect(Anatomy(model=model, revision=revision))

@@ -70,9 +70,9 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
     head = (int(selection["layer"]), int(selection["head"]))
     edits, notes = edits_of(options.edits, None if choice.layer is None else head)
     typing_notes(notes)
-    case = AblationExperiment(view, asked, edits, head, options, choice.count)
+    case = AblationExperiment(view, asked, edits, head, options)
     try:
-        pick_clicks(view, options, choice.count)
+        pick_clicks(view, options)
         pick_words(view, options, edits, head)
         before_after(case)
         left, right = st.columns(2)
@@ -80,7 +80,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
             one_at_a_time(case)
         with right:
             chance(case)
-        draw_edit_list(edits, case.places, head, choice)
+        draw_edit_list(edits, case.places, head)
         later_heads(case)
         curve(case)
     except UserError as refusal:

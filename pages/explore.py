@@ -69,7 +69,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
         disabled=trace.nbytes >= LARGEST_FILE,
     )
     how_to_read()
-    draw_measures(view, survey, selection["layer"], selection["head"], choice)
+    draw_measures(view, survey, selection["layer"], selection["head"])
 
 
 @st.fragment

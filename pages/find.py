@@ -101,12 +101,12 @@ def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
                 )
             else:
                 rest = [ask_again(asked, View(one, words=True), choice) for one in harmless]
-                compare(asked, again, rest, choice)
+                compare(asked, again, rest)
         except UserError as refusal:
             show_error(refusal)
     download_button(
         _("Save the table"),
-        answers_csv(asked, again, choice.count),
+        answers_csv(asked, again),
         "headlight-find.csv",
         _("Every head's weights as CSV, all digits"),
         provenance=page_provenance(),

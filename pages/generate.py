@@ -78,7 +78,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
     elif options.show == "heads":
         heads(choice, request, seen)
     elif options.show == "layers":
-        lens(request, step, options, choice.count)
+        lens(request, step, options)
     elif options.show == "sink":
         sink(choice, request)
     elif options.show == "induction":

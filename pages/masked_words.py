@@ -82,7 +82,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
         if options.show == "looks":
             draw_blank_attention(choice, who, request, filled, at)
         elif options.show == "layers":
-            layers(request, filled, at, choice.count)
+            layers(request, filled, at)
         elif options.show == "words":
             draw_importance(request, filled, at)
         else:
@@ -98,5 +98,5 @@ try:
     draw(chosen, answerer)
 except UserError as refusal:
     offer_way_out(refusal, answerer, chosen)
-draw_published(answerer, chosen.count)
+draw_published(answerer)
 how_to_read()

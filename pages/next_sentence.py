@@ -45,5 +45,5 @@ try:
     own_pairs(answerer)
 except UserError as refusal:
     offer_way_out(refusal, answerer, chosen)
-draw_published(answerer, chosen.count)
+draw_published(answerer)
 how_to_read()

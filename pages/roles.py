@@ -104,7 +104,7 @@ if known_now is not None:
     if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
         found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)
-    table(known_now, choice_now, options_now, roles_now, found_now)
+    table(known_now, options_now, roles_now, found_now)
     draw_examples(known_now, roles_now, found_now, options_now, choice_now)
     draw_similarity(known_now, choice_now, options_now, roles_now)
 how_to_read()

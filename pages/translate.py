@@ -68,7 +68,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
     for note in (made_up, describe_forcing(translation), correct):
         if note:
             show_notice(note, "status")
-    head = cross_head(translation.trace, options, choice.count)
+    head = cross_head(translation.trace, options)
     if options.show in ("words", "step", "without"):
         with row:
             pick_head(head, options)

@@ -105,22 +105,22 @@ def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
     return (*(Ablate(*place) for place in places if place not in gone), *rest)
 
 
-def describe_edit(edit: Edit, base: int) -> str:
+def describe_edit(edit: Edit) -> str:
     """One edit in words without the text's own; layers and heads are counted from ``base``, tokens from 0.
 
     >>> describe_edit(Ablate(3, 1), 0), describe_edit(MaskEdge(3, 1, 8, 2), 1)
     ('head 3-1 removed', 'head 4-2: token 8 does not see token 2')
     """
-    layer = edit.layer + base
+    layer = edit.layer
     if isinstance(edit, Ablate):
-        return _("head {layer}-{head} removed", layer=layer, head=edit.head + base)
+        return _("head {layer}-{head} removed", layer=layer, head=edit.head)
     if isinstance(edit, Uniform):
-        return _("head {layer}-{head} even", layer=layer, head=edit.head + base)
+        return _("head {layer}-{head} even", layer=layer, head=edit.head)
     if isinstance(edit, MaskEdge):
         return _(
             "head {layer}-{head}: token {query} does not see token {key}",
             layer=layer,
-            head=edit.head + base,
+            head=edit.head,
             query=edit.query,
             key=edit.key,
         )
@@ -129,18 +129,18 @@ def describe_edit(edit: Edit, base: int) -> str:
     return _("layer {layer}: the value of token {key} is zero", layer=layer, key=edit.key)
 
 
-def describe_edits(edits: EditSet, view: View, base: int) -> str:
+def describe_edits(edits: EditSet, view: View) -> str:
     """All edits in a few words, those of whole words together: for a sentence that is shown as text."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
-        names = _names(removed, base)
+        names = _names(removed)
         said.append(
             ngettext("head {heads} removed", "heads {heads} removed", len(removed), heads=names)
             if len(removed) <= MOST_NAMED
             else _("{many} heads removed", many=len(removed))
         )
     if even := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Uniform)):
-        names = _names(even, base)
+        names = _names(even)
         said.append(
             ngettext("head {heads} even", "heads {heads} even", len(even), heads=names)
             if len(even) <= MOST_NAMED
@@ -151,7 +151,7 @@ def describe_edits(edits: EditSet, view: View, base: int) -> str:
     }
     said += [_("“{text}” hidden", text=text) for text in hidden]
     cuts = {
-        (view.keys[one].text, view.keys[other].text, edit.layer + base, edit.head + base)
+        (view.keys[one].text, view.keys[other].text, edit.layer, edit.head)
         for edit in edits
         if isinstance(edit, MaskEdge) and min(one := at_token(view, edit.query), other := at_token(view, edit.key)) >= 0
     }
@@ -165,8 +165,8 @@ def describe_edits(edits: EditSet, view: View, base: int) -> str:
     return format_comma_list(said) if said else ""
 
 
-def _names(heads: Sequence[Head], base: int) -> str:
-    return format_comma_list([f"{layer + base}-{head + base}" for layer, head in heads])
+def _names(heads: Sequence[Head]) -> str:
+    return format_comma_list([f"{layer}-{head}" for layer, head in heads])
 
 
 def at_token(view: View, token: int) -> int:
@@ -193,10 +193,10 @@ def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
     return laid
 
 
-def heads_csv(places: Sequence[Head], found: FloatArray, unit: str, base: int) -> str:
+def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
     """The same as CSV; layers and heads are counted from ``base``."""
     known = zip(places, found, strict=False)
-    rows = [(layer + base, head + base, float(number)) for (layer, head), number in known]
+    rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("layer"), _("head"), unit], rows)
 
 

@@ -29,10 +29,10 @@ class TooLong(ValueError):
     """More numbers than a file of this kind should hold."""
 
 
-def caption(view: View, layer: int | None = None, head: int | None = None, base: int = 0) -> dict[str, Any]:
-    """What a reader must know to make the numbers again. Layers, heads and positions are written from ``base``."""
+def caption(view: View, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
+    """What a reader must know to make the numbers again."""
     trace, part = view.trace, view.part or view.trace.part
-    where = {} if layer is None or head is None else {"layer": layer + base, "head": head + base}
+    where = {} if layer is None or head is None else {"layer": layer, "head": head}
     return {
         "model": trace.model.name,
         "revision": trace.model.revision,
@@ -45,7 +45,7 @@ def caption(view: View, layer: int | None = None, head: int | None = None, base:
         **({"truncated": translate(trace.truncated)} if trace.truncated else {}),
         "part": part,
         **where,
-        "index_base": base,
+        "index_base": 0,
         "words_merged": view.words,
         "special_tokens_shown": view.special,
         "rows_renormalised": view.renormalise and not view.special and not view.is_signed,
@@ -64,11 +64,11 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
     return _table(["query", *_texts(view.keys)], rows)
 
 
-def weights_json(view: View, layer: int, head: int, base: int = 0) -> bytes:
+def weights_json(view: View, layer: int, head: int) -> bytes:
     """The same as JSON: {"caption", "queries", "keys", "weights" (query, key)}; tokens with what is known of them."""
     weights = [[_shortest_float(weight) for weight in row] for row in _head_weights(view, layer, head)]
     content = {
-        "caption": caption(view, layer, head, base),
+        "caption": caption(view, layer, head),
         "queries": _tokens(view.queries),
         "keys": _tokens(view.keys),
         "weights": weights,
@@ -76,7 +76,7 @@ def weights_json(view: View, layer: int, head: int, base: int = 0) -> bytes:
     return json.dumps(content).encode()
 
 
-def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
+def links_csv(view: View, count: int = 1000) -> bytes:
     """The strongest links over all heads of all layers, strongest first, at most ``count``.
 
     Hide special tokens in the view to leave them out. Raises TooLong beyond MOST_WEIGHTS.
@@ -84,9 +84,9 @@ def links_csv(view: View, count: int = 1000, base: int = 0) -> bytes:
     header = ["layer", "head", "from_position", "from", "to_position", "to", "weight"]
     rows = (
         [
-            *(str(number + base) for number in (layer, head, query)),
+            *(str(number) for number in (layer, head, query)),
             view.queries[query].label,
-            str(key + base),
+            str(key),
             view.keys[key].label,
             weight,
         ]

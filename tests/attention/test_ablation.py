@@ -112,15 +112,15 @@ def test_a_click_adds_what_is_missing_and_takes_away_what_is_whole() -> None:
 def test_edits_are_told_in_words() -> None:
     view = View(sentence_trace(), words=True)
     edits = (Ablate(0, 1), Uniform(1, 0), MaskKey(0, 1), MaskKey(1, 2), MaskEdge(0, 2, 3, 4), ZeroValue(0, 3))
-    assert describe_edits(edits, view, 0) == (
+    assert describe_edits(edits, view) == (
         "head 0-1 removed, head 1-0 even, “playing” hidden, “chess” no longer sees “.” in head 0-2, 1 value at zero"
     )
-    assert describe_edits(tuple(Ablate(*place) for place in PLACES), view, 1) == "6 heads removed"
-    assert [describe_edit(edit, 1) for edit in edits[2:]] == [
-        "layer 1: nothing sees token 1",
-        "layer 2: nothing sees token 2",
-        "head 1-3: token 3 does not see token 4",
-        "layer 1: the value of token 3 is zero",
+    assert describe_edits(tuple(Ablate(*place) for place in PLACES), view) == "6 heads removed"
+    assert [describe_edit(edit) for edit in edits[2:]] == [
+        "layer 0: nothing sees token 1",
+        "layer 1: nothing sees token 2",
+        "head 0-2: token 3 does not see token 4",
+        "layer 0: the value of token 3 is zero",
     ]
 
 
@@ -142,7 +142,7 @@ def test_the_chosen_set_is_a_line_among_random_ones() -> None:
 
 def test_marks_lie_on_their_heads() -> None:
     figure = empty(DARK, "", "", "")
-    mark_heads(figure, [(0, 2), (1, 0)], "x", DARK, base=1)
-    assert (list(figure.data[0].x), list(figure.data[0].y)) == ([3, 1], [1, 2])
+    mark_heads(figure, [(0, 2), (1, 0)], "x", DARK)
+    assert (list(figure.data[0].x), list(figure.data[0].y)) == ([2, 0], [0, 1])
     mark_heads(figure, [], "x", DARK)
     assert len(figure.data) == 1

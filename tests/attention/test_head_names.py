@@ -11,7 +11,7 @@ WRITTEN = (
     *("3–1", "3—1", "3−1", "3‐1", "3‑1"),  # en dash, em dash, minus, two hyphens
     *("(3, 1)", "[3, 1]", "（3，1）", "(3,1)"),
     *("L3H1", "l3h1", "l3 h1", "L3-H1", "L3.H1", "L3, H1", "L 3 H 1"),
-    *("layer 3 head 1", "Layer 3, head 1", "layer 3 · head 1", "layer3head1", "Layer: 3, Head: 1", "LAYER 3 / HEAD 1"),
+    *("layer 3 head 1", "Layer 3, head 1", "head 3-1", "layer3head1", "Layer: 3, Head: 1", "LAYER 3 / HEAD 1"),
     *("head 1 of layer 3", "head 1, layer 3", "H1 L3", "head 1 in layer 3"),
     *(
         "第3层头1",

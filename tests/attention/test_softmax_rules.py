@@ -74,9 +74,9 @@ def test_a_temperature_that_divides_by_nothing_is_refused(temperature: Any) -> N
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_the_figure_has_two_marks_a_head(theme: Any) -> None:
     before, after = np.array([1.0, 2.0, 0.5]), np.array([0.4, 2.5, 0.5])
-    figure = what_if(before, after, theme, head=1, base=1)
+    figure = what_if(before, after, theme, head=1)
     marks = [trace for trace in figure.data if trace.mode == "markers"]
     assert [list(trace.y) for trace in marks] == [before.tolist(), after.tolist()]
-    assert all(list(trace.x) == [1, 2, 3] for trace in marks)
+    assert all(list(trace.x) == [0, 1, 2] for trace in marks)
     assert all(trace.marker.size[1] == max(trace.marker.size) for trace in marks)
     assert figure.layout.yaxis.range[1] > 2.5

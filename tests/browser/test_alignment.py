@@ -64,7 +64,7 @@ def scored(tiny: Path, alignments: Alignments) -> AlignmentState:
 
 
 def said(state: AlignmentState) -> str:
-    return summary({read_at: state.best(read_at) for read_at in CrossRowConvention}, 0)
+    return summary({read_at: state.best(read_at) for read_at in CrossRowConvention})
 
 
 def upload(page: Page, name: str, content: bytes) -> None:

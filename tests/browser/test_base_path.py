@@ -21,7 +21,7 @@ BASE = "/some/path"
 @pytest.fixture(scope="module")
 def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     """The app below a path; its log has no fault."""
-    with running(tmp_path_factory.mktemp("below") / "log", base=BASE) as started:
+    with running(tmp_path_factory.mktemp("below") / "log") as started:
         yield started
     assert faults(started.log.read_text()) == []
 

@@ -105,7 +105,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     found: Changes,
 ) -> None:
     problems.allow(DEEP_LINK)
-    open_page(page, app_url, "/compare", layer=3, head=1, count=1)
+    open_page(page, app_url, "/compare", layer=3, head=1)
     said(page, "In 4-2")
     file = file_of(page.get_by_role("button", name="Save every head's change")).path()
     _table, meta = parts(Path(file).read_bytes())

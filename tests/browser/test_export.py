@@ -36,7 +36,7 @@ def export(page: Page, name: re.Pattern[str]) -> Download:
 def test_files_hold_every_digit_and_their_caption_and_the_saved_page_opens_without_the_app(
     page: Page, app_url: str, trace: Trace, browser: Browser, tmp_path: Path
 ) -> None:
-    open_page(page, app_url, text=TEXT, layer=2, head=4, count=1)
+    open_page(page, app_url, text=TEXT, layer=2, head=4)
     painted(page, layer=2, head=4)
     tables_and_pictures(page, trace)
     opens_without_the_app(page, browser, tmp_path)
@@ -75,7 +75,7 @@ def opens_without_the_app(shown: Page, browser: Browser, tmp_path: Path) -> None
     alone.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     alone.goto(saved.as_uri())
     painted(alone, layer=2, head=4)
-    expect(alone.get_by_text("Layer 3 · head 5").first).to_be_visible()
+    expect(alone.get_by_text("Head 3-5").first).to_be_visible()
     expect(alone.locator(".truth")).to_have_text(said)  # with what other words give, and other texts
     alone.get_by_role("tab", name="Lines").click()
     painted(alone, tab="lines")

@@ -150,7 +150,7 @@ def test_writing_is_greedy_decoding_the_link_restores_it_and_each_token_has_its_
     earlier = trace.rows(4)[:, :, :5]
     layer, head = np.unravel_index(largest_weight_back(earlier).argmax(), earlier.shape[:2])
     at = 1 + earlier[layer, head, 1:-2].argmax()
-    says(page, f"Before “{trace.tokens[5]}” came, layer {layer} · head {head} looks back at “{trace.tokens[at]}”")
+    says(page, f"Before “{trace.tokens[5]}” came, head {layer}-{head} looks back at “{trace.tokens[at]}”")
     chip(page, "before it", 0).click()
     says(page, "Nothing stands")
     to_the_prompt(page)

@@ -28,7 +28,7 @@ def test_a_head_that_is_clicked_in_the_accessible_view_is_the_answer(
     press = "(grid, keys) => keys.forEach((key) => grid.dispatchEvent(new KeyboardEvent('keydown', { key })))"
     grid.evaluate(press, ["ArrowRight", "ArrowDown", "ArrowDown", "ArrowDown"])
     painted(page, layer=3, head=1)
-    expect(page.get_by_text("The view shows layer 3 · head 1.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The view shows head 3-1.")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Right.", exact=True)).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("This is the head of the famous picture")).to_be_visible()

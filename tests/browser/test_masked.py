@@ -85,9 +85,7 @@ def where_it_looks(page: Page, predictor: Predictor) -> None:
     layer, head = np.unravel_index(given.argmax(), given.shape)
     said(
         page,
-        re.escape(
-            f"Layer {layer} · head {head}: the blank gives “animal” {given.max():.2f}; more than any other head."
-        ),
+        re.escape(f"Head {layer}-{head}: the blank gives “animal” {given.max():.2f}; more than any other head."),
     )
     link = page.get_by_role("link", name="Look at this text on the Explore page")
     expect(link).to_be_visible()

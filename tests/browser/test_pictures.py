@@ -89,7 +89,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
         alone.on("request", lambda request: asked.append(request.url))
         alone.goto(saved.as_uri())
         view = drawn(alone, "3|2|0|out|head")
-        expect(view.locator(".said")).to_contain_text("Layer 3 · head 2: [CLS]")
+        expect(view.locator(".said")).to_contain_text("Head 3-2: [CLS]")
         alone.get_by_role("application", name=re.compile("Arrow keys move over")).press("End")
         expect(view).to_have_attribute("data-painted", re.compile(r"\|3\|2\|\d\d+\|out\|head$"))
         assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
@@ -101,7 +101,7 @@ def test_what_is_not_attended_is_darker_the_view_is_saved_and_hover_shows_where_
     view = drawn(page, f"3|2|{token}|out|head")
     on_patches = float(trace.weights(3, 2)[token, grid.start :].sum())
     expect(view.locator(".said")).to_contain_text(
-        f"Layer 3 · head 2: the patch in row 6, column 10 gives {on_patches:.2f} of its attention to patches"
+        f"Head 3-2: the patch in row 6, column 10 gives {on_patches:.2f} of its attention to patches"
     )
     expect(page.locator(".picture [aria-live]")).to_contain_text("row 6, column 10")
     page.mouse.click(*middle(page, trace, 5, 9))

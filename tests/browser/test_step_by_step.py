@@ -67,8 +67,8 @@ def test_the_first_visit_follows_the_strongest_link_and_a_click_asks_about_anoth
 ) -> None:
     open_page(page, app_url, PATH)
     weight, score = trace.weights(3, 1)[IT, ANIMAL], trace.scores(3, 1)[IT, ANIMAL]
-    expect(note(page, "Layer 3 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
-    expect(note(page, "Layer 3 · head 1")).to_contain_text(f"Its score is {score:.2f}")
+    expect(note(page, "Head 3-1")).to_contain_text(f"“it” gives “animal” {weight:.2f} of its attention")
+    expect(note(page, "Head 3-1")).to_contain_text(f"Its score is {score:.2f}")
     drawn(page)
     worked = formula(page, r"q \cdot k")
     dot = float(trace.query(3, 1)[IT] @ trace.key(3, 1)[ANIMAL])
@@ -104,7 +104,7 @@ def test_another_layer_keeps_head_and_tokens_and_is_compared_with_the_model_and_
     page.get_by_role("combobox", name=re.compile("Layer")).click()
     page.get_by_role("option", name="5", exact=True).click()
     weight = trace.weights(5, 1)[IT, ANIMAL]
-    expect(note(page, "Layer 5 · head 1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
+    expect(note(page, "Head 5-1")).to_contain_text(f"“it” gives “animal” {weight:.2f}")
     expect(page).to_have_url(re.compile("layer=5&head=1&focus=10&to=2"))
     rest(page)
     said = page.get_by_text("The largest difference between these steps")
@@ -164,7 +164,7 @@ def test_a_cell_of_all_heads_chooses_its_head_and_key(page: Page, app_url: str, 
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
         grid.press(key)
     expect(page).to_have_url(re.compile("head=2&focus=10&to=1"))
-    expect(note(page, "Layer 3 · head 2")).to_contain_text(f"“the” {maps[2, 1]:.2f}")
+    expect(note(page, "Head 3-2")).to_contain_text(f"“the” {maps[2, 1]:.2f}")
     expect(page.get_by_text("591,360")).to_be_visible()
 
 

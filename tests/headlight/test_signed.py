@@ -31,7 +31,7 @@ def test_it_opens_at_the_number_furthest_from_zero() -> None:
 
 def test_the_page_is_told_and_offers_no_measures() -> None:
     made = shown()
-    drawn = payload(made.view, made._survey, made.selection, "", "", 0)  # noqa: SLF001
+    drawn = payload(made.view, made._survey, made.selection, "", "")  # noqa: SLF001
     assert (drawn["signed"], drawn["measures"]) == (True, [])
     assert (drawn["choices"]["order"], drawn["choices"]["by"]) == (["layer", "focus"], ["weight"])
     header = content.grid(made._survey, None)  # noqa: SLF001

@@ -72,7 +72,7 @@ def test_heads_that_come_near_are_right_as_well() -> None:
     [
         ("weight", {"layer": 0, "head": 0, "word": "z", "to": "c"}, "no “z”"),
         ("weight", {"layer": 0, "head": 0, "word": "a#2", "to": "c"}, "no “a#2”"),
-        ("weight", {"layer": 9, "head": 0, "word": "a", "to": "c"}, "There is no layer 9"),
+        ("weight", {"layer": 9, "head": 0, "word": "a", "to": "c"}, "There is no head 9"),
         ("head_at_offset", {"offset": 7}, "too short"),
         ("source_of", {"word": "a", "layer": 0}, "no"),
         ("softmax", {"scores": (1.0,), "at": 1}, "no score number 1"),

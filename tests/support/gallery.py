@@ -85,8 +85,8 @@ def spaced(start: float, stop: float, count: int) -> Any:
 
 def marked_heads(theme: Theme) -> go.Figure:
     """A map of heads on which some are marked."""
-    figure = head_map(sizes(2, 3) - 0.5, theme, "Effect of each head", "logits", diverging=True, base=1)
-    mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme, base=1)
+    figure = head_map(sizes(2, 3) - 0.5, theme, "Effect of each head", "logits", diverging=True)
+    mark_heads(figure, [(0, 1), (1, 0)], "x-thin", theme)
     return figure
 
 
@@ -141,8 +141,8 @@ FIGURES: Mapping[str, Example] = {
     "cost_memory": lambda theme: memory(LENGTHS[1:], 1e4 * LENGTHS[1:], LENGTHS[1:] ** 2, theme),
     "cost_seconds": lambda theme: seconds(LENGTHS[1:], 1e-3 * LENGTHS[1:], QuadraticFit(0.001, 1e-5, 1e-7), theme),
     "cost_shares": lambda theme: operation_shares(LAYER, 8192, 14, theme),
-    "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN, base=1),
-    "distance_profile": lambda theme: offset_profile(rows(7), theme, "layer 0 · head 1"),
+    "distance": lambda theme: distance_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
+    "distance_profile": lambda theme: offset_profile(rows(7), theme, "head 0-1"),
     "drift_by_layer": lambda theme: by_layer(
         [
             DriftLine(name, values, values - 0.02, values + np.array([0.03, 0.01, np.nan]))
@@ -150,10 +150,9 @@ FIGURES: Mapping[str, Example] = {
         ],
         theme,
         "How far each layer has come",
-        base=1,
     ),
     "drift_by_step": lambda theme: by_step(
-        [0, 40, 80], spaced(0, 0.2, 3), ("layer 1 · head 2", spaced(0, 0.5, 3)), theme, "On the way", frame=1, kept=80
+        [0, 40, 80], spaced(0, 0.2, 3), ("head 1-2", spaced(0, 0.5, 3)), theme, "On the way", frame=1, kept=80
     ),
     "entropy": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 7), theme, selected=CHOSEN),
     "entropy_causal": lambda theme: entropy_by_layer(BY_LAYER, MapSize(5, 5, causal=True), theme),
@@ -173,7 +172,7 @@ FIGURES: Mapping[str, Example] = {
         ceiling=1.0,
     ),
     "lens_curves": lambda theme: lens_curves(rows(4, 3), ["he", "<i>", "it"], theme),
-    "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme, base=1),
+    "lens_map": lambda theme: lens_map(ranked(), rows(4, 3), theme),
     "parts": lambda theme: ablated_parts(
         {
             "as trained": {"all parts": (1.0, 0.9, 0.95), "no <norm>": (0.4, 0.9, 0.5)},
@@ -190,18 +189,16 @@ FIGURES: Mapping[str, Example] = {
     "positions_scores_buckets": lambda theme: buckets(
         np.arange(-12, 13), t5_buckets(np.arange(-12, 13), 8, 10, True), theme, "Buckets"
     ),
-    "positions_scores_by_head": lambda theme: by_head(
-        np.arange(-4, 5), sizes(3, 9), 1, theme, "What distance adds", base=1
-    ),
+    "positions_scores_by_head": lambda theme: by_head(np.arange(-4, 5), sizes(3, 9), 1, theme, "What distance adds"),
     "positions_scores_rotary": lambda theme: rotary([TURNING], theme, "What turning does"),
     "random_sets": lambda theme: random_sets(sizes(40), 0.93, theme, "change in log probability"),
-    "received": lambda theme: received_by_token(rows(5), rows(5, seed=1), WORDS, theme, "layer 0 · head 1"),
+    "received": lambda theme: received_by_token(rows(5), rows(5, seed=1), WORDS, theme, "head 0-1"),
     "relation_scores": lambda theme: relation_scores(SCORES, theme, "Best head of each relation", selected="det"),
     "removal_curve": lambda theme: removal_curve(
         spaced(0.9, 0.1, 5), ["0-1", "1-2", "<0-0>", "1-1"], 1 - rows(3, 5), theme, "Without heads", "probability"
     ),
     "role_map": lambda theme: role_map(
-        np.array([[0.9, np.nan, 0.5], [0.8, 0.2, 0.6]]), ROLES, RELATIONS, theme, "Roles", selected=(0, 2), base=1
+        np.array([[0.9, np.nan, 0.5], [0.8, 0.2, 0.6]]), ROLES, RELATIONS, theme, "Roles", selected=(0, 2)
     ),
     "sampling_before_after": lambda theme: before_after(
         WORDS, (0.4, 0.3, 0.1, 0.1, 0.05), (0.6, 0.4, 0, 0, 0), theme, "Top 2", marked=[0]
@@ -245,7 +242,6 @@ FIGURES: Mapping[str, Example] = {
         "One word's vector taken from the second text",
         beyond=np.array([[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]], bool),
         selected=(1, 1),
-        base=1,
     ),
     "two_readings": lambda theme: two_readings(
         WORDS,
@@ -265,9 +261,8 @@ FIGURES: Mapping[str, Example] = {
         "change of the logit",
         beyond=[(1, 0), (1, 2)],
         selected=CHOSEN,
-        base=1,
     ),
-    "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1, base=1),
+    "what_if": lambda theme: what_if(sizes(3), sizes(3, seed=1), theme, head=1),
 }
 
 SHEETS: Mapping[str, Callable[[], Sequence[MatrixSpec]]] = {
@@ -275,7 +270,7 @@ SHEETS: Mapping[str, Callable[[], Sequence[MatrixSpec]]] = {
         WORDS[:2], WORDS, rows(2, 5), 2 * sizes(2, 2) - 1, marked=[0]
     ),
     "multi_head": lambda: heads.multi_head(
-        rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1), base=1
+        rows(3, 5), sizes(3), WORDS, spaced(0, 4, 5).astype(int), head=1, marked=2, single=rows(5, seed=1)
     ),
     "neuron": lambda: heads.neuron(sizes(4), sizes(5, 4, seed=1), 0.5, rows(5), WORDS, 2),
     "side_by_side": lambda: heads.side_by_side(

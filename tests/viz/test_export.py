@@ -74,16 +74,16 @@ def test_repeated_words_have_names_of_their_own() -> None:
 
 def test_provenance_lies_next_to_the_table() -> None:
     view = View(hostile_trace())
-    about = caption(view, 1, 2, base=1)
+    about = caption(view, 1, 2)
     stem = file_stem("headlight-attention", about)
-    assert stem == "headlight-attention_b_2-3_sum-1-script-script"
+    assert stem == "headlight-attention_b_1-2_sum-1-script-script"
     content = with_provenance(stem, weights_csv(view, 1, 2), about)
     assert content == with_provenance(stem, weights_csv(view, 1, 2), about)
     table, meta = parts(content)
     assert table == weights_csv(view, 1, 2)
     assert {name: meta[name] for name in about} == about
-    assert (meta["model"], meta["revision"], meta["layer"], meta["head"]) == ("evil/<b>", "abc123", 2, 3)
-    assert (meta["index_base"], meta["special_tokens_shown"], meta["part"]) == (1, True, "encoder")
+    assert (meta["model"], meta["revision"], meta["layer"], meta["head"]) == ("evil/<b>", "abc123", 1, 2)
+    assert (meta["index_base"], meta["special_tokens_shown"], meta["part"]) == (0, True, "encoder")
     assert "keep_default_na=False" in meta["notes"][1]
 
 
@@ -146,9 +146,9 @@ def test_equal_links_come_in_reading_order() -> None:
 
 def test_a_link_has_its_tokens_beside_its_positions() -> None:
     view = View(hostile_trace())
-    rows = table_of(links_csv(view, 3, base=1))
+    rows = table_of(links_csv(view, 3))
     weight, layer, head, query, key = strongest_links(view, 1)[0]
-    assert rows[1][:3] == [str(layer + 1), str(head + 1), str(query + 1)]
+    assert rows[1][:3] == [str(layer), str(head), str(query)]
     assert rows[1][3].lstrip("'") == PIECES[query]
     assert rows[1][5].lstrip("'") == PIECES[key]
     assert np.float32(rows[1][6]) == weight

@@ -61,13 +61,13 @@ def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def head_name(layer: int, head: int, base: int) -> str:
+def head_name(layer: int, head: int) -> str:
     """A head in a sentence; layers and heads are counted from ``base``.
 
     >>> head_name(2, 0, 1)
-    'layer 3 · head 1'
+    'head 3-1'
     """
-    return _("layer {layer} · head {head}", layer=layer + base, head=head + base)
+    return _("head {layer}-{head}", layer=layer, head=head)
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:

@@ -196,7 +196,6 @@ RENORMALISE = gettext_lazy(
 )
 RENORMALISED = gettext_lazy("Special tokens are hidden; each row is scaled to sum to one over what is left.")
 NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the model's own, so rows sum to less than one.")
-COUNT = gettext_lazy("Papers often count layers and heads from 1; the code, BertViz and this app's links count from 0.")
 
 
 def sidebar(choice: ViewState) -> None:
@@ -211,7 +210,6 @@ def sidebar(choice: ViewState) -> None:
         st.caption(_("Words: attention to a word is the sum over its pieces, from it the mean over them."))
     if not choice.special:
         st.caption(translate(RENORMALISED if choice.renormalise else NOT_RENORMALISED))
-    _switch(_("Count from 1"), "count", bool(choice.count), COUNT)
     with st.expander(_("Saved traces")):
         st.file_uploader(
             _("Open a saved trace"),

@@ -30,7 +30,7 @@ def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the chosen head's weights, a row for each query, in a zip with their provenance."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
-    about = caption(view, layer, head, _base(request))
+    about = caption(view, layer, head)
     return _zip("headlight-attention", weights_csv(view, layer, head), about)
 
 
@@ -38,20 +38,20 @@ def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the chosen head's weights with everything known of the tokens."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
-    content, about = weights_json(view, layer, head, _base(request)), caption(view, layer, head, _base(request))
+    content, about = weights_json(view, layer, head), caption(view, layer, head)
     return file_response(f"{file_stem('headlight-attention', about)}.json", "application/json", content)
 
 
-def links(trace: Trace, look: ViewOptions, request: Request) -> Response:
+def links(trace: Trace, look: ViewOptions, _request: Request) -> Response:
     """Return the strongest links over all heads, in a zip with their provenance."""
-    view, base = get_trace_store().view(trace, look), _base(request)
-    return _zip("headlight-links", links_csv(view, base=base), caption(view, base=base))
+    view = get_trace_store().view(trace, look)
+    return _zip("headlight-links", links_csv(view), caption(view))
 
 
 def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
     """Return the microscope itself with the numbers inside."""
     view, survey = get_trace_store().view(trace, look), get_trace_store().survey(trace, look)
-    data = explore.payload(view, survey, _selection(request, trace, look), "", "", _base(request))
+    data = explore.payload(view, survey, _selection(request, trace, look), "", "")
     habits = explore.places(prior_map(trace, look.part or None), view)
     page = standalone_html(view, data, survey, habits, explore.script(), explore.style())
     return file_response("headlight-export.html", "text/html", page.encode())
@@ -93,11 +93,6 @@ def _pinned_heads(raw: str, view: View) -> list[list[int]]:
         raise BadRequest(gettext_lazy("“pinned” is {raw!r}; it should read like 3.1-4.0.", raw=raw[:40]))
     pins = [[int(part) for part in pin.split(".")] for pin in raw.split("-")]
     return [pin for pin in pins if pin[0] < view.layers and pin[1] < view.heads]
-
-
-def _base(request: Request) -> int:
-    """Whether the reader counts layers and heads from 0 or from 1."""
-    return int(request.query_params.get("count") == "1")
 
 
 def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:

@@ -81,9 +81,9 @@ def rollout(trace: Trace, _request: Request) -> Response:
 def page(trace: Trace, request: Request) -> Response:
     """The view as a file of its own."""
     title = request.query_params.get("title", "")[:200] or _("A picture")
-    look, base = _selection(trace, request), int(request.query_params.get("count") == "1")
+    look = _selection(trace, request)
     about = description_of(trace, request.query_params.get("cited", "")[:600])
-    return attachment("picture.html", "text/html", lambda: picture_html(trace, look, title, about, base).encode())
+    return attachment("picture.html", "text/html", lambda: picture_html(trace, look, title, about).encode())
 
 
 def description_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:

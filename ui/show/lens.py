@@ -19,7 +19,7 @@ MOST = 6  # curves
 TOP = 5
 
 
-def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
+def layers(request: MaskedWords, filled: Filled, at: int) -> None:
     """What a blank's state says after each layer."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
@@ -35,18 +35,18 @@ def layers(request: MaskedWords, filled: Filled, at: int, base: int) -> None:
         tokens=tuple(tokens),
         top=TOP,
     )
-    draw(ask_model(question, _("Reading the blank's state after each layer")), base, _("the blank's state"))
+    draw(ask_model(question, _("Reading the blank's state after each layer")), _("the blank's state"))
 
 
-def draw(found: Layers, base: int, state: str) -> None:
+def draw(found: Layers, state: str) -> None:
     """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
-    show_notice(summary(found, base), role="status")
+    show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
     names = [guess.piece for guess in found.followed]
     left, right = st.columns(2)
-    draw_chart(lens_map(pieces, chances, theme(), base=base), "lens_map", place=left)
-    figure = lens_curves(found.probabilities, names, theme(), base=base)
+    draw_chart(lens_map(pieces, chances, theme()), "lens_map", place=left)
+    figure = lens_curves(found.probabilities, names, theme())
     draw_chart(figure, "lens_curves", place=right)
     st.caption(join_sentences(*_how_to_read(found.normed, state)))
     rows = [
@@ -58,7 +58,7 @@ def draw(found: Layers, base: int, state: str) -> None:
                 for value in (found.probabilities[at][place], found.ranks[at][place])
             ),
         )
-        for at, layer in enumerate(layer_names(len(found.guesses), base))
+        for at, layer in enumerate(layer_names(len(found.guesses)))
     ]
     columns = [_("after")]
     for name in names:
@@ -85,12 +85,12 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
     return [read, *([_("The norm that closes this model's layers is applied first.")] if normed else []), beware]
 
 
-def summary(found: Layers, base: int) -> str:
+def summary(found: Layers) -> str:
     """From which layer on the answer is first, and stays so."""
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None
-    names = layer_names(rows, base)
+    names = layer_names(rows)
     piece = found.followed[0].piece
     if stays is None:
         return _("“{piece}” is number {rank:,} in the end.", piece=piece, rank=found.ranks[-1, 0])

@@ -76,9 +76,9 @@ def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any])
         return layer, head
     st.button(
         _(
-            "The strongest head for this text is now layer {layer} · head {head}: show it",
-            layer=layer + choice.count,
-            head=head + choice.count,
+            "The strongest head for this text is now head {layer}-{head}: show it",
+            layer=layer,
+            head=head,
         ),
         on_click=set_view_state,
         kwargs=OPEN,
@@ -133,8 +133,8 @@ def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by 
     for sentence in notes + more:
         show_notice(sentence, role="status")
     again = st.session_state.get(_remake_key(key), 0)
-    query = f"{look.query()}&count={choice.count}&seal={trace_seal(trace.id)}&again={again}{in_language()}"
-    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query, choice.count)
+    query = f"{look.query()}&seal={trace_seal(trace.id)}&again={again}{in_language()}"
+    data = explore.payload(view, survey, selection, f"{PREFIX}/{trace.id}", query)
     if quiet:
         data["quiet"] = True
     if alone and not (notes or more):

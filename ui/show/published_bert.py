@@ -11,7 +11,7 @@ from ui.run.page_model import PageModel
 from ui.show.scored_links import describe_relation
 
 
-def draw_published(who: PageModel, base: int) -> None:
+def draw_published(who: PageModel) -> None:
     """Sentences with the figures and one about the data, for the model that comes with the app; nothing for others.
 
     ``base``: layers and heads are shown from 0 or from 1.
@@ -22,7 +22,7 @@ def draw_published(who: PageModel, base: int) -> None:
     with st.expander(_("How good is {title}?", title=who.title)):
         show_notice(answers(who.title, found), "status")
         if found.tired is not None:
-            show_notice(describe_known_heads(found, base), "status")
+            show_notice(describe_known_heads(found), "status")
         st.caption(
             _(
                 "Learned from English Wikipedia articles, by their contributors, [CC BY-SA"
@@ -49,15 +49,15 @@ def answers(title: str, found: MaskedAccuracy) -> str:
     )
 
 
-def describe_known_heads(found: MaskedAccuracy, base: int) -> str:
+def describe_known_heads(found: MaskedAccuracy) -> str:
     """How well its heads show what heads are known for: the tired animal, and the relations between words."""
     if found.tired is None:
         return ""
     tired = _(
-        "In the sentence about the tired animal, its layer {layer} · head"
-        " {head} gives “animal” {weight:.2f} of the attention of “it”",
-        layer=found.tired.layer + base,
-        head=found.tired.head + base,
+        "In the sentence about the tired animal, its head"
+        " {layer}-{head} gives “animal” {weight:.2f} of the attention of “it”",
+        layer=found.tired.layer,
+        head=found.tired.head,
         weight=found.tired.weight,
     )
     if found.behind is None:

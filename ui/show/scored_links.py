@@ -236,26 +236,26 @@ class LinkScore:
     place: Place  # direction, layer, head
     rule: int  # the rule without a model, as in probing/statistics.py
 
-    def name(self, base: int) -> str:
+    def name(self) -> str:
         """The head as the reader counts."""
-        return f"{self.place[1] + base}-{self.place[2] + base}"
+        return f"{self.place[1]}-{self.place[2]}"
 
 
 def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, choice: ViewState) -> None:
     """The list and its controls, which belong to the options ``kind`` of a page."""
     every = list_links(score.counts, score.corpus, score.place, score.rule)
-    show_notice(summary(score, every, choice.count), role="status")
+    show_notice(summary(score, every), role="status")
     kept, shown = paginate(every, kind, options)
     _draw_links(score, shown, choice, widget_key(kind, "links"))
     st.caption(translate(GIVES if score.place[0] == 0 else GETS))
-    file = f"headlight-{score.name(0)}-links.csv"
+    file = f"headlight-{score.name()}-links.csv"
     about = _("All {links:,} links of this list; layers and heads counted from 0", links=len(kept))
     download_button(
         _("Save the links"), csv_table(COLUMNS, _table(score, kept, choice)), file, about, provenance=model_provenance()
     )
 
 
-def summary(score: LinkScore, every: list[ListedLink], base: int) -> str:
+def summary(score: LinkScore, every: list[ListedLink]) -> str:
     """What the list holds, in numbers that add up."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
@@ -263,7 +263,7 @@ def summary(score: LinkScore, every: list[ListedLink], base: int) -> str:
     found = _(
         "Head {head}, {relation}, from {direction}: a hit on {hits:,}"
         " of {links:,} links in {sentences:,} sentences, a miss on {misses:,}.",
-        head=score.name(base),
+        head=score.name(),
         relation=score.relation,
         direction=score.corpus.directions[score.place[0]],
         hits=hits,

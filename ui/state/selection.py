@@ -134,7 +134,7 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
     notes: list[str] = []
     head = _head(choice, view, notes)
     if head is not None and head[0] not in view.attending:
-        notes.append(without_attention(head[0], view.attending, choice.count))
+        notes.append(without_attention(head[0], view.attending))
         head = None
     focus = _cell(choice.focus, view.queries, "focus", notes)
     target = _cell(choice.to, view.keys, "to", notes)

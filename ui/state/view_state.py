@@ -59,7 +59,6 @@ class ViewState:
     special: bool = True
     renormalise: bool = False
     bertviz: str = "head"  # which of BertViz's views its page shows
-    count: int = 0  # layers and heads are shown from 0 or from 1
 
     def pinned_heads(self) -> list[list[int]]:
         """Heads kept beside the selected one, [[layer, head], …]."""
@@ -138,8 +137,6 @@ def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None =
 
 def _read(name: str, raw: str) -> Any:
     value = read_value(name, TYPES[name], raw, CHOICES.get(name))
-    if name == "count":
-        return min(value, 1)
     return _pins(value) if name == "pins" else value
 
 

@@ -6,7 +6,7 @@
  * @typedef {{name: string, left: string[], right: string[], split: [number, number] | null, weights: Block[],
  *            queries?: Block[], keys?: Block[], scale?: number[]}} Part  one Block a layer: (head, query, key|channel)
  * @typedef {{mode: "light" | "dark", layers: number[], layer: number | null, heads: number[] | null,
- *            head: number | null, base: number, causal: boolean, said: Record<string, string>, parts: Part[]}} Payload
+ *            head: number | null, causal: boolean, said: Record<string, string>, parts: Part[]}} Payload
  *            mirrors viz/bertviz/views.py; `said` is what BertViz writes, in the reader's language;
  *            `layers` and the head view's `layer` are counted from `base`, as BertViz writes them, all others from 0
  */
@@ -77,8 +77,8 @@ function pictures(part) {
     display_mode: payload.mode,
     bidirectional: !payload.causal,
     include_layers: payload.layers,
-    include_heads: Array.from({ length: count }, (_, head) => head + payload.base),
-    index_base: payload.base,
+    include_heads: Array.from({ length: count }, (_, head) => head),
+    index_base: 0,
     said: payload.said,
     total_heads: count,
     layer: payload.layer,

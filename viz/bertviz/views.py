@@ -65,14 +65,8 @@ body.dark { background: #121417; color: #e9e9e6; color-scheme: dark }
 """
 
 
-def head_html(  # noqa: PLR0913  (what a document may be told, by name)
-    view: View,
-    *,
-    prefix: str | None = None,
-    dark: bool = False,
-    layer: int = 0,
-    heads: Sequence[int] | None = None,
-    base: int = 0,
+def head_html(
+    view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, heads: Sequence[int] | None = None
 ) -> str:
     """The head view: two columns of tokens and a line per weight, of one layer and any of its heads.
 
@@ -82,7 +76,7 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
     """
     views = views_in_document(view)
     payload = {
-        "layer": layer + base,
+        "layer": layer,
         "heads": None if heads is None else list(heads),
         "parts": [_part(v) for v in views],
     }
@@ -90,14 +84,14 @@ def head_html(  # noqa: PLR0913  (what a document may be told, by name)
         "Rest on a token to see only its lines. Click a coloured square to switch a head off or on; double-click it to "
         "keep only that head."
     )
-    return document("head", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
+    return document("head", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
-def model_html(view: View, *, prefix: str | None = None, dark: bool = False, base: int = 0) -> str:
+def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> str:
     """The model view: the lines of every head, layers down, heads across; a click enlarges one. See ``head_html``."""
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
     hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
-    return document("model", view, payload, prefix=prefix, dark=dark, hint=hint, base=base)
+    return document("model", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
 def views_in_document(view: View) -> list[View]:
@@ -112,33 +106,23 @@ def views_in_document(view: View) -> list[View]:
 
 
 def document(  # noqa: PLR0913  (what a document may be told, by name)
-    kind: str,
-    view: View,
-    payload: dict[str, Any],
-    *,
-    prefix: str | None,
-    dark: bool,
-    hint: str,
-    notes: str = "",
-    base: int = 0,
+    kind: str, view: View, payload: dict[str, Any], *, prefix: str | None, dark: bool, hint: str, notes: str = ""
 ) -> str:
     """The HTML document of one view ("head", "model", "neuron") with its controls, its data and what it shows."""
     defaults = {"layer": None, "heads": None, "head": None, "causal": False}
     shared = {
         "mode": "dark" if dark else "light",
-        "layers": [layer + base for layer in range(view.layers)],
-        "base": base,
+        "layers": list(range(view.layers)),
         "said": {str(one): translate(one) for one in SAID},
     }
     data = escape_json({**defaults, **shared, **payload})
     title = translate(TITLES[kind]).format(model=view.trace.model.name)
     style = STYLE % {"width": WIDTHS[kind], "height": height(kind, view) - MARGINS}
-    without = [str(layer + base) for layer in range(view.layers) if layer not in view.attending]
+    without = [str(layer) for layer in range(view.layers) if layer not in view.attending]
     missing = _("Layers without attention have no lines: {layers}.", layers=", ".join(without)) if without else ""
     drawn = _(
-        "Layers and heads count from {base}. Weights are exact to four decimals. "
+        "Layers and heads count from 0. Weights are exact to four decimals. "
         "Drawn by BertViz {version} (Jesse Vig, Apache-2.0).",
-        base=base,
         version=version(),
     )
     about = drawn
@@ -288,9 +272,7 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
     )
 
 
-def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
-    view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0, base: int = 0
-) -> str:
+def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0) -> str:
     """The neuron view of every layer and head of the view's part; ``layer`` and ``head`` (from 0) are shown first,
     and written from ``base``.
 
@@ -298,7 +280,7 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
     Raises Unavailable when the architecture gave its finished maps only.
     """
     view = replace(view, words=False)
-    records = _records(view, base)
+    records = _records(view)
     rows, cols = _positions(view.queries), _positions(view.keys)
     part = {
         **sides(view),
@@ -319,7 +301,7 @@ def neuron_html(  # noqa: PLR0913  (what a document may be told, by name)
         _("Queries and keys are rounded to 16 bits."),
     )
     return document(
-        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=translate(join_sentences(*notes)), base=base
+        "neuron", view, payload, prefix=prefix, dark=dark, hint=hint, notes=translate(join_sentences(*notes))
     )
 
 
@@ -348,8 +330,8 @@ def describe_omissions(view: View) -> list[str]:
     return [sentence for sentence, true in sentences.items() if true]
 
 
-def _records(view: View, base: int = 0) -> list[Record]:
-    if (lacking := attention_everywhere(view.layers, view.attending, base)) is not None:
+def _records(view: View) -> list[Record]:
+    if (lacking := attention_everywhere(view.layers, view.attending)) is not None:
         raise Unavailable(lacking)
     for layer in range(view.layers):
         view.trace.query(layer, 0, view.part)  # raises with the reason where a layer is known by its maps only

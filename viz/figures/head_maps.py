@@ -42,7 +42,6 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     diverging: bool = False,
     selected: tuple[int, int] | None = None,
-    base: int = 0,
     limit: float | None = None,
     meaning: tuple[str, str] | None = None,
     kinds: Mapping[float, str] | None = None,
@@ -61,7 +60,7 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     layers, heads = values.shape
     if kinds is not None:
         limit = HUE * max(map(abs, kinds))
-    across, down = np.arange(heads) + base, np.arange(layers) + base
+    across, down = np.arange(heads), np.arange(layers)
     figure = empty(theme, title, _("Head"), _("Layer"))
     figure.add_heatmap(
         z=values,
@@ -71,25 +70,21 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
         **_ends(values, diverging, limit),
         showscale=kinds is None,
         colorbar=color_bar(),
-        hovertemplate=_("layer %{y} · head %{x}: %{z:.3g}<extra></extra>"),
+        hovertemplate=_("head %{y}-%{x}: %{z:.3g}<extra></extra>"),
         hoverongaps=False,
         xgap=1,
         ygap=1,
     )
-    _add_points(figure, theme, values, base)
+    _add_points(figure, theme, values)
     if selected is not None:
-        y, x = selected[0] + base, selected[1] + base
+        y, x = selected[0], selected[1]
         ground = sequential_scale(theme)[0][1]
         for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
             box = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
             figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
     axis = {"showgrid": False, "fixedrange": True, "constrain": "domain", "rangemode": "normal"}
-    figure.update_xaxes(
-        **axis, dtick=max(1, heads // 16), range=[base - 0.5, heads + base - 0.5], constraintoward="left"
-    )
-    figure.update_yaxes(
-        **axis, dtick=max(1, layers // 24), range=[layers + base - 0.5, base - 0.5], constraintoward="top"
-    )
+    figure.update_xaxes(**axis, dtick=max(1, heads // 16), range=[-0.5, heads - 0.5], constraintoward="left")
+    figure.update_yaxes(**axis, dtick=max(1, layers // 24), range=[layers - 0.5, -0.5], constraintoward="top")
     figure.update_yaxes(scaleanchor="x")
     figure.update_layout(showlegend=False, hovermode="closest")
     above, below = (ABOVE + BAR, AXIS) if kinds is None else (ABOVE, LEGENDS)
@@ -130,30 +125,30 @@ def _name(figure: go.Figure, theme: Theme, kinds: Mapping[float, str], end: floa
     figure.update_layout(showlegend=True)
 
 
-def _add_points(figure: go.Figure, theme: Theme, values: FloatArray, base: int) -> None:
+def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
     """An unseen point on every cell that has a number."""
     places = np.argwhere(np.isfinite(values))
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
-        x=(places[:, 1] + base).tolist(),
-        y=(places[:, 0] + base).tolist(),
+        x=places[:, 1].tolist(),
+        y=places[:, 0].tolist(),
         customdata=[[int(layer), int(head), float(values[layer, head])] for layer, head in places],
         mode="markers",
         marker={"opacity": 0, "size": 22, "color": theme.heads},
         showlegend=False,
         selected=unseen,
         unselected=unseen,
-        hovertemplate=_("layer %{y} · head %{x}: %{customdata[2]:.3g}<extra></extra>"),
+        hovertemplate=_("head %{y}-%{x}: %{customdata[2]:.3g}<extra></extra>"),
     )
 
 
-def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme, base: int = 0) -> None:
+def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
     """One ``symbol`` on each of ``places`` (layer, head), from 0, of a map of heads; clicks pass through."""
     if not places:
         return
     figure.add_scatter(
-        x=[head + base for _, head in places],
-        y=[layer + base for layer, _ in places],
+        x=[head for _, head in places],
+        y=[layer for layer, _ in places],
         mode="markers",
         marker={"symbol": symbol, "size": 13, "color": theme.accent, "line": {"width": 2, "color": theme.accent}},
         hoverinfo="skip",
@@ -180,18 +175,17 @@ def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
     title: str,
     *,
     selected: tuple[int, int] | None = None,
-    base: int = 0,
 ) -> go.Figure:
     """A cell for each head: a sign for its role, above the relation it finds where there is one.
 
     ``shares`` is (layer, head), 0 to 1, NaN for a head without a role; ``roles`` and ``relations`` name each head's, by
     layer and head, "" for none. Relations are text, not markup.
     """
-    figure = head_map(shares, theme, title, _("share of attention"), selected=selected, base=base, limit=1.0)
+    figure = head_map(shares, theme, title, _("share of attention"), selected=selected, limit=1.0)
     places = [(layer, head) for layer in range(len(roles)) for head in range(len(roles[layer]))]
     figure.add_scatter(
-        x=[head + base for _, head in places],
-        y=[layer + base for layer, _ in places],
+        x=[head for _, head in places],
+        y=[layer for layer, _ in places],
         text=[_sign(roles[layer][head], relations[layer][head]) for layer, head in places],
         mode="text",
         textfont={"size": 11, "color": [_ink(shares[place], theme) for place in places]},
@@ -228,7 +222,6 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     title: str,
     *,
     selected: tuple[int, int] | None = None,
-    base: int = 0,
 ) -> go.Figure:
     """``points`` (head, 2), to scale on both axes; ``groups`` number each head's from 0; ``heads`` are (layer, head).
 
@@ -246,13 +239,13 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
             ),
             x=points[mine, 0],
             y=points[mine, 1],
-            customdata=[[*heads[at], escape_label(notes[at]), heads[at][0] + base, heads[at][1] + base] for at in mine],
-            text=[f"{heads[at][0] + base}-{heads[at][1] + base}" if free[at] else "" for at in mine],
+            customdata=[[*heads[at], escape_label(notes[at])] for at in mine],
+            text=[f"{heads[at][0]}-{heads[at][1]}" if free[at] else "" for at in mine],
             textposition="top center",
             textfont={"size": 10, "color": theme.text},
             mode="markers+text",
             marker={"color": colours[group % len(colours)], "size": 9, "symbol": SHAPES[group % len(SHAPES)]},
-            hovertemplate=_("layer %{customdata[3]} · head %{customdata[4]}: %{customdata[2]}<extra></extra>"),
+            hovertemplate=_("head %{customdata[0]}-%{customdata[1]}: %{customdata[2]}<extra></extra>"),
             cliponaxis=False,
         )
     if selected is not None and selected in heads:

@@ -38,16 +38,16 @@ class MapSize:
     causal: bool = False
 
 
-def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None, base: int) -> None:
+def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None) -> None:
     """Every head a dot, a layer's heads from left to right in their order; the layer's mean a line.
 
     ``values`` is (layer, head); ``selected`` (layer, head) counts from 0, labels from ``base``.
     """
     layers, heads = values.shape
-    middles = np.arange(layers) + base
+    middles = np.arange(layers)
     offsets = SPREAD * ((np.arange(heads) + 0.5) / heads - 0.5)
-    names = np.stack(np.meshgrid(middles, np.arange(heads) + base, indexing="ij"), axis=-1).reshape(-1, 2)
-    hover = _("layer %{customdata[0]} · head %{customdata[1]}: %{y:.2f}<extra></extra>")
+    names = np.stack(np.meshgrid(middles, np.arange(heads), indexing="ij"), axis=-1).reshape(-1, 2)
+    hover = _("head %{customdata[0]}-%{customdata[1]}: %{y:.2f}<extra></extra>")
     figure.add_scatter(
         name=_("one head"),
         x=(middles[:, None] + offsets).reshape(-1),
@@ -68,15 +68,15 @@ def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tup
     if selected is not None:
         layer, head = selected
         figure.add_scatter(
-            name=_("layer {layer} · head {head}", layer=layer + base, head=head + base),
+            name=_("head {layer}-{head}", layer=layer, head=head),
             x=[middles[layer] + offsets[head]],
             y=[values[layer, head]],
-            customdata=[[layer + base, head + base]],
+            customdata=[[layer, head]],
             mode="markers",
             marker={"color": theme.accent, "size": 12, "line": {"color": theme.line, "width": 1}},
             hovertemplate=hover,
         )
-    figure.update_xaxes(dtick=max(1, layers // 16), range=[base - 0.6, layers - 1 + base + 0.6])
+    figure.update_xaxes(dtick=max(1, layers // 16), range=[-0.6, layers - 1 + 0.6])
 
 
 def most_bits(size: MapSize) -> float:
@@ -91,19 +91,14 @@ def most_bits(size: MapSize) -> float:
 
 
 def entropy_by_layer(
-    entropy: FloatArray,
-    size: MapSize,
-    theme: Theme,
-    *,
-    selected: tuple[int, int] | None = None,
-    base: int = 0,
+    entropy: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
     """Each head a dot: 0 bits means it looks at one token, the dotted line at all alike.
 
     ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
     """
     figure = empty(theme, _("How widely does each head spread its attention?"), _("Layer"), _("Entropy (bits)"))
-    add_heads(figure, theme, entropy, selected, base)
+    add_heads(figure, theme, entropy, selected)
     most = most_bits(size)
     evenly = (
         _("evenly over the tokens so far: {bits:.2f} bits", bits=most)
@@ -131,19 +126,14 @@ def even_distance(size: MapSize) -> float:
 
 
 def distance_by_layer(
-    distance: FloatArray,
-    size: MapSize,
-    theme: Theme,
-    *,
-    selected: tuple[int, int] | None = None,
-    base: int = 0,
+    distance: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
     """Each head a dot: how many tokens away it looks on average; the dotted line is what even attention would give.
 
     ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
     """
     figure = empty(theme, _("How far does each head look?"), _("Layer"), _("Mean distance (tokens)"))
-    add_heads(figure, theme, distance, selected, base)
+    add_heads(figure, theme, distance, selected)
     even = even_distance(size)
     reference(figure, theme, even, _("even attention: {even:.1f} tokens", even=even))
     figure.update_yaxes(range=[0, max(even, float(distance.max(initial=0))) * 1.12 or 1])
@@ -154,7 +144,7 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
     """How much of a query's attention one head gives to each distance; -1 is the token before, 0 itself.
 
     ``shares`` is (2 · reach + 1,), the mean over the queries that have a key there (measures.by_offset); ``head`` is
-    the head's name, such as "layer 3 · head 1".
+    the head's name, such as "head 3-1".
     """
     reach = len(shares) // 2
     figure = empty(
@@ -171,10 +161,10 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
     return figure
 
 
-def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int, base: int = 0) -> go.Figure:
+def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -> go.Figure:
     """Entropies (head,) in bits before and after, two marks a head with a line between them; ``head`` is outlined."""
     figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
-    places = np.arange(len(before)) + base
+    places = np.arange(len(before))
     line = {"color": theme.grid, "width": 3}
     for place, low, high in zip(places, before, after, strict=True):
         figure.add_scatter(x=[place, place], y=[low, high], mode="lines", line=line, hoverinfo="skip", showlegend=False)
@@ -196,7 +186,11 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 ROW = 30  # pixels
 
 
-def lens_map(pieces: Sequence[Sequence[str]], chances: FloatArray, theme: Theme, *, base: int = 0) -> go.Figure:
+def lens_map(
+    pieces: Sequence[Sequence[str]],
+    chances: FloatArray,
+    theme: Theme,
+) -> go.Figure:
     """The likeliest pieces after each layer, the embedding on top; colour is their probability, from 0 to 1.
 
     ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding. Layers are labelled from ``base``.
@@ -225,7 +219,7 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: FloatArray, theme: Theme,
     )
     figure.update_yaxes(
         tickvals=list(range(rows)),
-        ticktext=layer_names(rows, base),
+        ticktext=layer_names(rows),
         autorange="reversed",
         rangemode="normal",
         showgrid=False,
@@ -235,7 +229,11 @@ def lens_map(pieces: Sequence[Sequence[str]], chances: FloatArray, theme: Theme,
     return figure
 
 
-def lens_curves(chances: FloatArray, names: Sequence[str], theme: Theme, *, base: int = 0) -> go.Figure:
+def lens_curves(
+    chances: FloatArray,
+    names: Sequence[str],
+    theme: Theme,
+) -> go.Figure:
     """Each followed piece's probability, (row, piece), through the layers; one line a piece, by colour and dashes."""
     rows = chances.shape[0]
     figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
@@ -250,19 +248,19 @@ def lens_curves(chances: FloatArray, names: Sequence[str], theme: Theme, *, base
             showlegend=True,
         )
     some = slice(0, rows, max(1, rows // 12))
-    figure.update_xaxes(tickvals=list(range(rows))[some], ticktext=layer_names(rows, base)[some], fixedrange=True)
+    figure.update_xaxes(tickvals=list(range(rows))[some], ticktext=layer_names(rows)[some], fixedrange=True)
     figure.update_yaxes(range=[0, max(0.05, 1.1 * float(chances.max(initial=0)))], fixedrange=True)
     figure.update_layout(height=320, margin={"b": LEGEND}, hovermode="x")
     return figure
 
 
-def layer_names(rows: int, base: int) -> list[str]:
+def layer_names(rows: int) -> list[str]:
     """Names of the rows.
 
     >>> layer_names(3, 0)
     ['words', 'layer 0', 'layer 1']
     """
-    return [_("words"), *(_("layer {layer}", layer=at + base) for at in range(rows - 1))]
+    return [_("words"), *(_("layer {layer}", layer=at) for at in range(rows - 1))]
 
 
 WORDS = 96  # pixels for the words, written upwards
@@ -277,7 +275,6 @@ def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     beyond: FloatArray | None = None,
     selected: tuple[int, int] | None = None,
-    base: int = 0,
 ) -> go.Figure:
     """Layers downwards, words to the right; the last row is a word in every layer at once.
 
@@ -292,7 +289,7 @@ def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     rows, many = shares.shape
     end = float(np.nanmax(np.abs(shares), initial=0.0)) or 1.0
-    names = [*(_("into layer {layer}", layer=at + base) for at in range(rows - 1)), _("every layer")]
+    names = [*(_("into layer {layer}", layer=at) for at in range(rows - 1)), _("every layer")]
     labels = [escape_label(truncate(word, LONGEST)) for word in words]
     figure = empty(theme, title, "", "")
     figure.add_heatmap(

@@ -121,8 +121,12 @@ def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure
     return _set_axes_positions_scores(figure)
 
 
-def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
-    offsets: Counts, values: FloatArray | Numbers, head: int, theme: Theme, title: str, *, base: int = 0
+def by_head(
+    offsets: Counts,
+    values: FloatArray | Numbers,
+    head: int,
+    theme: Theme,
+    title: str,
 ) -> go.Figure:
     """What is added to a score at each offset (key minus query), a line for each head, the chosen one on top.
 
@@ -133,13 +137,13 @@ def by_head(  # noqa: PLR0913  (what a figure may be told, by name)
     for at in (*others, head):
         chosen = at == head
         figure.add_scatter(
-            name=_("head {head}", head=at + base),
+            name=_("head {head}", head=at),
             x=offsets,
             y=np.asarray(values[at], np.float32),
             mode="lines",
             line={"color": theme.accent if chosen else theme.heads, "width": 3 if chosen else 1},
             opacity=1 if chosen else 0.55,
-            hovertemplate=_("head {head}, %{{x:+d}}: %{{y:.3f}}<extra></extra>", head=at + base),
+            hovertemplate=_("head {head}, %{{x:+d}}: %{{y:.3f}}<extra></extra>", head=at),
             showlegend=chosen or at == others[0],
         )
         if not chosen and at == others[0]:

@@ -153,8 +153,12 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
 TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
 
 
-def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
-    received: FloatArray, mean: FloatArray, tokens: Sequence[str], theme: Theme, head: str, *, base: int = 0
+def received_by_token(
+    received: FloatArray,
+    mean: FloatArray,
+    tokens: Sequence[str],
+    theme: Theme,
+    head: str,
 ) -> go.Figure:
     """A bar for what each token receives in one head, a mark for the mean over all heads of all layers.
 
@@ -163,7 +167,7 @@ def received_by_token(  # noqa: PLR0913  (what a figure may be told, by name)
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
-    names = [[label, place + base] for place, label in enumerate(labels)]
+    names = [[label, place] for place, label in enumerate(labels)]
     hover = _("%{customdata[0]} (token %{customdata[1]}): %{y:.3f}")
     figure.add_bar(
         name=escape_label(head),

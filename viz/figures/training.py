@@ -90,10 +90,10 @@ class DriftLine:
     high: Numbers
 
 
-def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str, base: int = 0) -> go.Figure:
+def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str) -> go.Figure:
     """Bits by layer of some trainings, with intervals, the first in the accent colour; layers count from ``base``."""
     figure = empty(theme, title, _("Layer"), _("divergence (bits)"))
-    layers = np.arange(len(lines[0].mean)) + base
+    layers = np.arange(len(lines[0].mean))
     for at, (line, (symbol, dash)) in enumerate(zip(lines, DRIFT_LOOKS, strict=False)):
         colour = theme.heads if at else theme.accent
         figure.add_scatter(
@@ -166,7 +166,6 @@ def change_and_effect(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     beyond: Sequence[tuple[int, int]] = (),
     selected: tuple[int, int] | None = None,
-    base: int = 0,
 ) -> go.Figure:
     """``changed`` in bits and ``effect`` in ``unit``, (layer, head) both; NaN where nothing is known.
 
@@ -192,12 +191,10 @@ def change_and_effect(  # noqa: PLR0913  (what a figure may be told, by name)
                 name=name,
                 x=[float(changed[at]) for at in some],
                 y=[float(effect[at]) for at in some],
-                customdata=[[*at, at[0] + base, at[1] + base] for at in some],
+                customdata=[[*at] for at in some],
                 mode="markers",
                 marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 1.5}},
-                hovertemplate=_(
-                    "layer %{customdata[2]} · head %{customdata[3]}: %{x:.3f} bits, %{y:.3f}<extra></extra>"
-                ),
+                hovertemplate=_("head %{customdata[0]}-%{customdata[1]}: %{x:.3f} bits, %{y:.3f}<extra></extra>"),
             )
     figure.update_xaxes(rangemode="tozero")
     return figure.update_layout(height=420, margin={"b": LEGEND + 24}, hovermode="closest")

@@ -51,13 +51,12 @@ def multi_head(  # noqa: PLR0913  (what the sheets are made from)
     head: int,
     marked: int | None,
     single: FloatArray | None,
-    base: int,
 ) -> list[MatrixSpec]:
     """Sheets of one token's weights in every head (head, key), of their mean, and of their entropies (head,) in bits.
 
     ``shown`` are the keys drawn, with ``names``; ``single`` (key,) are the weights of all channels as one head.
     """
-    heads = [_("head {head}", head=at + base) for at in range(len(weights))]
+    heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)
     kinds = {_("mean of the heads"): weights.mean(axis=0), _("as one head"): single}
     others = {name: row[shown] for name, row in kinds.items() if row is not None}

@@ -127,10 +127,10 @@ def weighted_values(
     ]
 
 
-def concatenated_heads(way: LayerSteps, head: int, base: int) -> list[MatrixSpec]:
+def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
     """All heads' sums (head, channel), as they are laid side by side, and what W_O makes of them."""
     heads, channels = way.context.shape[0], way.context.shape[2]
-    names = tuple(_("head {head}", head=at + base) for at in range(heads))
+    names = tuple(_("head {head}", head=at) for at in range(heads))
     note = _(
         "{heads} heads of {channels} channels; side by side they are one vector of {width}.",
         heads=heads,

@@ -80,7 +80,7 @@ def caption(view: View, layer: int, head: int) -> tuple[str, str]:
     cut = text if len(text) <= 240 else f"{text[:239]}…"
     truncated = f" · {translate(trace.truncated)}" if trace.truncated else ""
     return (
-        f"layer {layer} · head {head} · square-root colour scale · layers, heads and positions counted from 0",
+        f"head {layer}-{head} · square-root colour scale · layers, heads and positions counted from 0",
         printable_text(f"{model.name}{f' @ {which}' if which else ''} · “{cut}”{truncated}"),
     )
 

@@ -106,8 +106,8 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
     found = present(masked_accuracy(BERT, tmp_path))
     points: Any = pytest.approx(9.5)
     assert (found.tired, found.behind) == (PronounHead(5, 11, 0.43), WeakRelation("xcomp", points))
-    assert published_bert.describe_known_heads(found, base=1) == (
-        "In the sentence about the tired animal, its layer 6 · head 12 gives “animal” 0.43 of the attention of “it”;"
+    assert published_bert.describe_known_heads(found) == (
+        "In the sentence about the tired animal, its head 6-12 gives “animal” 0.43 of the attention of “it”;"
         " its best head for a relation between words is at most 9.5 percentage points behind the embedded"
         " encoder's (xcomp: verb or adjective that shares the subject)."
     )
@@ -123,7 +123,7 @@ def test_what_its_heads_show_is_the_file_s(tmp_path: Path) -> None:
 )
 def test_nothing_is_said_of_what_the_file_does_not_have(tmp_path: Path, further: Any, said: str) -> None:
     put_bert(tmp_path, further, SLIDE)
-    assert published_bert.describe_known_heads(present(masked_accuracy(BERT, tmp_path)), base=0).endswith(said)
+    assert published_bert.describe_known_heads(present(masked_accuracy(BERT, tmp_path))).endswith(said)
 
 
 @pytest.mark.skipif(not own_here(BERT), reason="the BERT that was trained here is not there")

@@ -182,7 +182,7 @@ def test_roles_leave_out_texts_of_unknown_words(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(gathering, "load_ready_set", lambda name: SimpleNamespace(items=corpora[name]))
     monkeypatch.setattr(gathering, "traces", trace_all)
     monkeypatch.setattr(gathering, "show_notice", lambda text, **_role: said.append(text))
-    monkeypatch.setattr(gathering, "stoppable", lambda _key, steps, _doing: range(steps))
+    monkeypatch.setattr(gathering, "stoppable_steps", lambda _key, steps, _doing: range(steps))
     monkeypatch.setattr("streamlit.session_state", {})
     monkeypatch.setattr(gathering, "BATCH", 2)
     found = gathering.from_sentences(ViewState())

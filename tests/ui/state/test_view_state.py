@@ -15,7 +15,7 @@ VIEWS = [
     ViewState(
         model="org/name", revision="v1", part="cross", pins="3-1,4-0", words=True, special=False, renormalise=True
     ),
-    ViewState(text="long " * 4000, target="x=y", cut=512, count=1, filter="ab"),
+    ViewState(text="long " * 4000, target="x=y", cut=512, filter="ab"),
 ]
 
 

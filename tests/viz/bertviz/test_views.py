@@ -114,21 +114,13 @@ def test_words_and_hidden_tokens_are_drawn_as_the_view_has_them() -> None:
     assert pieces["left"] == ["play", "##ing", "chess", "."]
 
 
-@pytest.mark.parametrize("make", [head_html, model_html, neuron_html])
-def test_a_document_counts_as_the_reader_does(make: Callable[..., str]) -> None:
-    document = make(View(pair_trace()), prefix="/v", base=1)
-    assert "Layers and heads count from 1." in document
-    payload = payload_of(document)
-    assert (payload["base"], payload["layers"][0]) == (1, 1)
-
-
-def test_the_boxes_of_the_neuron_view_count_as_the_reader_does(page: Page, problems: Problems, tmp_path: Path) -> None:
+def test_the_boxes_of_the_neuron_view_count_from_0(page: Page, problems: Problems, tmp_path: Path) -> None:
     problems.allow("machine: file:")
-    (tmp_path / "neuron.html").write_text(neuron_html(View(pair_trace()), layer=1, head=2, base=1), encoding="utf-8")
+    (tmp_path / "neuron.html").write_text(neuron_html(View(pair_trace()), layer=1, head=2), encoding="utf-8")
     page.goto((tmp_path / "neuron.html").as_uri())
-    assert page.locator("#layer option:checked").inner_text() == "2"
-    assert page.locator("#att_head option:checked").inner_text() == "3"
-    assert page.locator("#att_head option").first.inner_text() == "1"
+    assert page.locator("#layer option:checked").inner_text() == "1"
+    assert page.locator("#att_head option:checked").inner_text() == "2"
+    assert page.locator("#att_head option").first.inner_text() == "0"
 
 
 def test_the_neuron_view_holds_queries_keys_and_the_models_scale() -> None:

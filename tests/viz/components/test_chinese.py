@@ -79,7 +79,7 @@ def test_a_file_of_its_own_is_in_the_reader_s_language() -> None:
     chosen = {name: names[0] for name, names in CHOICES.items()}
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": [], **chosen}
     with use_language("zh"):
-        data = explore.payload(view, looked, selection, "", "", 0)
+        data = explore.payload(view, looked, selection, "", "")
         page = standalone_html(view, data, looked, None, explore.script(), "")
         sheet = matrices_html("图", [], SHEETS, [])
     assert '<html lang="zh">' in page

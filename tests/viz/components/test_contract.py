@@ -55,7 +55,7 @@ def sent() -> dict[str, Any]:
     view = View(sentence_trace())
     selection: dict[str, Any] = {"layer": 0, "head": 0, "focus": None, "target": None, "pinned": []}
     named = {name: names[0] for name, names in content.CHOICES.items()}
-    return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=", 0)
+    return payload(view, summarize_heads(view, 4), {**selection, **named}, "/trace/x", "part=")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_measure_is_a_row_with_the_fields_that_the_script_reads() -> None:
 def test_a_picture_is_told_in_patches_and_has_no_measures_of_words() -> None:
     view = View(picture_trace())
     named = {name: names[0] for name, names in content.choices(view).items()}
-    data = payload(view, summarize_heads(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=", 0)
+    data = payload(view, summarize_heads(view, 4), {"layer": 0, "head": 0, **named}, "/trace/x", "part=")
     assert data["patches"]
     assert [(row["name"], row["unit"]) for row in data["measures"]] == [("entropy", "bits"), ("distance", "patches")]
     assert data["choices"]["order"] == ["layer", "entropy", "distance", "focus"]

@@ -53,7 +53,7 @@ def test_the_payload_has_the_fields_that_the_script_reads() -> None:
 
 
 def test_it_says_where_patches_are_and_names_what_has_none() -> None:
-    data = payload(TRACE, LOOK, "A square", [("model", "tiny")], "/trace/x", "seal=y", 1)
+    data = payload(TRACE, LOOK, "A square", [("model", "tiny")], "/trace/x", "seal=y")
     assert data["grid"] == {"rows": 3, "columns": 5, "start": 2, "box": [5 / 40, 0.0, 35 / 40, 1.0]}
     assert data["others"] == [{"at": 0, "name": "[CLS]"}, {"at": 1, "name": "[register 1]"}]
     assert (data["layers"], data["heads"], len(data["tokens"])) == (2, 3, TOKENS)

@@ -85,18 +85,17 @@ def best(layer: int, head: int, share: float, p: float, diagonal: float = 74.28)
 )
 def test_the_sentence_says_how_the_best_head_stands(p: float, diagonal: float, verdict: str) -> None:
     told = summary(
-        {CrossRowConvention.WRITING: best(2, 4, 70.01, p, diagonal), CrossRowConvention.OWN: best(0, 1, 33.71, 0.5)},
-        base=1,
+        {CrossRowConvention.WRITING: best(2, 4, 70.01, p, diagonal), CrossRowConvention.OWN: best(0, 1, 33.71, 0.5)}
     )
-    assert "Head 3-5 links 70.0 % (60.0 to 80.0) of 175 words" in told
+    assert "Head 2-4 links 70.0 % (60.0 to 80.0) of 175 words" in told
     assert "(alignment error rate 0.25)" in told
     assert verdict in told
     assert f"{diagonal:.1f} % (error rate 0.27); a word at random finds 17.2 %" in told
-    assert told.endswith("Read one step later, the best head, 1-2, finds 33.7 %.")
+    assert told.endswith("Read one step later, the best head, 0-1, finds 33.7 %.")
 
 
 def test_one_pair_names_no_best_head() -> None:
-    assert "says nothing" in summary({CrossRowConvention.WRITING: None, CrossRowConvention.OWN: None}, 0)
+    assert "says nothing" in summary({CrossRowConvention.WRITING: None, CrossRowConvention.OWN: None})
 
 
 def test_the_table_has_every_head_in_both_readings_the_best_first() -> None:

@@ -11,7 +11,7 @@ EFFECT = np.array([[1.0, 2.0, np.nan], [3.0, 4.0, 5.0]])
 
 
 def test_each_head_stands_where_its_numbers_are() -> None:
-    figure = change_and_effect(CHANGED, EFFECT, LIGHT, "", "", beyond=[(1, 1), (1, 2)], selected=(1, 2), base=1)
+    figure = change_and_effect(CHANGED, EFFECT, LIGHT, "", "", beyond=[(1, 1), (1, 2)], selected=(1, 2))
     groups = {trace.name: [tuple(data[:2]) for data in trace.customdata] for trace in figure.data}
     assert groups == {
         "changed within chance": [(0, 0), (1, 0)],
@@ -23,4 +23,3 @@ def test_each_head_stands_where_its_numbers_are() -> None:
             place = picked_head({"selection": {"points": [{"customdata": data}]}})
             assert place is not None
             assert (x, y) == (CHANGED[place], EFFECT[place])
-            assert data[2:] == [place[0] + 1, place[1] + 1]

@@ -9,9 +9,9 @@ LINE = DriftLine("<b>task</b>", np.array([0.1, 0.3]), np.array([0.05, np.nan]), 
 
 
 def test_a_layer_has_a_mark_for_each_training_with_its_interval() -> None:
-    figure = by_layer([LINE, LINE, LINE], LIGHT, "By layer", base=1)
+    figure = by_layer([LINE, LINE, LINE], LIGHT, "By layer")
     task, *twins = figure.data
-    assert list(task.customdata) == [1, 2]
+    assert list(task.customdata) == [0, 1]
     assert task.name == "&lt;b&gt;task&lt;/b&gt;"
     np.testing.assert_allclose(task.error_y.array, [0.1, 0])
     np.testing.assert_allclose(task.error_y.arrayminus, [0.05, 0])

@@ -33,12 +33,12 @@ def array_of(field: dict[str, str] | list[float]) -> npt.NDArray[Any]:
 
 @pytest.mark.parametrize("name", BY_LAYER)
 def test_each_head_is_a_dot_and_each_layer_a_mean(name: str) -> None:
-    figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2), base=1)
+    figure = BY_LAYER[name](VALUES, MapSize(5, 5), LIGHT, selected=(1, 2))
     traces = traces_of(figure)
     assert array_of(traces["one head"]["y"]).tolist() == VALUES.reshape(-1).tolist()
     assert array_of(traces["mean of the layer"]["y"]).tolist() == [1.0, 1.0]
-    assert array_of(traces["mean of the layer"]["x"]).tolist() == [1, 2]
-    chosen = traces["layer 2 · head 3"]
+    assert array_of(traces["mean of the layer"]["x"]).tolist() == [0, 1]
+    chosen = traces["head 1-2"]
     assert array_of(chosen["y"]).tolist() == [0.75]
     assert array_of(chosen["x"])[0] == array_of(traces["one head"]["x"])[-1]  # the dot it marks
     assert np.all(np.diff(array_of(traces["one head"]["x"])) > 0)  # heads in their order
@@ -57,7 +57,7 @@ def test_the_reference_is_attention_spread_evenly() -> None:
 
 def test_the_profile_is_centred_on_the_token_itself() -> None:
     shares = np.array([0.1, 0.2, 0.3, 0.25, 0.15], np.float32)
-    (bars,) = offset_profile(shares, DARK, "layer 0 · head 1").data
+    (bars,) = offset_profile(shares, DARK, "head 0-1").data
     assert list(bars.x) == [-2, -1, 0, 1, 2]
     assert np.array_equal(bars.y, shares)
     assert bars.marker.color[2] == DARK.accent
@@ -65,9 +65,9 @@ def test_the_profile_is_centred_on_the_token_itself() -> None:
 
 def test_received_attention_keeps_every_token_apart_and_unread() -> None:
     received, mean = np.linspace(0, 0.4, 5, dtype=np.float32), np.full(5, 0.2, np.float32)
-    figure = received_by_token(received, mean, TOKENS, LIGHT, "layer 0 · head 1")
+    figure = received_by_token(received, mean, TOKENS, LIGHT, "head 0-1")
     traces = traces_of(figure)
-    assert array_of(traces["layer 0 · head 1"]["y"]).tolist() == received.tolist()
+    assert array_of(traces["head 0-1"]["y"]).tolist() == received.tolist()
     assert array_of(traces["mean over all heads"]["y"]).tolist() == mean.tolist()
     labels = list(figure.layout.xaxis.ticktext)
     assert labels[:3] == ["[CLS]", "&lt;b&gt;it&lt;/b&gt;", "&amp;lt;"]
@@ -78,7 +78,7 @@ def test_received_attention_keeps_every_token_apart_and_unread() -> None:
 def test_equal_tokens_are_not_merged_and_long_texts_label_some() -> None:
     tokens = ["the"] * (3 * TICKS)
     even = np.ones(len(tokens), np.float32)
-    figure = received_by_token(even, even, tokens, LIGHT, "layer 0 · head 0")
+    figure = received_by_token(even, even, tokens, LIGHT, "head 0-0")
     assert len(figure.data[0].x) == len(tokens)
     assert len(figure.layout.xaxis.ticktext) == TICKS
 
@@ -89,10 +89,8 @@ def test_equal_tokens_are_not_merged_and_long_texts_label_some() -> None:
     [
         lambda theme: entropy_by_layer(VALUES, MapSize(5, 5), theme),
         lambda theme: distance_by_layer(VALUES, MapSize(5, 5, causal=True), theme),
-        lambda theme: offset_profile(np.ones(3, np.float32), theme, "layer 0 · head 0"),
-        lambda theme: received_by_token(
-            np.ones(2, np.float32), np.ones(2, np.float32), ["a", "b"], theme, "layer 0 · head 0"
-        ),
+        lambda theme: offset_profile(np.ones(3, np.float32), theme, "head 0-0"),
+        lambda theme: received_by_token(np.ones(2, np.float32), np.ones(2, np.float32), ["a", "b"], theme, "head 0-0"),
     ],
 )
 def test_every_figure_says_what_it_shows_on_any_ground(make: Callable[[Theme], Figure], theme: Theme) -> None:
@@ -107,5 +105,5 @@ def test_every_figure_says_what_it_shows_on_any_ground(make: Callable[[Theme], F
 def test_one_token_or_no_attention_is_no_error() -> None:
     for make in BY_LAYER.values():
         make(np.zeros((1, 1), np.float32), MapSize(1, 1), LIGHT, selected=(0, 0)).to_json()
-    offset_profile(np.ones(1, np.float32), LIGHT, "layer 0 · head 0").to_json()
-    received_by_token(np.zeros(1, np.float32), np.zeros(1, np.float32), ["a"], LIGHT, "layer 0 · head 0").to_json()
+    offset_profile(np.ones(1, np.float32), LIGHT, "head 0-0").to_json()
+    received_by_token(np.zeros(1, np.float32), np.zeros(1, np.float32), ["a"], LIGHT, "head 0-0").to_json()

@@ -22,13 +22,12 @@ def points(figure: Figure) -> Any:
     return scatter
 
 
-@pytest.mark.parametrize("base", [0, 1])
-def test_each_cell_is_a_head_and_layers_go_down(base: int) -> None:
-    figure = head_map(VALUES, LIGHT, "Heads", "bits", base=base)
+def test_each_cell_is_a_head_and_layers_go_down() -> None:
+    figure = head_map(VALUES, LIGHT, "Heads", "bits")
     heat = cells(figure)
     np.testing.assert_array_equal(heat.z, VALUES)
-    assert list(heat.x) == [base, base + 1, base + 2]
-    assert list(heat.y) == [base, base + 1]
+    assert list(heat.x) == [0, 1, 2]
+    assert list(heat.y) == [0, 1]
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
     assert figure.layout.yaxis.scaleanchor == "x", "cells are squares"
     assert figure.layout.title.subtitle.text == "bits"
@@ -44,12 +43,11 @@ def test_scales_are_centred_or_begin_at_zero() -> None:
     assert (nothing.zmin, nothing.zmax) == (0, 1)
 
 
-@pytest.mark.parametrize("base", [0, 1])
-def test_every_head_with_a_number_can_be_picked_where_it_stands(base: int) -> None:
-    scatter = points(head_map(VALUES, LIGHT, "Heads", "bits", base=base))
+def test_every_head_with_a_number_can_be_picked_where_it_stands() -> None:
+    scatter = points(head_map(VALUES, LIGHT, "Heads", "bits"))
     assert len(scatter.x) == 5, "not the one without a number"
     for x, y, (layer, head, value) in zip(scatter.x, scatter.y, scatter.customdata, strict=True):
-        assert (y - base, x - base) == (layer, head)
+        assert (y, x) == (layer, head)
         assert value == VALUES[layer, head]
         event = {"selection": {"points": [{"x": x, "y": y, "customdata": [layer, head, value]}]}}
         assert picked_head(event) == (layer, head)
@@ -61,9 +59,9 @@ def test_no_click_is_no_head(event: dict[str, Any] | None) -> None:
 
 
 def test_the_chosen_head_is_outlined() -> None:
-    figure = head_map(VALUES, DARK, "Heads", "bits", selected=(1, 2), base=1)
+    figure = head_map(VALUES, DARK, "Heads", "bits", selected=(1, 2))
     for shape in figure.layout.shapes:
-        assert (shape.x0, shape.x1, shape.y0, shape.y1) == (2.5, 3.5, 1.5, 2.5)
+        assert (shape.x0, shape.x1, shape.y0, shape.y1) == (1.5, 2.5, 0.5, 1.5)
     assert figure.layout.shapes[-1].line.color == DARK.accent
 
 

@@ -66,10 +66,10 @@ def test_each_set_of_angles_has_a_score_and_a_bound() -> None:
 @pytest.mark.parametrize("head", [0, 1, 2])
 def test_the_chosen_head_lies_on_top(head: int) -> None:
     values = np.arange(9, dtype=float).reshape(3, 3)
-    figure = by_head(np.array([-1, 0, 1]), values, head, LIGHT, "t", base=1)
+    figure = by_head(np.array([-1, 0, 1]), values, head, LIGHT, "t")
     np.testing.assert_allclose(figure.data[-1].y, values[head])
-    assert figure.data[-1].name == f"head {head + 1}"
-    assert [trace.name for trace in figure.data if trace.showlegend] == ["the other heads", f"head {head + 1}"]
+    assert figure.data[-1].name == f"head {head}"
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["the other heads", f"head {head}"]
 
 
 def test_one_head_alone_is_drawn() -> None:
@@ -106,9 +106,9 @@ def result(
 
 
 def test_what_came_of_a_model_that_only_positions_tell_about_order() -> None:
-    said = what_came_of_it("tiny", result(), 1)
+    said = what_came_of_it("tiny", result())
     assert "over 2 layers of 3 heads no weight differs by more than 4e-07, which is rounding." in said
-    assert said.endswith("With positions it is another map: a weight differs by up to 0.50 (layer 2 · head 3).")
+    assert said.endswith("With positions it is another map: a weight differs by up to 0.50 (head 1-2).")
 
 
 @pytest.mark.parametrize(
@@ -120,17 +120,17 @@ def test_what_came_of_a_model_that_only_positions_tell_about_order() -> None:
     ],
 )
 def test_equality_is_never_claimed_under_a_mask(masks: tuple[str, ...], rule: str) -> None:
-    said = what_came_of_it("tiny", result(masks, lacking=0.4), 0)
+    said = what_came_of_it("tiny", result(masks, lacking=0.4))
     assert rule in said
     assert "rounding" not in said
     assert "a weight still differs by up to 0.40" in said
     assert "to within 2e-06" in said
-    assert "first layer" not in what_came_of_it("tiny", result(masks, unmasked=None), 0)
+    assert "first layer" not in what_came_of_it("tiny", result(masks, unmasked=None))
 
 
 def test_no_other_map_is_claimed_where_there_is_none() -> None:
-    said = what_came_of_it("tiny", result(having=2e-7), 0)
-    assert said.endswith("With positions a weight differs by up to 2e-07 (layer 1 · head 2).")
+    said = what_came_of_it("tiny", result(having=2e-7))
+    assert said.endswith("With positions a weight differs by up to 2e-07 (head 1-2).")
 
 
 def test_words_and_hidden_special_tokens_are_looked_at_in_the_new_order() -> None:

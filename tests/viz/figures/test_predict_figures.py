@@ -13,14 +13,14 @@ from viz.figures.token_bars import MOST, importance, two_words
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_the_lens_map_holds_every_piece_and_its_probability(theme: Theme) -> None:
     chances = np.array([[0.5, 0.2, 0.1], [0.9, 0.05, 0.01]], np.float32)
-    figure = lens_map([["<b>", "he", "it"], ["she", "x" * 30, "it"]], chances, theme, base=1)
+    figure = lens_map([["<b>", "he", "it"], ["she", "x" * 30, "it"]], chances, theme)
     [heat] = figure.data
     np.testing.assert_allclose(heat.z, chances, atol=1e-6)
     assert heat.text[0][0] == "&lt;b&gt;"
     assert heat.text[1][1] == "x" * 9 + "…"
     assert heat.customdata[1][1] == "x" * 30
     assert (heat.zmin, heat.zmax) == (0, 1)
-    assert list(figure.layout.yaxis.ticktext) == ["words", "layer 1"]
+    assert list(figure.layout.yaxis.ticktext) == ["words", "layer 0"]
     assert list(figure.layout.xaxis.ticktext) == ["likeliest", "number 2", "number 3"]
 
 
@@ -30,7 +30,7 @@ def test_the_curves_are_told_apart_by_colour_and_dashes() -> None:
     assert len({(line.line.color, line.line.dash) for line in figure.data}) == 4
     assert figure.data[2].name == "&lt;i&gt;"
     np.testing.assert_allclose(figure.data[3].y, chances[:, 3])
-    assert layer_names(1, 5) == ["words"]
+    assert layer_names(1) == ["words"]
 
 
 def test_importance_has_a_bar_for_each_word_and_way() -> None:

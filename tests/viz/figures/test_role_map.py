@@ -21,15 +21,15 @@ def test_every_role_has_a_sign_of_its_own() -> None:
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_signs_and_relations_stand_on_their_cells(theme: Theme) -> None:
-    figure = role_map(SHARES, NAMES, RELATIONS, theme, "t", base=1)
+    figure = role_map(SHARES, NAMES, RELATIONS, theme, "t")
     signs = figure.data[-1]
     written = {(y, x): text for y, x, text in zip(signs.y, signs.x, signs.text, strict=True)}
-    assert SIGNS["previous"] in written[1, 1]
-    assert written[1, 2] == "det"
-    assert SIGNS["first"] in written[1, 3]
-    assert written[1, 3].endswith("<br>obj")
-    assert written[2, 1] == ""
-    assert written[2, 3].endswith("<br>&lt;i&gt;l…")
+    assert SIGNS["previous"] in written[0, 0]
+    assert written[0, 1] == "det"
+    assert SIGNS["first"] in written[0, 2]
+    assert written[0, 2].endswith("<br>obj")
+    assert written[1, 0] == ""
+    assert written[1, 2].endswith("<br>&lt;i&gt;l…")
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])

@@ -26,14 +26,14 @@ def test_groups_are_told_apart_twice() -> None:
 
 
 def test_names_stand_where_there_is_room_and_notes_are_text() -> None:
-    one, other = figure(base=1).data
-    assert list(one.text) == ["1-1", "2-2"]
+    one, other = figure().data
+    assert list(one.text) == ["0-0", "1-1"]
     assert list(other.text) == ["", ""]
     assert other.customdata[0][2] == "&lt;b&gt;"
 
 
 def test_a_click_names_its_head_and_the_selected_one_is_ringed() -> None:
-    shown = figure(selected=(1, 0), base=1)
+    shown = figure(selected=(1, 0))
     point = {"customdata": list(shown.data[1].customdata[1])}
     assert picked_head({"selection": {"points": [point]}}) == (1, 0)
     ring = shown.data[-1]

@@ -17,8 +17,8 @@ from viz.matrix_specs.heads import multi_head
 def test_a_row_is_a_head_and_a_column_a_key() -> None:
     weights = np.array([[0.1, 0.9, 0], [0.2, 0.3, 0.5]], np.float32)
     shown, single = np.array([0, 2]), np.array([0.6, 0.3, 0.1], np.float32)
-    sheets = multi_head(weights, np.array([0.5, 1.5]), ("a", "c"), shown, head=1, marked=0, single=single, base=1)
-    assert sheets[0].rows == ("head 1", "head 2")
+    sheets = multi_head(weights, np.array([0.5, 1.5]), ("a", "c"), shown, head=1, marked=0, single=single)
+    assert sheets[0].rows == ("head 0", "head 1")
     assert sheets[0].values.tolist() == weights[:, shown].tolist()
     assert (sheets[0].marked_rows, sheets[0].marked_columns) == ((1,), (0,))
     assert sheets[1].values.tolist() == [[0.5], [1.5]]

@@ -90,8 +90,8 @@ def test_one_huge_channel_does_not_pale_the_others() -> None:
 
 def test_every_head_s_sum_has_its_row() -> None:
     _, _, way = found()
-    heads, output = sheets.concatenated_heads(way, head=2, base=1)
-    assert heads.rows == ("head 1", "head 2", "head 3")
+    heads, output = sheets.concatenated_heads(way, head=2)
+    assert heads.rows == ("head 0", "head 1", "head 2")
     assert heads.marked_rows == (2,)
     np.testing.assert_array_equal(heads.values.reshape(-1), way.joined[0])
     np.testing.assert_array_equal(output.values, way.output)

@@ -46,7 +46,7 @@ def test_svg_has_every_weight_as_its_colour_and_every_token_as_text() -> None:
     for cell in view.queries:
         assert texts.count(cell.label) >= 2
     told = " ".join(text or "" for text in texts)
-    assert "layer 1 · head 2 · square-root colour scale · layers, heads and positions counted from 0" in told
+    assert "head 1-2 · square-root colour scale · layers, heads and positions counted from 0" in told
     assert told.endswith("tiny · “playing chess.”")
 
 

@@ -44,7 +44,6 @@ def _document(trace: Trace, look: ViewOptions, request: Request) -> Response:
     options: dict[str, Any] = {
         "prefix": VENDOR,
         "dark": asked.get("dark") == "1",
-        "base": int(asked.get("count") == "1"),
     }
     chosen: dict[str, dict[str, Any]] = {
         "head": {"layer": layer, "heads": [head]},

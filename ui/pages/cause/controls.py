@@ -15,7 +15,6 @@ from ui.input.controls import bound_widget
 from ui.pages.cause.options import CLICKS, CauseOptions
 from ui.state.params import get_params, set_params
 from ui.state.session import set_view_state
-from ui.state.view_state import ViewState
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 
@@ -30,7 +29,7 @@ def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
         put(toggle_edits(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
 
 
-def pick_clicks(view: View, options: CauseOptions, base: int) -> None:
+def pick_clicks(view: View, options: CauseOptions) -> None:
     """What a click does, and for hidden words in which layers."""
     bound_widget(
         CauseOptions,
@@ -52,7 +51,7 @@ def pick_clicks(view: View, options: CauseOptions, base: int) -> None:
             st.selectbox,
             _("Hidden in"),
             [None, *view.attending],
-            format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer + base),
+            format_func=lambda layer: _("every layer") if layer is None else _("layer {layer}", layer=layer),
             help=_("In every layer is as if the word were not there for the others."),
         )
 
@@ -105,7 +104,7 @@ def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
     return [MaskEdge(*head, one, other) for one in range(*query.pieces) for other in range(*key.pieces)]
 
 
-def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head, choice: ViewState) -> None:
+def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
     """Whole layers, the list of what is removed, and edits as typed: what is rarely needed, folded."""
     with st.expander(_("All that is removed")):
         row = st.container(horizontal=True)
@@ -115,14 +114,14 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head, choice: V
             (
                 _("Remove the layer"),
                 toggle_edits(edits, mine),
-                _("All heads of layer {layer}, the selected head's", layer=layer + choice.count),
+                _("All heads of layer {layer}, the selected head's", layer=layer),
             ),
             (_("Keep only the layer"), keep_only(layer, places), _("All heads of all other layers are removed")),
             (_("Swap removed and kept"), swap_heads(edits, places), _("Keep only the heads that are removed now")),
             (_("Put all back"), (), _("Nothing is removed")),
         ):
             row.button(label, on_click=put, args=(after,), help=hint)
-        names = [describe_edit(edit, choice.count) for edit in edits]
+        names = [describe_edit(edit) for edit in edits]
         draw_edit_fields(
             CauseOptions,
             edits,

@@ -64,10 +64,9 @@ def one_at_a_time(case: AblationExperiment) -> None:
         if vector
         else (_("“{word}” loses", word=case.watch.names[0]), _("“{word}” gains", word=case.watch.names[0])),
         selected=case.head,
-        base=case.base,
     )
     for kind, symbol in ((Ablate, "x"), (Uniform, "circle-open")):
-        mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme(), case.base)
+        mark_heads(figure, [(e.layer, e.head) for e in case.edits if isinstance(e, kind)], symbol, theme())
     draw_chart(figure, ALL, on_click=partial(_on_click, case))
     scale = (
         _("More colour: the sentence vector moves further, from 0, not at all, to 1, where nothing of it is left.")
@@ -86,7 +85,7 @@ def one_at_a_time(case: AblationExperiment) -> None:
             scale=scale,
         )
     )
-    rows = heads_csv(places, found, case.watch.effect, case.base)
+    rows = heads_csv(places, found, case.watch.effect)
     about = _("Every head's effect as CSV, all digits")
     download_button(
         _("Save the table"),
@@ -128,7 +127,7 @@ def before_after(case: AblationExperiment) -> None:
     """The watched answer with nothing removed and with the edits, side by side."""
     effect = case.watch.ask([(), case.edits])
     before, after = case.watch.numbers(effect)
-    what = describe_edits(case.edits, case.view, case.base)
+    what = describe_edits(case.edits, case.view)
     if not case.edits:
         show_notice(_("Nothing is removed. Click a head on the map, or choose another kind of click."), role="status")
     elif case.watch.names:

@@ -20,7 +20,6 @@ class AblationExperiment:
     edits: EditSet
     head: Head  # selected on all pages
     options: CauseOptions
-    base: int  # from which layers and heads are counted
 
     @property
     def places(self) -> list[Head]:
@@ -34,4 +33,4 @@ class AblationExperiment:
 
     def name(self, place: Head) -> str:
         """A head as it is called."""
-        return f"{place[0] + self.base}-{place[1] + self.base}"
+        return f"{place[0]}-{place[1]}"

@@ -53,16 +53,14 @@ def later_heads(case: AblationExperiment) -> None:
     shown = _shown_head(case, moved.shape, (layer, head))
     left, right = st.columns(2)
     with left:
-        _map(case, moved, shown)
+        _map(moved, shown)
     with right:
         _strips(case, before, after, shown)
 
 
-def _map(case: AblationExperiment, moved: FloatArray, shown: Head) -> None:
+def _map(moved: FloatArray, shown: Head) -> None:
     """Every head's share that moves, on which the head below is picked."""
-    figure = head_map(
-        100 * moved, theme(), _("Attention that moves"), _("% of a head's attention"), selected=shown, base=case.base
-    )
+    figure = head_map(100 * moved, theme(), _("Attention that moves"), _("% of a head's attention"), selected=shown)
     draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]))
     st.caption(
         _(
@@ -70,11 +68,7 @@ def _map(case: AblationExperiment, moved: FloatArray, shown: Head) -> None:
             " removed head's own map stays, since only what it passes on is dropped. Click a head to see its rows."
         )
     )
-    rows = [
-        (at + case.base, one + case.base, float(moved[at, one]))
-        for at in range(moved.shape[0])
-        for one in range(moved.shape[1])
-    ]
+    rows = [(at, one, float(moved[at, one])) for at in range(moved.shape[0]) for one in range(moved.shape[1])]
     table = csv_table(["layer", "head", "share of attention that moves"], rows)
     about = _("Every later head as CSV, all digits")
     download_button(

@@ -41,7 +41,6 @@ class Comparison:
     sentences: int  # on which heads were matched; 0 where they were not
     focus: int  # the query that is asked about, a cell of the first reading
     target: int | None  # the key it is asked about, a cell of the first reading
-    base: int
 
     @property
     def row(self) -> int | None:
@@ -68,7 +67,7 @@ class Comparison:
 
     def name(self, place: Place) -> str:
         """A head as it is called."""
-        return f"{place[0] + self.base}-{place[1] + self.base}"
+        return f"{place[0]}-{place[1]}"
 
 
 def compare(choice: ViewState, sides: Sides) -> Comparison | None:
@@ -110,7 +109,7 @@ def compare(choice: ViewState, sides: Sides) -> Comparison | None:
         target = _most_attended(sides, (layer, head), focus)
     compared = 0 if unlike is None else len(sentences(beside.left, beside.right))
     apart = None if unlike is None else float(unlike[layer, head])
-    return Comparison(sides, found, heads, (layer, head), partner, apart, compared, focus, target, choice.count)
+    return Comparison(sides, found, heads, (layer, head), partner, apart, compared, focus, target)
 
 
 def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:

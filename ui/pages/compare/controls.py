@@ -130,7 +130,7 @@ def _first_other(choice: ViewState) -> str:
     return next((card.id for card in others if card.kind == kind), others[0].id if others else choice.model)
 
 
-def pick_edits(options: CompareOptions, view: View, base: int) -> EditSet:
+def pick_edits(options: CompareOptions, view: View) -> EditSet:
     """The edits of the second reading: heads in a list, and whatever else a link holds.
 
     Without any, the first head is removed, since all later layers can change.
@@ -144,7 +144,7 @@ def pick_edits(options: CompareOptions, view: View, base: int) -> EditSet:
         _("Removed in the second reading"),
         offered,
         key=REMOVED,
-        format_func=lambda edit: describe_edit(edit, base),
+        format_func=lambda edit: describe_edit(edit),
         on_change=lambda: keep_edits(CompareOptions, tuple(st.session_state[REMOVED])),
         placeholder=_("Nothing picked"),
         help=_("A removed head adds nothing to what later layers read; its own map stays what it was."),

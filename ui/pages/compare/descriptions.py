@@ -24,7 +24,7 @@ def _link(found: Comparison) -> str:
     """What the word in focus gives its target, in both readings."""
     sides, row, column = found.sides, found.row, found.column
     focus = sides.beside.left.queries[found.focus].text
-    first, second = sides.names(found.base)
+    first, second = sides.names()
     weights, others = found.rows()
     if found.target is None:
         return _("“{focus}” has no other word to look at.", focus=focus)
@@ -103,7 +103,7 @@ def _left_out(found: Comparison) -> list[str]:
     lost = [float(side[found.head]) for side in found.changes.lost]
     said = []
     if max(lost) >= NOTICED:
-        names = found.sides.names(found.base)
+        names = found.sides.names()
         said.append(
             _(
                 "Compared are shares among the words that both readings have. Head {head} gives the others, {words}, "

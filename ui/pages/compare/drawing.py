@@ -35,7 +35,7 @@ ALONE = gettext_lazy("only here")
 def draw_token_strips(found: Comparison) -> None:
     """Both texts, shaded by what the word in focus gives; a click on a word asks about it."""
     sides, rows = found.sides, found.rows()
-    names = sides.names(found.base)
+    names = sides.names()
     mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _on_word_click(found, 0, FIRST))
     mount(_chips(found, 1, rows[1]), SECOND, title=_heading(names[1]), on_pick=lambda: _on_word_click(found, 1, SECOND))
     view = sides.beside.left
@@ -108,14 +108,7 @@ def figures(found: Comparison) -> None:
     """Every head's change on the left, one word's row on the right."""
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
-    figure = head_map(
-        bits,
-        colours,
-        _("How much does each head change?"),
-        _("divergence (bits)"),
-        selected=found.head,
-        base=found.base,
-    )
+    figure = head_map(bits, colours, _("How much does each head change?"), _("divergence (bits)"), selected=found.head)
     draw_chart(figure, GRID, place=left, on_click=keep_head)
     left.caption(
         _(
@@ -125,7 +118,7 @@ def figures(found: Comparison) -> None:
     )
     words, one, other, place = row_of(found)
     focus = found.sides.beside.left.queries[found.focus].text
-    names = found.sides.names(found.base)
+    names = found.sides.names()
     figure = two_readings(words, one, other, names, colours, _("Where “{focus}” looks", focus=focus), marked=place)
     draw_chart(figure, ROW, place=right)
     right.caption(
@@ -199,7 +192,7 @@ def maps(found: Comparison, sentences: Sequence[str]) -> None:
     )
     marked = tuple(None if at is None or at not in shown else at - shown.start
                    for at, shown in ((found.row, rows), (found.column, columns)))  # fmt: skip
-    names = sides.names(found.base)
+    names = sides.names()
     sheets = side_by_side(
         one,
         other,

@@ -23,7 +23,7 @@ def heads_csv(found: Comparison) -> str:
              "second, not compared"]  # fmt: skip
     bits, (first, second) = found.changes.bits, found.changes.lost
     rows = (
-        [*_numbers((layer, head), found.base), *_numbers(tuple(found.heads[layer, head]), found.base),
+        [*_numbers((layer, head)), *_numbers(tuple(found.heads[layer, head])),
          *(values[layer, head] for values in (bits, first, second))]
         for layer, head in np.ndindex(*bits.shape)
     )  # fmt: skip
@@ -43,8 +43,8 @@ def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray,
 
 def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[MatrixSpec]) -> str:
     """The maps and every head's change as a page that opens without the app."""
-    bits, base = found.changes.bits, found.base
-    layers, heads = (tuple(str(at + base) for at in range(size)) for size in bits.shape)
+    bits = found.changes.bits
+    layers, heads = (tuple(str(at) for at in range(size)) for size in bits.shape)
     grid = MatrixSpec(
         _("Every head's change"),
         bits,
@@ -84,11 +84,9 @@ def _captions(found: Comparison) -> list[list[str]]:
 def _both_captions(found: Comparison) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the captions of both readings, which suffice to compute the numbers again."""
     beside = found.sides.beside
-    one, other = (
-        caption(view, *place, found.base) for view, place in ((beside.left, found.head), (beside.right, found.partner))
-    )
+    one, other = (caption(view, *place) for view, place in ((beside.left, found.head), (beside.right, found.partner)))
     return one, other
 
 
-def _numbers(place: Sequence[int], base: int) -> list[int]:
-    return [int(number) + base for number in place]
+def _numbers(place: Sequence[int]) -> list[int]:
+    return [int(number) for number in place]

@@ -67,12 +67,12 @@ def _maps(found: PairSet, head: Place) -> None:
     told = found.across
     left, right = st.columns(2)
     limit = float(np.nanmax([*told.change.mean, *told.control.mean, 1e-6]))
-    common: dict[str, Any] = {"base": found.base, "limit": limit, "selected": head}
+    common: dict[str, Any] = {"limit": limit, "selected": head}
     if told.change.n:
         figure = head_map(
             found.as_map(told.change.mean), theme(), _("Where the meaning changes"), _("divergence (bits)"), **common
         )
-        mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme(), found.base)
+        mark_heads(figure, [found.place(int(at)) for at in told.more_heads], "circle-open", theme())
         draw_chart(figure, CHANGED, place=left, on_click=keep_head)
     if told.control.n:
         figure = head_map(

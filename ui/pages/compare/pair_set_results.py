@@ -45,7 +45,6 @@ class PairSet:
     )  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
     left_out: tuple[str, ...]  # why, for each pair that was not read
     digest: str  # of the pairs that were asked for
-    base: int
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -72,7 +71,7 @@ class PairSet:
     def name(self, head: int) -> str:
         """A head as it is called."""
         layer, number = self.place(head)
-        return f"{layer + self.base}-{number + self.base}"
+        return f"{layer}-{number}"
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
@@ -127,7 +126,7 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
     told, one_word = _verdict_cache().get_or_make(
         (mark, len(read) + len(left_out)), lambda: _summarize(read, values), lambda made: 24 * made[0].p.nbytes
     )
-    return PairSet(tuple(read), values, told, one_word, tuple(left_out), digest, choice.count)
+    return PairSet(tuple(read), values, told, one_word, tuple(left_out), digest)
 
 
 def _summarize(pairs: Sequence[TextPair], bits: FloatArray) -> Verdicts:

@@ -65,7 +65,7 @@ def draw_patching(choice: ViewState, options: CompareOptions) -> None:
     part = _part(choice, traces[0])
     try:
         views = View(traces[0], part or None, words=True), View(traces[1], part or None, words=True)
-        found = measure_patching(followed, views, part, choice.count)
+        found = measure_patching(followed, views, part)
     except UserError as refusal:
         show_error(refusal)
         return
@@ -109,16 +109,14 @@ def _draw(found: PatchingResult, options: CompareOptions) -> None:
     left, right = st.columns(2)
     figure = patching_map(
         found.states, found.words, theme(), _("One word's vector taken from the second text"),
-        beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None, base=found.base,
-    )  # fmt: skip
+        beyond=exceeds_band(found.states, found.state_bands), selected=place if kind == "s" else None)  # fmt: skip
     draw_chart(figure, STATES, place=left, on_click=_keep_state)
     figure = head_map(
         found.heads, theme(), _("One head's output taken"), _("part of the way"), diverging=True,
-        meaning=(_("away from the second text's answer"), _("towards it")), selected=place if kind == "h" else None,
-        base=found.base,
-    )  # fmt: skip
+        meaning=(_("away from the second text's answer"), _("towards it")),
+        selected=place if kind == "h" else None)  # fmt: skip
     marked = [(int(layer), int(head)) for layer, head in np.argwhere(exceeds_band(found.heads, found.head_bands))]
-    mark_heads(figure, marked, "circle-open", theme(), found.base)
+    mark_heads(figure, marked, "circle-open", theme())
     draw_chart(figure, HEADS, place=right, on_click=_keep_head)
     st.caption(
         _(
@@ -197,13 +195,13 @@ def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str
 def _save(found: PatchingResult) -> None:
     rows: list[list[object]] = []
     for layer, word in np.ndindex(*found.states.shape):
-        name = "every layer" if layer == found.layers else str(layer + found.base)
+        name = "every layer" if layer == found.layers else str(layer)
         band = found.state_bands[layer]
         rows.append(
             ["vector", name, "", found.words[word], _number(float(found.states[layer, word])), _number(float(band))]
         )
     for layer, head in np.ndindex(*found.heads.shape):
-        rows.append(["head", str(layer + found.base), head + found.base, "", _number(float(found.heads[layer, head])),
+        rows.append(["head", str(layer), head, "", _number(float(found.heads[layer, head])),
                      _number(float(found.head_bands[layer]))])  # fmt: skip
     names = ["taken", "layer", "head", "word", "part of the way", "95 of 100 random changes stay within"]
     followed = found.metric

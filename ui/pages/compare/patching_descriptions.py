@@ -49,7 +49,7 @@ def _describe_path(found: PatchingResult) -> str:
     stages = []
     for run in runs:
         shares = _shares([float(known[layer, best[layer]]) for layer in run])
-        word, first, last = found.words[best[run[0]]], run[0] + found.base, run[-1] + found.base
+        word, first, last = found.words[best[run[0]]], run[0], run[-1]
         stages.append(
             _("“{word}” into layer {layer} ({shares})", word=word, layer=first, shares=shares)
             if first == last
@@ -77,8 +77,8 @@ def _heads(found: PatchingResult) -> str:
     share = format_small(float(found.heads[layer, head]))
     said = _(
         "Of single heads, {layer}-{head} carries most: {share} of the way.",
-        layer=layer + found.base,
-        head=head + found.base,
+        layer=layer,
+        head=head,
         share=share,
     )
     if not np.isfinite(found.head_bands).any():
@@ -107,14 +107,14 @@ def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect
     """What taking one thing alone does."""
     layer, at = place
     if kind == "h":
-        what = _("the output of head {layer}-{head}", layer=layer + found.base, head=at + found.base)
+        what = _("the output of head {layer}-{head}", layer=layer, head=at)
         share, band = found.heads[place], found.head_bands[layer]
     else:
         word = found.words[at]
         what = (
             _("the vector of “{word}” in every layer", word=word)
             if layer == found.layers
-            else _("the vector of “{word}” as it enters layer {layer}", word=word, layer=layer + found.base)
+            else _("the vector of “{word}” as it enters layer {layer}", word=word, layer=layer)
         )
         share, band = found.states[place], found.state_bands[layer]
     goes = (

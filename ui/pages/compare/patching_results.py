@@ -55,7 +55,6 @@ class PatchingResult:
     head_bands: FloatArray
     luck: tuple[float, int, int]  # heads beyond their bands if all were random: the mean, and a 95 % range
     part: str
-    base: int
 
     @property
     def layers(self) -> int:
@@ -71,7 +70,7 @@ class PatchingResult:
         ]
 
 
-def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: str, base: int) -> PatchingResult | None:
+def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: str) -> PatchingResult | None:
     """Everything measured; None where there is nothing to follow, which is said. Raises Refusal."""
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
@@ -101,8 +100,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     return PatchingResult(
         followed, views, _names(views, aligned.pairs, followed.blank), pairs, before, after,
         shares[:split].reshape(layers + 1, -1), shares[split : len(sets)].reshape(layers, -1),
-        bands(state_draws), bands(head_draws), by_luck(head_draws, views[0].heads), part, base,
-    )  # fmt: skip
+        bands(state_draws), bands(head_draws), by_luck(head_draws, views[0].heads), part)  # fmt: skip
 
 
 def _residual_part(part: str) -> str:

@@ -59,7 +59,7 @@ class Sides:
         same = self.two_models or left.casefold() == right.casefold()
         return left if same else f"{left} → {right}"
 
-    def names(self, base: int) -> tuple[str, str]:
+    def names(self) -> tuple[str, str]:
         """Both readings in a sentence, after a number.
 
         For texts in which one word takes another's place, that word; else which text, which model, before or after.
@@ -67,7 +67,7 @@ class Sides:
         if self.two_models:
             return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
         if self.options.differs == "edit":
-            edits = describe_edits(self.edits, self.beside.left, base)
+            edits = describe_edits(self.edits, self.beside.left)
             return _("before"), _("with {edits}", edits=edits) if edits else _("with nothing removed")
         if self.changed_word is None:
             return _("in the first text"), _("in the second")
@@ -119,7 +119,7 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
         asked = request_of(reader)
         models = (models[0], _title(model, revision))
     else:
-        edits = pick_edits(options, left, choice.count)
+        edits = pick_edits(options, left)
         # A translation is forced, so that both readings are of the same text.
         asked = replace(asked, edits=edits, target=choice.target or trace.target_text)
     second = _read(asked, reader)

@@ -10,7 +10,6 @@ from i18n import _
 from ui.input.controls import head_name
 from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
-from ui.state.view_state import ViewState
 from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, offset_profile
 from viz.figures.token_bars import received_by_token
 
@@ -24,21 +23,21 @@ def is_unfolded() -> bool:
     return bool(st.session_state.get(KEY, False))
 
 
-def draw_measures(view: View, survey: HeadSummary, layer: int, head: int, choice: ViewState) -> None:
+def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> None:
     """Draw them when they are unfolded; nothing is computed before."""
     folded = st.expander(_("Measures: how does this head compare?"), key=KEY, on_change="rerun")
     if not folded.open:
         return
-    base, colours = choice.count, theme()
-    name = head_name(layer, head, base)
+    colours = theme()
+    name = head_name(layer, head)
     size = MapSize(len(view.queries), len(view.keys), view.causal)
     chosen = (layer, head)
     with folded:
         left, right = st.columns(2)
-        figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen, base=base)
+        figure = entropy_by_layer(survey.entropy, size, colours, selected=chosen)
         draw_chart(figure, "entropy", place=left)
         if view.part != "cross":  # the place of a target token and of a source token are no distance apart
-            figure = distance_by_layer(survey.distance, size, colours, selected=chosen, base=base)
+            figure = distance_by_layer(survey.distance, size, colours, selected=chosen)
             draw_chart(figure, "distance", place=right)
         if max(size.queries, size.keys) > WHOLE_MAP:
             show_notice(
@@ -51,5 +50,5 @@ def draw_measures(view: View, survey: HeadSummary, layer: int, head: int, choice
             shares = by_offset(weights, min(REACH, max(weights.shape) - 1))
             draw_chart(offset_profile(shares, colours, name), "profile", place=left)
         tokens = [cell.label for cell in view.keys]
-        figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name, base=base)
+        figure = received_by_token(attention_received(weights), survey.received, tokens, colours, name)
         draw_chart(figure, "received", place=right)

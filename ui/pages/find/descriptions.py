@@ -14,7 +14,7 @@ from ui.show.tables import csv_table
 from ui.show.text import format_comma_list, join_sentences
 
 
-def describe_preference(asked: HeadAnswers, base: int) -> str:
+def describe_preference(asked: HeadAnswers) -> str:
     """How many heads prefer the first candidate, which one the most, and what the other words do there."""
     margins = asked.preference
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(margins)), margins.shape))
@@ -22,7 +22,7 @@ def describe_preference(asked: HeadAnswers, base: int) -> str:
     first, second = asked.found[:, layer, head]
     best: dict[str, Any] = {
         "counted": _describe_count(asked, many, int(np.isfinite(margins).sum())),
-        "head": f"{layer + base}-{head + base}",
+        "head": f"{layer}-{head}",
         "first": first,
         "second": second,
     }
@@ -71,7 +71,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
     return _("{many} of {size} heads look from {source} more at {first} than at {second}, by over {least}", **values)
 
 
-def describe_strongest(asked: HeadAnswers, other: HeadAnswers, base: int) -> str:
+def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
     """What the head that prefers the first candidate most does in the other text."""
     before, after = asked.preference, other.preference
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(before)), before.shape))
@@ -80,7 +80,7 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers, base: int) -> str
     names = other.name(other.words.first), other.name(other.words.second)
     mine, theirs = (0, 1) if kept else (1, 0)
     values: dict[str, Any] = {
-        "head": f"{layer + base}-{head + base}",
+        "head": f"{layer}-{head}",
         "word": names[mine],
         "weight": now[mine],
         "less": now[theirs],
@@ -128,7 +128,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
     )
 
 
-def answers_csv(asked: HeadAnswers, other: HeadAnswers | None, base: int) -> bytes:
+def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
     """Every head's numbers as CSV."""
     both = [asked] if other is None else [asked, other]
     names = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
@@ -144,7 +144,7 @@ def answers_csv(asked: HeadAnswers, other: HeadAnswers | None, base: int) -> byt
     for layer, head in np.argwhere(np.isfinite(asked.preference)).tolist():
         weights = [_digits(weight) for one in both for weight in one.found[:, layer, head]]
         given = [_digits(weight) for one in both for weight in one.usual[:, layer, head]]
-        rows.append([layer + base, head + base, *weights, *given])
+        rows.append([layer, head, *weights, *given])
     return csv_table(header, rows).encode()
 
 

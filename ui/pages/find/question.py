@@ -98,21 +98,20 @@ def pick_strength(choice: ViewState) -> None:
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
     """One sentence, then a map for each candidate and one of their difference."""
-    base, prefers = choice.count, asked.preference
+    prefers = asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
-    show_notice(describe_preference(asked, base), role="status")
+    show_notice(describe_preference(asked), role="status")
     limit = max(float(asked.strengths.max()), 0.01)
     unit = _("weight beyond others") if asked.is_adjusted else _("weight")
     columns = st.columns(3)
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     for at, (column, name) in enumerate(zip(columns, (first, second), strict=False)):
         shown = np.where(np.isnan(prefers), np.nan, np.maximum(asked.strengths[at], 0))
-        figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, base=base, limit=limit)
+        figure = head_map(shown, theme(), _title(asked, name), unit, selected=chosen, limit=limit)
         draw_chart(figure, f"find_map_{at}", place=column, on_click=_on_pick)
     figure = head_map(
-        prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen, base=base,
-        meaning=(_more_label(asked, second), _more_label(asked, first)),
-    )  # fmt: skip
+        prefers, theme(), f"{first} − {second}", _("difference"), diverging=True, selected=chosen,
+        meaning=(_more_label(asked, second), _more_label(asked, first)))  # fmt: skip
     draw_chart(figure, "find_difference", place=columns[2], on_click=_on_pick)
     st.caption(
         _(
@@ -140,25 +139,23 @@ def _on_pick(key: str) -> None:
         set_view_state(layer=head[0], head=head[1])
 
 
-def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None], choice: ViewState) -> None:
+def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None]) -> None:
     """What changes with the other text: in words, as a map, and beside what changes that should not matter do."""
-    base, before, after = choice.count, asked.preference, other.preference
+    before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
-    show_notice(describe_strongest(asked, other, base), role="status")
+    show_notice(describe_strongest(asked, other), role="status")
     show_notice(describe_flips(asked, turned, meaning, [one for one in harmless if one is not None]), role="status")
     left, right = st.columns(2)
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     figure = head_map(
         after - before, theme(), _("Change of {first} − {second}", first=first, second=second), _("change"),
-        diverging=True, base=base, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)),
-    )  # fmt: skip
+        diverging=True, meaning=(_("towards {word}", word=second), _("towards {word}", word=first)))  # fmt: skip
     draw_chart(figure, "find_change", place=left, on_click=_on_pick)
     directions = np.where(np.isnan(before), np.nan, meaning.astype(np.float32) - (turned & ~meaning))
     figure = head_map(
         directions, theme(), _("Heads that flip"), _("direction"),
-        diverging=True, base=base, limit=1.0,
-        kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")},
-    )  # fmt: skip
+        diverging=True, limit=1.0,
+        kinds={1: _flip(first, second), -1: _flip(second, first), 0: _("no flip")})  # fmt: skip
     draw_chart(figure, "find_flips", place=right, on_click=_on_pick)
     st.caption(
         _(

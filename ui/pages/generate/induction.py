@@ -40,8 +40,8 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
     found = ask_model(question, _("Reading repeated random tokens"))
     layer, head = head_of(choice, found.matching)
-    show_notice(summary(found, choice.count), role="status")
-    name = head_name(layer, head, choice.count).capitalize()
+    show_notice(summary(found), role="status")
+    name = head_name(layer, head).capitalize()
     show_notice(
         _(
             "{head} gives {matching:.2f}, and {control:.2f} where nothing comes again; {rank}.",
@@ -53,7 +53,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
         role="status",
     )
     *columns, right = st.columns([3, 3, 4])
-    _maps(columns, found, (layer, head), choice.count)
+    _maps(columns, found, (layer, head))
     st.caption(
         _(
             "{count} texts of {length} different random tokens, each then repeated once. A cell is the head's weight, "
@@ -67,13 +67,13 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
     )
     with right:
         _buttons(found)
-        _table(found, choice.count)
+        _table(found)
 
 
-def summary(found: InductionScores, base: int) -> str:
+def summary(found: InductionScores) -> str:
     """What the test says, in one sentence or two."""
     layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
-    name = head_name(int(layer), int(head), base).capitalize()
+    name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())
     several = ngettext(
         "{number} of {heads} heads puts more than half there",
@@ -96,13 +96,13 @@ def summary(found: InductionScores, base: int) -> str:
     )
 
 
-def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int], base: int) -> None:
+def _maps(columns: Sequence[Any], found: InductionScores, selected: tuple[int, int]) -> None:
     given: list[tuple[str, str, FloatArray]] = [
         (MAP, _("Repeated"), found.matching),
         (CONTROL, _("Nothing repeated"), found.control),
     ]
     for column, (key, title, values) in zip(columns, given, strict=True):
-        figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, base=base, limit=1)
+        figure = head_maps.head_map(values, theme(), title, _("weight"), selected=selected, limit=1)
         draw_chart(figure, key, place=column, on_click=keep_on_text)
 
 
@@ -133,7 +133,7 @@ def _buttons(found: InductionScores) -> None:
         )
 
 
-def _table(found: InductionScores, base: int) -> None:
+def _table(found: InductionScores) -> None:
     order = np.argsort(-found.matching, axis=None)[: int(np.isfinite(found.matching).sum())]  # NaN comes last
     names = (
         gettext_lazy("layer"),
@@ -145,7 +145,7 @@ def _table(found: InductionScores, base: int) -> None:
     )
     values = (found.matching, found.control, found.previous, found.first)
     rows = [
-        (int(layer) + base, int(head) + base, *(float(value[layer, head]) for value in values))
+        (int(layer), int(head), *(float(value[layer, head]) for value in values))
         for layer, head in zip(*np.unravel_index(order, found.matching.shape), strict=True)
     ]
     draw_table(

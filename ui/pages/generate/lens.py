@@ -14,7 +14,7 @@ from ui.show.lens import TOP, draw
 FOLLOWED = 3  # curves
 
 
-def lens(request: NextToken, step: DecodingStep, options: GenerateOptions, base: int) -> None:
+def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
     """The layers of the step that is looked at; what came after it is followed first, then what was likeliest."""
     asked, mine, place = selected_step(request, step, options)
     came = step.row.ids[place : place + 1]
@@ -38,4 +38,4 @@ def lens(request: NextToken, step: DecodingStep, options: GenerateOptions, base:
         ),
         "status",
     )
-    draw(found, base, _("the newest token's state"))
+    draw(found, _("the newest token's state"))

@@ -41,12 +41,11 @@ class StepAttention:
     layer: int
     head: int
     weights: FloatArray  # (token,) the weights that the reader asked for, of the tokens before ``place``
-    base: int
 
     @property
     def head_name(self) -> str:
         """The head's name."""
-        return head_name(self.layer, self.head, self.base)
+        return head_name(self.layer, self.head)
 
 
 def selected_step(
@@ -76,7 +75,7 @@ def step_attention(
     looks = every if options.first else without_first(every)
     layer, head = head_of(choice, largest_weight_back(every))
     shown = {"head": looks[layer, head], "layer": looks[layer].mean(0), "all": np.nanmean(looks, (0, 1))}[options.over]
-    return StepAttention(mine, place, layer, head, shown, choice.count)
+    return StepAttention(mine, place, layer, head, shown)
 
 
 def request_before(request: NextToken, length: int, place: int) -> NextToken:
@@ -126,7 +125,7 @@ def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -
     when = when_of(step, seen.place)
     who = {
         "head": seen.head_name,
-        "layer": _("layer {layer}, on average over its heads,", layer=seen.layer + seen.base),
+        "layer": _("layer {layer}, on average over its heads,", layer=seen.layer),
         "all": _("the model, on average over all heads,"),
     }[options.over]
     scaled = "" if options.first else _("; the first token is left out and the rest scaled to one")
@@ -189,10 +188,10 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
         return
     _switches()
     every = without_missing(seen.step.looks)
-    show_notice(describe_furthest(seen, mean_distance_back(every)), role="status")
+    show_notice(describe_furthest(mean_distance_back(every)), role="status")
     values = largest_weight_back(every) if options.cell == "strongest" else mean_distance_back(every)
     title, unit = map(translate, CELLS[options.cell])
-    figure = head_maps.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head), base=seen.base)
+    figure = head_maps.head_map(values, theme(), title, unit, selected=(seen.layer, seen.head))
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_on_text)
     draw_chart(_most_attended(seen), "generate_most", place=right)
@@ -222,14 +221,14 @@ def keep_on_text(key: str) -> None:
     set_params(GenerateOptions, over="head")
 
 
-def describe_furthest(seen: StepAttention, far: FloatArray) -> str:
+def describe_furthest(far: FloatArray) -> str:
     """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     if not far[layer, head]:
         return _("No head looks at a token between the first and the newest.")
     return _(
         "Furthest back looks {head}: {tokens:.1f} tokens on average, weights on the first token counted as none.",
-        head=head_name(int(layer), int(head), seen.base),
+        head=head_name(int(layer), int(head)),
         tokens=far[layer, head],
     )
 
@@ -237,7 +236,7 @@ def describe_furthest(seen: StepAttention, far: FloatArray) -> str:
 def _file(seen: StepAttention, every: FloatArray) -> str:
     pieces = seen.step.row.labels
     rows = (
-        (layer + seen.base, head + seen.base, at, pieces[at], float(every[layer, head, at]))
+        (layer, head, at, pieces[at], float(every[layer, head, at]))
         for layer, head, at in np.argwhere(np.isfinite(every)).tolist()
     )
     return csv_table(("layer", "head", "place", "token", "weight"), rows)

@@ -85,8 +85,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
     shares = evidence.strength("first").astype(np.float32)
     layer, head = head_of(choice, shares)
     show_notice(sink_summary(trace, shares, float(np.nanmean(evidence.uniform_share("first")))), role="status")
-    base = choice.count
-    name = head_name(layer, head, base).capitalize()
+    name = head_name(layer, head).capitalize()
     show_notice(
         _(
             "{head} gives it {share:.2f}; {rank}.",
@@ -97,7 +96,7 @@ def sink(choice: ViewState, request: NextToken) -> None:
         role="status",
     )
     figure = head_maps.head_map(
-        shares, theme(), _("On the first token"), _("share of attention"), selected=(layer, head), base=base, limit=1
+        shares, theme(), _("On the first token"), _("share of attention"), selected=(layer, head), limit=1
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, SINKS, place=left, on_click=keep_on_text)

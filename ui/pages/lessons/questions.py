@@ -64,7 +64,7 @@ def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | No
 def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> str:
     """An answer as it is shown."""
     if isinstance(answer, tuple):
-        return _("layer {layer} · head {head}", layer=answer[0], head=answer[1])
+        return _("head {layer}-{head}", layer=answer[0], head=answer[1])
     if question.kind == "choice":
         return next((translate_markdown(text) for key, text in question.choices if key == answer), str(answer))
     if question.kind == "token" and isinstance(answer, int) and seen.view is not None:
@@ -108,7 +108,7 @@ def _head(slot: str, seen: StepView) -> Answer | None:
             st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", width=110, help=help),
             st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", width=110, help=help),
         )
-        st.caption(_("The view shows layer {layer} · head {head}.", layer=layer, head=head))
+        st.caption(_("The view shows head {layer}-{head}.", layer=layer, head=head))
     return picked
 
 

@@ -203,7 +203,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
     title = (
         _("Layer {layer} · all heads together", layer=layer)
         if head < 0
-        else _("Layer {layer} · head {head}", layer=layer, head=head)
+        else _("Head {layer}-{head}", layer=layer, head=head)
     )
     strongest = [found.strongest(row) for row in range(len(found.target))] if head >= 0 and not quiet else []
     target, source = ([cell.label for cell in cells] for cells in (found.target, found.source))

@@ -49,12 +49,12 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
     given = rows[:, :, list(words[word])].sum(-1)  # (layer, head)
     layer, head = head_of(choice, given)
     names = number_duplicates([_name(trace, one) for one in words])
-    name, base = names[word], choice.count
+    name = names[word]
     show_notice(
         _(
-            "Layer {layer} · head {head}: the blank gives “{word}” {weight:.2f}; {rank}.",
-            layer=layer + base,
-            head=head + base,
+            "Head {layer}-{head}: the blank gives “{word}” {weight:.2f}; {rank}.",
+            layer=layer,
+            head=head,
             word=name,
             weight=given[layer, head],
             rank=rank_of(given, layer, head),
@@ -62,7 +62,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         role="status",
     )
     figure = head_maps.head_map(
-        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head), base=base
+        given, theme(), _("From the blank to “{word}”", word=name), _("weight"), selected=(layer, head)
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(
@@ -74,7 +74,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
         words,
         word,
         place,
-        _("Where layer {layer} · head {head} looks", layer=layer + base, head=head + base),
+        _("Where head {layer}-{head} looks", layer=layer, head=head),
     )
     st.caption(
         _("Shade: the weight that the outlined blank gives to each word in this head. Click a word to ask for it.")

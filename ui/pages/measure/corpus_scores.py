@@ -30,7 +30,6 @@ class CorpusScores:
     state: ScoringState
     chooser: HitCounts | None
     random: HitCounts | None
-    base: int
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
         """The best head of each relation, chosen on one part and reported on the other; tested together."""
@@ -52,7 +51,7 @@ class CorpusScores:
 
     def name(self, row: RelationRow) -> str:
         """A head as the reader counts."""
-        return f"{row.layer + self.base}-{row.head + self.base}"
+        return f"{row.layer}-{row.head}"
 
 
 def load_scores(
@@ -82,4 +81,4 @@ def load_scores(
         if state.done:
             show_notice(_("The model could read none of these texts. {why}", why=state.reason))
         return None
-    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random, choice.count)
+    return CorpusScores(corpus, state, None if chooser is None else chooser.tally, random)

@@ -48,7 +48,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
     mine, untrained = found.heads(relation), found.untrained_rows(relation)
     above = [(row.layer, row.head) for row in mine if row.more]
     limit = float(shown.max()) or 1.0
-    common: dict[str, Any] = {"base": found.base, "limit": limit}
+    common: dict[str, Any] = {"limit": limit}
     figure = head_map(
         shown,
         theme(),
@@ -57,7 +57,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
         selected=looked_at,
         **common,
     )
-    mark_heads(figure, above, "circle-open", theme(), found.base)
+    mark_heads(figure, above, "circle-open", theme())
     show_notice(describe_counts(mine, untrained), role="status")
     left, right = st.columns(2)
     draw_chart(figure, MAP, place=left, on_click=keep_head)
@@ -130,8 +130,8 @@ def files(found: CorpusScores, relation: str) -> None:
     with st.expander(_("Every head")):
         draw_table(
             {
-                _("layer"): [row.layer + found.base for row in mine],
-                _("head"): [row.head + found.base for row in mine],
+                _("layer"): [row.layer for row in mine],
+                _("head"): [row.head for row in mine],
                 _("direction"): [translate(row.direction) for row in mine],
                 _("% found"): [round(row.accuracy, 2) for row in mine],
                 _("low"): [round(row.low, 2) for row in mine],

@@ -38,12 +38,12 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         return
     shares = flow(trace, group(row, looks), group(row, at))
     layer, head = head_of(choice, shares)
-    base, names = choice.count, _names(row)
+    names = _names(row)
     show_notice(
         _(
-            "Layer {layer} · head {head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
-            layer=layer + base,
-            head=head + base,
+            "Head {layer}-{head}: {looks} gives {at} {share:.2f} of its attention; {rank}.",
+            layer=layer,
+            head=head,
             looks=names[looks],
             at=names[at],
             share=shares[layer, head],
@@ -57,7 +57,6 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
         _("From {looks} to {at}", looks=names[looks], at=names[at]),
         _("share of attention"),
         selected=(layer, head),
-        base=base,
     )
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(

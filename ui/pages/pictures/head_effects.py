@@ -59,7 +59,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
         diverging=bool(watch.name),
         selected=selected,
     )
-    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme(), 0)
+    mark_heads(figure, [(one.layer, one.head) for one in edits if isinstance(one, Ablate)], "x", theme())
     draw_chart(figure, "picture_causes", on_click=_on_click)
     st.caption(
         _(
@@ -71,7 +71,7 @@ def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Hea
     about = _("Every head's effect as CSV, all digits")
     download_button(
         _("Save the table"),
-        heads_csv(places, found, watch.effect, 0),
+        heads_csv(places, found, watch.effect),
         "headlight-picture-heads.csv",
         about,
         provenance=model_fields(trace.model),

@@ -34,7 +34,7 @@ def describe_edit(edit: Edit, trace: Trace) -> str:
         )
     if isinstance(edit, MaskKey):
         return _("layer {layer}: {key} hidden", layer=edit.layer, key=place_name(trace, edit.key))
-    return told_plainly(edit, 0)
+    return told_plainly(edit)
 
 
 def describe_edits(edits: EditSet, trace: Trace) -> str:

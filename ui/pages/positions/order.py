@@ -60,10 +60,10 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
         return
     layer, head = _pick_head(choice, test, columns[3:])
     _strips(trace.source, order)
-    show_notice(what_came_of_it(trace.model.name, test, choice.count), role="status")
+    show_notice(what_came_of_it(trace.model.name, test), role="status")
     maps(choice, trace, test, layer, head)
     show_notice(join_sentences(gettext_lazy("How positions were taken away:"), *test.done), role="status")
-    all_heads(test, (layer, head), choice.count)
+    all_heads(test, (layer, head))
 
 
 def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]) -> tuple[int, ...] | None:
@@ -140,19 +140,17 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
         token_strip.mount(chips, key, title=title)
 
 
-def what_came_of_it(model: str, test: OrderTest, base: int) -> str:
+def what_came_of_it(model: str, test: OrderTest) -> str:
     """The result in a few sentences, made from its numbers."""
     layers, heads = test.having.differences.shape
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
     template = (
-        gettext_lazy(
-            "With positions it is another map: a weight differs by up to {most} (layer {layer} · head {head})."
-        )
+        gettext_lazy("With positions it is another map: a weight differs by up to {most} (head {layer}-{head}).")
         if having > ROUNDING
-        else gettext_lazy("With positions a weight differs by up to {most} (layer {layer} · head {head}).")
+        else gettext_lazy("With positions a weight differs by up to {most} (head {layer}-{head}).")
     )
-    with_positions = _(template, most=format_small(having), layer=layer + base, head=head + base)
+    with_positions = _(template, most=format_small(having), layer=layer, head=head)
     if not test.masks:
         without = _(
             "Without positions the map of the new order is the text's own map with its rows and columns moved along: "
@@ -200,7 +198,7 @@ def _pick_head(choice: ViewState, test: OrderTest, columns: Sequence[Any]) -> He
             label,
             range(count),
             key=key,
-            format_func=lambda at: str(at + choice.count),
+            format_func=lambda at: str(at),
             on_change=_keep_head,
             help=_("At first the one whose map changes most with the order"),
         )

@@ -48,7 +48,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         limit = max(float(map_.max()) for map_ in shown)
         off = format_small(float(result.differences[layer, head]))
         notes = (
-            _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count),
+            _("head {layer}-{head}", layer=layer, head=head),
             _("largest difference of a weight: {most}", most=off),
         )
         titles = (_("{name}: new order", name=name), _("{name}: moved along", name=name))
@@ -73,7 +73,7 @@ def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: Float
     return View(one, test.part, choice.words, choice.special, choice.renormalise)
 
 
-def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
+def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
     """Every head as a cell, folded; a click picks one."""
     with st.expander(_("Which heads notice the order?")):
         show_notice(_describe_noticing(test), role="status")
@@ -83,7 +83,6 @@ def all_heads(test: OrderTest, selected: tuple[int, int], base: int) -> None:
             _("How far each head's map changes with the order"),
             _("largest difference of a weight"),
             selected=selected,
-            base=base,
         )
         draw_chart(figure, HEADS, on_click=keep_head)
         st.caption(

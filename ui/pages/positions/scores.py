@@ -157,7 +157,7 @@ def _t5(held: Positions, choice: ViewState, reach: int) -> None:
             "{least:.2f}, at {low}.",
             model=held.model,
             path=bias.path,
-            head=head + choice.count,
+            head=head,
             most=values[head].max(),
             top=_format_signed(top),
             least=values[head].min(),
@@ -202,5 +202,5 @@ def _head(choice: ViewState, heads: int) -> int:
 
 
 def _heads(offsets: Counts, values: Numbers, choice: ViewState, title: str, key: str) -> None:
-    figure = by_head(offsets, values, _head(choice, len(values)), theme(), title, base=choice.count)
+    figure = by_head(offsets, values, _head(choice, len(values)), theme(), title)
     draw_chart(figure, key)

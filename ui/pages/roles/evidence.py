@@ -60,9 +60,9 @@ def draw_map(
     known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
 ) -> None:
     """The sentences, the map, and what its signs mean."""
-    show_notice(summary(known, roles, options, choice.count), role="status")
+    show_notice(summary(known, roles, options), role="status")
     if relations.row_of_head:
-        show_notice(of_relations(relations, len(roles) * len(roles[0]), choice.count), role="status")
+        show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
     for note in sinks(known, roles):
         show_notice(note, role="status")
     strengths = {role: known.evidence.strength(role) for role in ROLES}
@@ -73,7 +73,7 @@ def draw_map(
     first = [[some[0] if some else "" for some in row] for row in roles]
     found = [[relations.name(layer, head) for head in range(len(roles[layer]))] for layer in range(len(roles))]
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
-    figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen, base=choice.count)
+    figure = role_map(shares, first, found, theme(), _("What each head is for"), selected=chosen)
     draw_chart(figure, MAP, on_click=keep_head)
     st.caption(join_sentences(*how_to_read(options.share, relations=any(any(row) for row in found))))
 
@@ -112,7 +112,7 @@ def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
     return np.array([[some[:1] == [role] for some in row] for row in roles])
 
 
-def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions, base: int) -> str:
+def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions) -> str:
     """How many heads have a role, and the clearest of each; every head is counted once, under its strongest role."""
     counts: dict[str, int] = {}
     clearest: dict[str, str] = {}
@@ -122,7 +122,7 @@ def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOpt
         if mine.any():
             strength = np.where(mine, known.evidence.strength(role), -1)
             layer, head = np.unravel_index(int(strength.argmax()), strength.shape)
-            most = {"head": f"{layer + base}-{head + base}", "share": strength[layer, head]}
+            most = {"head": f"{layer}-{head}", "share": strength[layer, head]}
             clearest[role] = (
                 _("({head}, {share:.2f} the most)", **most) if counts[role] > 1 else _("({head}, {share:.2f})", **most)
             )
@@ -184,15 +184,13 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
     return said
 
 
-def table(
-    known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
-) -> None:
+def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
     """Every head with its shares, to be filtered and saved."""
     bound_widget(RolesOptions, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
             format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
     columns += [_("p, two-sided"), *map(translate, SHORT.values()), _("first token by value"), _("its value's length")]
-    every = [_row(known, choice.count, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
+    every = [_row(known, roles, relations, layer, head) for layer, head in np.ndindex(*known.shape)]
     kept = [
         [round(cell, 3) if isinstance(cell, float) else cell for cell in row]
         for row, (layer, head) in zip(every, np.ndindex(*known.shape), strict=True)
@@ -219,8 +217,8 @@ def table(
     )
 
 
-def _row(  # noqa: PLR0913  (one control or line, told all about itself)
-    known: HeadEvidence, base: int, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
+def _row(
+    known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
 ) -> list[object]:
     """One head's line."""
     evidence = known.evidence
@@ -233,7 +231,7 @@ def _row(  # noqa: PLR0913  (one control or line, told all about itself)
     words = format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [""])
     row = relations.row_of_head.get((layer, head))
     found = [None] * 4 if row is None else [row.relation, row.accuracy, row.baseline, row.p]
-    return [layer + base, head + base, words, relations.name(layer, head), *found, *numbers]
+    return [layer, head, words, relations.name(layer, head), *found, *numbers]
 
 
 def _passes_filter(only: str, roles: list[str], relation: str) -> bool:

@@ -56,7 +56,7 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
     Raises Refusal if a layer has no attention, since heads are compared by layer.
     """
     part = part_of(trace, choice)
-    if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part), choice.count)) is not None:
+    if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part))) is not None:
         raise UserError(lacking, way_out="embedded")
     evidence = observe(trace, part)
     strengths = {role: evidence.strength(role).astype(np.float32) for role in ROLES}

@@ -53,13 +53,13 @@ def _tallies(choice: ViewState, control: bool) -> dict[str, HitCounts]:
     return {name: run_scoring(run, doing).tally for name, run in runs.items()}
 
 
-def summary(relations: Relations, heads: int, base: int) -> str:
+def summary(relations: Relations, heads: int) -> str:
     """How many heads are named after a relation, with how many of random weights, which have learned nothing."""
     clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
     names = [
         _(
             "{head} {relation}, {found:.0f} % against {rule:.0f} %",
-            head=f"{row.layer + base}-{row.head + base}",
+            head=f"{row.layer}-{row.head}",
             relation=row.relation,
             found=row.accuracy,
             rule=row.baseline,

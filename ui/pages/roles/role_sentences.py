@@ -41,7 +41,7 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
     """The list and its controls."""
     least = EVEN if role == "broad" else options.share / 100
     every = text_shares(known, role, head, least)
-    show_notice(summary(known, every, role, head, least, choice.count), role="status")
+    show_notice(summary(known, every, role, head, least), role="status")
     kept, shown = paginate(every, RolesOptions, options)
     try:
         looks = [known.trace] if known.trace is not None else traces([one.text for one in shown], choice)
@@ -72,7 +72,7 @@ def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> lis
     return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
 
 
-def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float, base: int) -> str:  # noqa: PLR0913  (what the sentence is about)
+def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
     """What the list holds, in numbers that add up."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = ngettext(
@@ -81,7 +81,7 @@ def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, 
         "Head {head}, {place}: a hit in {hits} of {texts} texts, a miss in {misses}. A hit: {measured} is {least:.2f}"
         " or more on average over its tokens. Over all tokens of all texts it is {whole:.2f}.",
         len(every),
-        head=f"{head[0] + base}-{head[1] + base}",
+        head=f"{head[0]}-{head[1]}",
         place=WORDS[role],
         hits=hits,
         texts=len(every),

@@ -42,14 +42,14 @@ def draw_similarity(
         format_comma_list([translate(SHORT[role]) for role in roles[layer][head]] or [_("no role")])
         for layer, head in heads
     ]
-    show_notice(summary(distances, labels, heads, kept, choice.count), role="status")
+    show_notice(summary(distances, labels, heads, kept), role="status")
     chosen = None if choice.layer is None or choice.head is None else (choice.layer, choice.head)
     figure = similarity_map(
-        points, labels.tolist(), heads, notes, theme(), _("Which heads are alike?"), selected=chosen, base=choice.count
+        points, labels.tolist(), heads, notes, theme(), _("Which heads are alike?"), selected=chosen
     )
     left, right = st.columns([3, 2])
     draw_chart(figure, KEY, place=left, on_click=keep_head)
-    draw_table(place=right, columns=_groups(distances, labels, heads, roles, choice.count), key="roles_groups")
+    draw_table(place=right, columns=_groups(distances, labels, heads, roles), key="roles_groups")
     st.caption(
         _(
             "Each mark is a head, named layer-head where there is room. Near ones divide their attention alike, token"
@@ -61,7 +61,7 @@ def draw_similarity(
 
 
 def _groups(
-    distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]], base: int
+    distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]]
 ) -> dict[str, list[object]]:
     """What is in each group, a line each."""
     names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
@@ -72,19 +72,19 @@ def _groups(
         counted = Counter(role for at in mine for role in roles[heads[at][0]][heads[at][1]][:1])
         [(role, times)] = counted.most_common(1) or [("", 0)]
         mean = round(float(within.mean()), 2) if len(within) else None
-        which = format_comma_list([f"{heads[at][0] + base}-{heads[at][1] + base}" for at in mine])
+        which = format_comma_list([f"{heads[at][0]}-{heads[at][1]}" for at in mine])
         lines.append((number + 1, len(mine), mean, f"{translate(SHORT[role])} ({times})" if times else "", which))
     return {name: [line[at] for line in lines] for at, name in enumerate(names)}
 
 
-def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float, base: int) -> str:
+def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
     """The two most alike, the one least like any other, and what the picture leaves out."""
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)
     one, other = (int(at) for at in np.unravel_index(apart.argmin(), apart.shape))
     lone = int(apart.min(axis=1).argmax())
-    name = [f"{layer + base}-{head + base}" for layer, head in heads]
+    name = [f"{layer}-{head}" for layer, head in heads]
     largest = int((labels == 0).sum())
     return _(
         "Most alike are heads {one} and {other} (distance {apart:.2f} of at most 1); least"

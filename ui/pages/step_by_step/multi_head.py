@@ -40,7 +40,6 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
         head=spot.head,
         marked=place(shown, spot.key),
         single=single,
-        base=spot.base,
     )
     draw_matrices(found, KEY, on_pick=partial(_on_pick, spot, shown))
     st.caption(
@@ -122,13 +121,13 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
                 "{mean:.2f} on average, {here:.2f} in head {head}.",
                 who=who,
                 heads=len(weights),
-                layer=spot.layer + spot.base,
+                layer=spot.layer,
                 whom=whom,
                 least=at.min(),
                 most=at.max(),
                 mean=at.mean(),
                 here=at[spot.head],
-                head=spot.head + spot.base,
+                head=spot.head,
             ),
             _(
                 "The heads give most to {different} different tokens; {n} of them to “{token}”.",

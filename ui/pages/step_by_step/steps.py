@@ -203,7 +203,7 @@ def _draw_concatenation(way: WeightPath) -> None:
     st.subheader(_("5 · Heads side by side, through W_O"))
     st.latex(explanations.leaving_formula(wiring))
     numbers = {
-        "head": spot.head + spot.base,
+        "head": spot.head,
         "length": np.linalg.norm(part),
         "heads": wiring.heads,
         "whole": np.linalg.norm(way.walk.output[0]),
@@ -221,7 +221,7 @@ def _draw_concatenation(way: WeightPath) -> None:
             **numbers,
         )
     )
-    draw_matrices(sheets.concatenated_heads(way.walk, spot.head, spot.base), "steps_joined", numbers=False)
+    draw_matrices(sheets.concatenated_heads(way.walk, spot.head), "steps_joined", numbers=False)
 
 
 def _draw_output(way: WeightPath) -> None:

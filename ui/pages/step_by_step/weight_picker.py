@@ -38,7 +38,6 @@ class WeightPlace:
     head: int
     query: int  # the token that looks
     key: int  # the token that is looked at
-    base: int = 0
 
     @property
     def record(self) -> AnyRecord:
@@ -53,7 +52,7 @@ class WeightPlace:
     @property
     def name(self) -> str:
         """The head in words."""
-        return _("Layer {layer} · head {head}", layer=self.layer + self.base, head=self.head + self.base)
+        return _("Head {layer}-{head}", layer=self.layer, head=self.head)
 
     @property
     def pieces(self) -> tuple[str, str]:
@@ -94,7 +93,7 @@ def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, lis
         key = choice.to
     else:
         key = view.keys[target].pieces[0] if target is not None else strongest_key(trace, part, layer, head, query)
-    return WeightPlace(trace, part, layer, head, int(query), int(key), choice.count), look, [*notes, *more]
+    return WeightPlace(trace, part, layer, head, int(query), int(key)), look, [*notes, *more]
 
 
 def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
@@ -163,7 +162,7 @@ def _number(  # noqa: PLR0913  (what a control is told)
         label,
         range(count),
         key=key,
-        format_func=lambda number: str(number + spot.base),
+        format_func=lambda number: str(number),
         on_change=lambda: set_view_state(**{**spot.selection, field: st.session_state[key]}),
         help=meaning,
     )

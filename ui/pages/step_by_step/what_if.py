@@ -50,7 +50,7 @@ def what_if(spot: WeightPlace, factor: float) -> None:
     for name, weights in (("before", before), ("after", after)):
         token_strip.mount(_chips(spot, weights), f"what_if_{name}", title=titles[name])
     rows = np.unique(np.linspace(0, record.queries - 1, min(record.queries, SAMPLE)).astype(int))
-    drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head, base=spot.base)
+    drawn = figure(spreads(record, rows), spreads(other, rows), theme(), head=spot.head)
     draw_chart(drawn, "what_if_heads")
     counted = _("all tokens") if len(rows) == record.queries else _("{n} of the tokens, evenly spaced", n=len(rows))
     st.caption(

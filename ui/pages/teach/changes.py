@@ -23,7 +23,6 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from ui.show.tables import download_button
 from ui.state.params import get_params
-from ui.state.session import get_view_state
 from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.training import DriftLine, by_layer
 
@@ -59,7 +58,7 @@ def draw_changes(look: JobStatus) -> None:
             _("None of the sentences that were compared has a tagged word. Look at all pieces instead."), role="status"
         )
         return
-    for line in describe_changes(found, get_view_state().count):
+    for line in describe_changes(found):
         show_notice(line, role="status")
     if found.facts.step == 0:
         return
@@ -76,7 +75,7 @@ def draw_changes(look: JobStatus) -> None:
         ),
         provenance=change_provenance(look, found),
     )
-    show_notice(describe_head(found, head, get_view_state().count), role="status")
+    show_notice(describe_head(found, head), role="status")
     draw_head(look, found, head)
     draw_snapshots(look, found, head)
     draw_used(look, found, head)
@@ -92,8 +91,8 @@ def head_of(found: HeadChanges, options: TeachOptions) -> Place:
 
 def _maps(found: HeadChanges, head: Place) -> None:
     """Every head of the task, of the twin on the same scale, and the difference; a click picks a head."""
-    told, base = found.across, get_view_state().count
-    common: dict[str, Any] = {"selected": head, "base": base}
+    told = found.across
+    common: dict[str, Any] = {"selected": head}
     limit = max(float(told.change.mean.max()), float(told.control.mean.max()), 1e-6)
     maps: tuple[tuple[Numbers, str, dict[str, Any]], ...] = (
         (told.change.mean, _("What the task moved"), {"limit": limit}),
@@ -103,7 +102,7 @@ def _maps(found: HeadChanges, head: Place) -> None:
     for number, (place, (values, title, more)) in enumerate(zip(st.columns(3), maps, strict=True)):
         figure = head_map(found.as_map(values), theme(), title, _("divergence (bits)"), **common, **more)
         if number == 0:
-            mark_heads(figure, found.heads_beyond, "circle-open", theme(), base)
+            mark_heads(figure, found.heads_beyond, "circle-open", theme())
         draw_chart(figure, f"changed_map_{number}", place=place, on_click=partial(on_head_click, found.shape[1]))
     st.caption(
         _(
@@ -125,6 +124,6 @@ def _layers(found: HeadChanges) -> None:
         "other twin": _("with nothing to learn, another shuffle"),
     }
     lines = [DriftLine(names[who], mean.mean, mean.low, mean.high) for who, mean in found.layers.items()]
-    figure = by_layer(lines, theme(), _("How far each layer's heads have come"), get_view_state().count)
+    figure = by_layer(lines, theme(), _("How far each layer's heads have come"))
     draw_chart(figure, "changed_layers")
     st.caption(_("The mean over a layer's heads, with 95 % intervals over the sentences by the bootstrap."))

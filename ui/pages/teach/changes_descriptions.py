@@ -36,7 +36,7 @@ def describe_wait(look: JobStatus) -> str:
     return _("What changed is measured when the model is taught; then two twins are trained to compare it with.")
 
 
-def describe_changes(found: HeadChanges, base: int) -> list[str]:
+def describe_changes(found: HeadChanges) -> list[str]:
     """How far the maps have come, how far they come anyway, and how many heads differ from the twin's."""
     if found.facts.step == 0:
         return [
@@ -63,11 +63,11 @@ def describe_changes(found: HeadChanges, base: int) -> list[str]:
             anyway=anyway,
             n=found.across.change.n,
         ),
-        join_sentences(_describe_beyond(found, base), _describe_further(found)),
+        join_sentences(_describe_beyond(found), _describe_further(found)),
     ]
 
 
-def _describe_beyond(found: HeadChanges, base: int) -> str:
+def _describe_beyond(found: HeadChanges) -> str:
     """Return how many heads go beyond chance, and how seldom luck alone takes any head there."""
     return ngettext(
         "{many} of {all} heads goes beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
@@ -75,7 +75,7 @@ def _describe_beyond(found: HeadChanges, base: int) -> str:
         len(found.heads_beyond),
         many=len(found.heads_beyond),
         all=found.ahead.size,
-        names=_names(found, base),
+        names=_names(found),
     )
 
 
@@ -91,14 +91,14 @@ def _describe_further(found: HeadChanges) -> str:
     )
 
 
-def describe_head(found: HeadChanges, head: tuple[int, int], base: int) -> str:
+def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
     """One head's numbers with their intervals, and whether it goes beyond chance."""
     across, at = found.across, head[0] * found.shape[1] + head[1]
     change, control = (
         _("{bits} bits{interval}", bits=bits(mean.mean[at]), interval=interval(mean, at))
         for mean in (across.change, across.control)
     )
-    name = head_name(*head, base)
+    name = head_name(*head)
     if head in found.heads_beyond:
         said = _("It goes beyond chance.")
     elif across.verdict(at) == "more":
@@ -129,9 +129,9 @@ def bits(number: float) -> str:
     return f"{number:.3f}" if abs(number) >= 0.001 else format_small(float(number))
 
 
-def _names(found: HeadChanges, base: int) -> str:
+def _names(found: HeadChanges) -> str:
     """A few of the heads that go beyond chance, the furthest first."""
-    named = [f"{layer + base}-{head + base}" for layer, head in found.heads_beyond[:MOST_NAMED]]
+    named = [f"{layer}-{head}" for layer, head in found.heads_beyond[:MOST_NAMED]]
     rest = len(found.heads_beyond) - len(named)
     if not named:
         return ""

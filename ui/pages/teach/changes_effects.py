@@ -31,7 +31,6 @@ from ui.show.chart import draw_chart, theme
 from ui.show.tables import csv_table, download_button
 from ui.show.text import format_small
 from ui.state.params import get_params
-from ui.state.session import get_view_state
 from viz.figures.training import change_and_effect
 
 MOST = 12  # sentences that are read without each head
@@ -69,13 +68,13 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
         return
     if uses is None:
         return
-    base, bits = get_view_state().count, found.across.change.mean
+    bits = found.across.change.mean
     at = head[0] * found.shape[1] + head[1]
     likeness = float(spearmanr(bits, uses.size.mean).statistic) if bits.size > 1 else float("nan")
     show_notice(
         _(
             "Without {head} the logit of the label moves by {size} on the mean{interval}. {alike}",
-            head=head_name(*head, base),
+            head=head_name(*head),
             size=format_small(float(uses.size.mean[at])),
             interval=interval(uses.size, at),
             alike=_describe_correlation(likeness),
@@ -84,8 +83,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
     )
     figure = change_and_effect(
         found.as_map(bits), found.as_map(uses.size.mean), theme(), _("What has changed, and what is used"),
-        _("mean change of the logit"), beyond=found.heads_beyond, selected=head, base=base,
-    )  # fmt: skip
+        _("mean change of the logit"), beyond=found.heads_beyond, selected=head)  # fmt: skip
     draw_chart(figure, KEY, on_click=partial(on_head_click, found.shape[1]))
     st.caption(
         _(

@@ -26,7 +26,7 @@ LONGEST = 80  # characters of a sentence in the list
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
     """The maps of the chosen sentence, and the ways to see more of it."""
-    facts, base = found.facts, get_view_state().count
+    facts = found.facts
     shown = facts.shown_sentences
     at = min(max(get_params(TeachOptions).example, 1), len(shown))
     bound_widget(
@@ -39,7 +39,7 @@ def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> Non
         head_matrices(found, head, shown[at - 1]),
         "changed_sheets",
         numbers=False,
-        about=(("training", look.job.title), ("head", head_name(*head, base)), ("sentence", seen.text)),
+        about=(("training", look.job.title), ("head", head_name(*head)), ("sentence", seen.text)),
     )
     there = {**NEW_MODEL, "pair": "", "text": seen.text, "layer": head[0], "head": head[1]}
     _links(look, replace(get_view_state(), **there))

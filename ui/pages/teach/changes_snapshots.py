@@ -13,7 +13,6 @@ from ui.pages.teach.options import TeachOptions
 from ui.show.chart import draw_chart, theme
 from ui.show.microscope import draw_matrices
 from ui.state.params import get_params
-from ui.state.session import get_view_state
 from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.head_maps import head_map
 from viz.figures.training import by_step
@@ -21,7 +20,7 @@ from viz.figures.training import by_step
 
 def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
     """All heads and the chosen one's map at one step of the training; nothing where it was not filmed."""
-    film, base = fine_tuning_changes.film(found.folder), get_view_state().count
+    film = fine_tuning_changes.film(found.folder)
     if film is None:
         return
     st.subheader(_("On the way"))
@@ -38,11 +37,11 @@ def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -
             format_func=lambda number: f"{steps[number - 1]:,}",
             help=_("The evaluations on the way; the maps are those that the model had then"),
         )
-    values, name = film.bits[found.rows], head_name(*head, base)
+    values, name = film.bits[found.rows], head_name(*head)
     left, right = st.columns(2)
     title = _("Moved by step {step:,}", step=steps[frame])
     limit = max(float(values.max()), 1e-6)
-    figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, base=base, limit=limit)
+    figure = head_map(values[frame], theme(), title, _("divergence (bits)"), selected=head, limit=limit)
     draw_chart(figure, "changed_film_map", place=left)
     figure = by_step(
         steps, values.mean(axis=(1, 2)), (name, values[:, head[0], head[1]]), theme(), _("From step to step"),

@@ -25,7 +25,6 @@ from ui.show.microscope import explore_link
 from ui.show.tables import download_button
 from ui.show.text import format_small
 from ui.state.params import get_params, set_params
-from ui.state.session import get_view_state
 from ui.state.view_state import ViewState, fits, to_query
 from viz.figures.head_maps import head_map, picked_head
 
@@ -56,12 +55,12 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
     found = _effects(asked, places, len(trace.source))
     if not len(found):
         return
-    base, width = get_view_state().count, 1 + max(head for _, head in places)
+    width = 1 + max(head for _, head in places)
     strongest = places[int(np.abs(found).argmax())]
     head = next(
         (place for place in places if get_params(TeachOptions).needed == place[0] * width + place[1]), strongest
     )
-    _verdict(asked, places, found, base)
+    _verdict(asked, places, found)
     unit = _("change of {what}", what=asked.what)
     figure = head_map(
         ablation.as_head_map(places, found),
@@ -71,7 +70,6 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
         diverging=True,
         meaning=(_("it falls"), _("it rises")),
         selected=head,
-        base=base,
     )
     draw_chart(figure, HEADS, on_click=partial(_on_pick, width))
     st.caption(
@@ -80,7 +78,7 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
             "picks another."
         )
     )
-    download_button(_("Save the table"), ablation.heads_csv(places, found, unit, base),
+    download_button(_("Save the table"), ablation.heads_csv(places, found, unit),
          "headlight-label-heads.csv", _("Every head's effect as CSV, all digits"), key="teach_save_heads",
          provenance=label_provenance(asked))  # fmt: skip
     _links(asked, head)
@@ -98,15 +96,15 @@ def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> Floa
     return measure_changes(f"{question.key}:{asked.label}", sets, tokens, _("Removing every head in turn"), logits)
 
 
-def _verdict(asked: ExplainedLabel, places: Sequence[Head], found: FloatArray, base: int) -> None:
+def _verdict(asked: ExplainedLabel, places: Sequence[Head], found: FloatArray) -> None:
     """The head whose removal changes most, in a sentence."""
     sizes = np.abs(found)
     best = int(sizes.argmax())
     layer, head = places[best]
     said = _(
         FALLS if found[best] < 0 else RISES,
-        layer=layer + base,
-        head=head + base,
+        layer=layer,
+        head=head,
         what=asked.what,
         size=format_small(float(sizes[best])),
         few=int((sizes < sizes.max() / 10).sum()),

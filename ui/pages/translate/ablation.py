@@ -33,7 +33,7 @@ def draw_ablation(
     choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions
 ) -> None:
     """The experiment: what is removed, the translation before and after, and how other removals compare."""
-    trace, base = translation.trace, choice.count
+    trace = translation.trace
     if not trace.has_qkv("cross"):
         show_notice(
             _("{model} computes attention in its own way, so nothing is removed from it here.", model=trace.model.name),
@@ -53,13 +53,13 @@ def draw_ablation(
         before_after(choice, translation, edits, options)
         left, right = st.columns(2)
         with left:
-            every_head(translation, head, edits, options, base)
+            every_head(translation, head, edits, options)
         with right:
             chance(translation, edits)
     except UserError as refusal:
         show_error(refusal)
         st.button(_("Put all back"), key="translate_clear", on_click=put, args=((),), help=_("Nothing is removed"))
-    draw_edit_list(edits, trace, base)
+    draw_edit_list(edits, trace)
 
 
 def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
@@ -80,7 +80,7 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
             after,
             float(before.sum()),
             float(kept.sum()),
-            describe_edits(edits, translation.trace, choice.count),
+            describe_edits(edits, translation.trace),
         ),
         "status",
     )

@@ -140,7 +140,7 @@ def masked_edges(heads: Sequence[Head], word: DisplayToken, source: DisplayToken
     return [MaskEdge(*place, step, key, "cross") for place in heads for step in steps for key in keys]
 
 
-def describe_edits(edits: EditSet, trace: Trace, base: int) -> str:
+def describe_edits(edits: EditSet, trace: Trace) -> str:
     """All edits in a few words, for a sentence that is shown as text."""
     said = []
     heads = [edit for edit in edits if isinstance(edit, Ablate)]
@@ -148,7 +148,7 @@ def describe_edits(edits: EditSet, trace: Trace, base: int) -> str:
         said.append(
             _(
                 "without {heads}",
-                heads=_names([part_head(edit.part or trace.part, edit.layer, edit.head, base) for edit in heads]),
+                heads=_names([part_head(edit.part or trace.part, edit.layer, edit.head) for edit in heads]),
             )
         )
     elif heads:
@@ -186,22 +186,20 @@ def _join_clauses(said: Sequence[str]) -> str:
     return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
 
 
-def part_head(part: str, layer: int, head: int, base: int) -> str:
+def part_head(part: str, layer: int, head: int) -> str:
     """A head with the part of the model that it is in."""
-    return _("{part} head {head}", part=PARTS[part], head=head_label(layer, head, base))
+    return _("{part} head {head}", part=PARTS[part], head=head_label(layer, head))
 
 
 def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
     return [edit for edit in edits if isinstance(edit, MaskEdge) and edit.part == "cross"]
 
 
-def draw_edit_list(edits: EditSet, trace: Trace, base: int) -> None:
+def draw_edit_list(edits: EditSet, trace: Trace) -> None:
     """The list of what is removed, and edits as typed: what is rarely needed, folded."""
     with st.expander(_("All that is removed")):
         st.button(_("Put all back"), key="translate_back", on_click=put, args=((),), help=_("Nothing is removed"))
-        names = [
-            _("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit, base)) for edit in edits
-        ]
+        names = [_("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)) for edit in edits]
         draw_edit_fields(
             TranslateOptions,
             edits,

@@ -61,7 +61,7 @@ def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> Ed
     return EditEffects(np.concatenate(changes), np.concatenate(others))
 
 
-def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions, base: int) -> None:
+def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions) -> None:
     """Every head of one part removed in turn, as a map on which heads are picked."""
     part = options.side
     places = places_of(translation, part)
@@ -72,16 +72,15 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     values = np.full((places[-1][0] + 1, max(one for _, one in places) + 1), np.nan, np.float32)
     for place, change in zip(places, found.changes, strict=False):
         values[place] = change
-    show_notice(summary(found, places, part, base), "status")
+    show_notice(summary(found, places, part), "status")
     selected = (head.layer, head.head) if part == "cross" else None
     figure = head_map(
         values, theme(), _("What each head's removal changes"), translate(UNIT), diverging=True, selected=selected,
-        base=base, meaning=(_("less likely without it"), _("more likely")),
-    )  # fmt: skip
+        meaning=(_("less likely without it"), _("more likely")))  # fmt: skip
     gone = [(edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate) and edit.part == part]
     turned = [place for place, other in zip(places, found.others, strict=False) if other and place not in gone]
-    mark_heads(figure, turned, "circle-open", theme(), base)
-    mark_heads(figure, gone, "x", theme(), base)
+    mark_heads(figure, turned, "circle-open", theme())
+    mark_heads(figure, gone, "x", theme())
 
     def on_click(key: str) -> None:
         place = picked_head(st.session_state[key])
@@ -100,7 +99,7 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
         )
     )
     rows = [
-        (part, layer + base, one + base, float(change), bool(turned))
+        (part, layer, one, float(change), bool(turned))
         for (layer, one), change, turned in zip(places, found.changes, found.others, strict=False)
     ]
     table = csv_table(("part", "layer", "head", UNIT, "another token first"), rows)
@@ -109,10 +108,10 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
     )
 
 
-def summary(found: EditEffects, places: Sequence[Head], part: str, base: int) -> str:
+def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
     """Which head matters most, among those that were removed so far, and how many change a token."""
     most = int(np.abs(found.changes).argmax())
-    head = part_head(part, *places[most], base)
+    head = part_head(part, *places[most])
     times = factor(float(found.changes[most]))
     change = (
         _("without it the translation is {factor} times less likely", factor=times)

@@ -27,13 +27,12 @@ class CrossHead:
     layer: int
     head: int
     mean: bool
-    base: int  # from which layers and heads are counted
     covering: FloatArray  # (layer, head): the number that the rule compares (attention.alignment)
 
     @property
     def name(self) -> str:
         """For sentences about the head itself."""
-        return _("cross head {head}", head=head_label(self.layer, self.head, self.base))
+        return _("cross head {head}", head=head_label(self.layer, self.head))
 
     @property
     def description(self) -> str:
@@ -53,29 +52,29 @@ class CrossHead:
         return weights
 
 
-def head_label(layer: int, head: int, base: int = 0) -> str:
+def head_label(layer: int, head: int) -> str:
     """A head as the page and its address call it; in the address they count from 0.
 
     >>> head_label(2, 7), head_label(2, 7, 1)
     ('2-7', '3-8')
     """
-    return f"{layer + base}-{head + base}"
+    return f"{layer}-{head}"
 
 
-def cross_head(trace: Trace, options: TranslateOptions, base: int) -> CrossHead:
+def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
     """The head that is chosen where the model has it, else the one that the rule finds in this translation."""
     values = covering_heads(trace)
     place = _PLACE.fullmatch(options.cross)
     layer, head = (int(place[1]), int(place[2])) if place else values.shape
     if layer >= values.shape[0] or head >= values.shape[1]:
         layer, head = (int(at) for at in np.unravel_index(int(values.argmax()), values.shape))
-    return CrossHead(layer, head, options.cross == MEAN, base, values)
+    return CrossHead(layer, head, options.cross == MEAN, values)
 
 
 def pick_head(head: CrossHead, options: TranslateOptions) -> None:
     """The control for it, with the rule in words."""
-    names = {head_label(layer, at): head_label(layer, at, head.base) for layer, at in np.ndindex(head.covering.shape)}
-    labels = {"": _("{head}, found", head=head_label(*head.best_head, head.base)), **names, MEAN: _("Mean over all")}
+    names = {head_label(layer, at): head_label(layer, at) for layer, at in np.ndindex(head.covering.shape)}
+    labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean over all")}
     bound_widget(
         TranslateOptions,
         "cross",

@@ -83,7 +83,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
             role="status",
         )
     if state.heads:
-        _result(state, choice.count, keep)
+        _result(state, keep)
 
 
 def _sentences() -> Alignments | None:
@@ -128,9 +128,9 @@ def _score_heads(run: AlignmentRun) -> AlignmentState:
     return state
 
 
-def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) -> None:
+def _result(state: AlignmentState, keep: Callable[[int, int], None]) -> None:
     best = {read_at: state.best(read_at) for read_at in READINGS}
-    show_notice(summary(best, base), role="status")
+    show_notice(summary(best), role="status")
     counts = state.all()
     limit = 100 * float(counts.share.max()) or 1.0
     for column, (at, read_at) in zip(st.columns(2), enumerate(READINGS), strict=True):
@@ -141,7 +141,6 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
             translate(TITLES[read_at]),
             _("% of {words:,} words", words=int(counts.words.flat[0])),
             selected=None if found is None else (found.layer, found.head),
-            base=base,
             limit=limit,
         )
         draw_chart(figure, key, place=column, on_click=partial(_keep, keep))
@@ -153,7 +152,7 @@ def _result(state: AlignmentState, base: int, keep: Callable[[int, int], None]) 
             " maps share a scale. A click chooses the head."
         )
     )
-    _table(state, base)
+    _table(state)
 
 
 def _keep(keep: Callable[[int, int], None], key: str) -> None:
@@ -162,7 +161,7 @@ def _keep(keep: Callable[[int, int], None], key: str) -> None:
         keep(*place)
 
 
-def summary(best: dict[CrossRowConvention, BestHead | None], base: int) -> str:
+def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
     """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
@@ -174,7 +173,7 @@ def summary(best: dict[CrossRowConvention, BestHead | None], base: int) -> str:
         " the word at the same relative place, {diagonal:.1f} % (error rate {diagonal_error:.2f}); a"
         " word at random finds {chance:.1f} %."
         " Read one step later, the best head, {later_head}, finds {later_share:.1f} %.",
-        head=head_label(first.layer, first.head, base),
+        head=head_label(first.layer, first.head),
         share=first.share,
         low=first.low,
         high=first.high,
@@ -184,7 +183,7 @@ def summary(best: dict[CrossRowConvention, BestHead | None], base: int) -> str:
         diagonal=first.diagonal,
         diagonal_error=first.diagonal_error,
         chance=first.chance,
-        later_head=head_label(other.layer, other.head, base),
+        later_head=head_label(other.layer, other.head),
         later_share=other.share,
     )
 
@@ -202,7 +201,7 @@ def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, 
     return found
 
 
-def _table(state: AlignmentState, base: int) -> None:
+def _table(state: AlignmentState) -> None:
     names = (
         gettext_lazy("read"),
         gettext_lazy("layer"),
@@ -215,10 +214,7 @@ def _table(state: AlignmentState, base: int) -> None:
     )
     every = rows(state)
     with st.expander(_("Every cross head")):
-        shown = [
-            (translate(read), layer + base, head + base, *map(_two_decimals, figures))
-            for read, layer, head, *figures in every
-        ]
+        shown = [(translate(read), layer, head, *map(_two_decimals, figures)) for read, layer, head, *figures in every]
         draw_table(
             {translate(name): [row[at] for row in shown] for at, name in enumerate(names)},
             key="alignments_table",

@@ -112,7 +112,7 @@ def summary(translation: Translation, found: Alignment, head: CrossHead, at: int
     if not head.covering.any():
         return said or _("Nothing is written yet, so no head can be told from another.")
     if head.mean:
-        best_head = head_label(*head.best_head, head.base)
+        best_head = head_label(*head.best_head)
         return said + _("Of all heads, {head} picks the source words one by one best.", head=best_head)
     mine = head.covering[head.layer, head.head]
     more = int((head.covering > mine).sum())
@@ -162,7 +162,7 @@ def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) ->
             for row, target in enumerate(found.target)
             for column, source in enumerate(found.source)
         ]
-        of = "mean" if head.mean else f"cross-head-{head_label(head.layer, head.head, head.base)}"
+        of = "mean" if head.mean else f"cross-head-{head_label(head.layer, head.head)}"
         download_button(
             _("Save as CSV"),
             csv_table(("row", "target", "column", "source", "weight"), rows),

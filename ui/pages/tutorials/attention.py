@@ -57,7 +57,7 @@ def cost(choice: ViewState, _options: TutorialsOptions) -> str:
     )
 
 
-def own_key(choice: ViewState, _options: TutorialsOptions) -> str:
+def own_key(_choice: ViewState, _options: TutorialsOptions) -> str:
     """Which keys the query of “it” fits best, in the head that links it to “animal”."""
     trace = get_trace(TIRED)
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
@@ -66,7 +66,7 @@ def own_key(choice: ViewState, _options: TutorialsOptions) -> str:
     return _(
         "In {head}, the query of “it” fits the key of “{token}” best; its own key comes in place {place} of {count}. "
         "Query and key are made by two matrices, so no token need fit itself.",
-        head=head_name(layer, head, choice),
+        head=head_name(layer, head),
         token=trace.tokens[order[0]],
         place=order.index(it) + 1,
         count=len(order),
@@ -143,7 +143,7 @@ def unscaled_scores(_choice: ViewState, _options: TutorialsOptions) -> str:
     )
 
 
-def described_heads(choice: ViewState, _options: TutorialsOptions) -> str:
+def described_heads(_choice: ViewState, _options: TutorialsOptions) -> str:
     """The famous sentence and its counterpart: how many heads turn with the meaning."""
     tired, wide = get_trace(TIRED), get_trace(WIDE)
     it, animal, street = (tired.tokens.index(word) for word in ("it", "animal", "street"))
@@ -155,7 +155,7 @@ def described_heads(choice: ViewState, _options: TutorialsOptions) -> str:
     return join_sentences(
         _(
             "{head} gives “animal” {animal:.2f} and “street” {street:.2f} of the attention of “it”.",
-            head=head_name(layer, head, choice).capitalize(),
+            head=head_name(layer, head).capitalize(),
             animal=before[animal],
             street=before[street],
         ),

@@ -42,7 +42,7 @@ class StationLink:
 
     def query(self, choice: ViewState) -> dict[str, str] | None:
         """The address of that view; None where the reader's text is too long for one."""
-        there = ViewState(**self.there, count=choice.count)
+        there = ViewState(**self.there)
         if self.yours and (choice.pair.strip() or not self.two):
             there = replace(there, text=choice.text, pair=choice.pair)
         return {**self.own, **to_query(there)} if fits(there) else None
@@ -96,10 +96,10 @@ def refuse_unread(row: TokenRow, model: str) -> None:
         )
 
 
-def head_name(layer: int, head: int, choice: ViewState) -> str:
+def head_name(layer: int, head: int) -> str:
     """A head as the reader counts.
 
-    >>> head_name(3, 1, ViewState(count=1))
-    'layer 4 · head 2'
+    >>> head_name(3, 1)
+    'head 3-1'
     """
-    return _("layer {layer} · head {head}", layer=layer + choice.count, head=head + choice.count)
+    return _("head {layer}-{head}", layer=layer, head=head)

@@ -80,9 +80,9 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
     }
     names = [name.casefold() for one in having for name in one.names]
     baseline = different_words(np.concatenate([one.levels for one in having], axis=1), names)
-    levels = level_names(len(baseline), choice.count)
+    levels = level_names(len(baseline))
     show_notice(summary(term, pairs, baseline, levels), role="status")
-    ticks = [levels[0], *(_("Layer {layer}", layer=at + choice.count) for at in range(len(levels) - 1))]
+    ticks = [levels[0], *(_("Layer {layer}", layer=at) for at in range(len(levels) - 1))]
     figure = context_lines(pairs, baseline, ticks, theme(), term)
     draw_chart(figure, "vectors_contexts")
     st.caption(translate(MARKS))

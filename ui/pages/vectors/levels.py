@@ -31,28 +31,28 @@ MIX_HELP = gettext_lazy(
 )
 
 
-def level_names(levels: int, base: int) -> list[str]:
+def level_names(levels: int) -> list[str]:
     """What each level is called; layers are counted from ``base``.
 
     >>> level_names(3, 0)
     ['Embeddings', 'After layer 0', 'After layer 1']
     """
-    return [_("Embeddings"), *(_("After layer {layer}", layer=at + base) for at in range(levels - 1))]
+    return [_("Embeddings"), *(_("After layer {layer}", layer=at) for at in range(levels - 1))]
 
 
-def mix_name(options: VectorsOptions, levels: int, base: int) -> str:
+def mix_name(options: VectorsOptions, levels: int) -> str:
     """Where the vectors are from, to stand inside a sentence.
 
     >>> mix_name(VectorsOptions(), 7, 0), mix_name(VectorsOptions(mix="level", level=3), 7, 0)
     ('last layer', 'after layer 2')
     """
-    name = translate(MIXED.get(options.mix) or level_names(levels, base)[min(options.level, levels - 1)])
+    name = translate(MIXED.get(options.mix) or level_names(levels)[min(options.level, levels - 1)])
     return name[0].lower() + name[1:]
 
 
-def pick_mix(place: Any, options: VectorsOptions, levels: int, base: int) -> None:
+def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
     """Which layers the vectors are taken from: the usual mixes, then each level."""
-    names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels, base))}}
+    names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels))}}
     shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
     key = "vectors_mix"
     st.session_state[key] = shown

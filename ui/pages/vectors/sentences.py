@@ -46,7 +46,7 @@ MARKS = gettext_lazy(
 def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
     """Draw it; ``levels`` is how many the model has."""
     left, right = st.columns(2)
-    pick_mix(left, options, levels, choice.count)
+    pick_mix(left, options, levels)
     pick_pooling(right)
     show_notice(_fit(choice, options), role="status")
     bound_widget(

@@ -53,14 +53,14 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None
         )
         return
     levels = len(states.levels)
-    pick_mix(st.columns(2)[0], options, levels, choice.count)
+    pick_mix(st.columns(2)[0], options, levels)
     mixed = mix(states.levels, options.mix, min(options.level, levels - 1))
     vectors, names = merge(mixed, [cell.pieces for cell in cells]), [cell.text for cell in cells]
     likeness = cosine(vectors, vectors)
     focus = _focus(choice, trace, cells, likeness)
     unit = _("words") if choice.words else _("tokens")
     _strip(cells, likeness[focus], focus)
-    show_notice(summary(names, likeness, focus, mix_name(options, levels, choice.count)), role="status")
+    show_notice(summary(names, likeness, focus, mix_name(options, levels)), role="status")
     start = min(max(0, focus - MOST // 2), max(0, len(cells) - MOST))
     window = slice(start, start + MOST)
     if len(cells) > MOST:
@@ -68,7 +68,7 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None
             _("The map shows {shown} of {all} {unit}, around the chosen one.", shown=MOST, all=len(cells), unit=unit),
             role="status",
         )
-    where = mix_name(options, levels, choice.count)
+    where = mix_name(options, levels)
     title = _("How alike are the {unit}, {where}?", unit=unit, where=where)
     figure = cosine_map(likeness[window, window], names[window], theme(), title, marked=focus - start)
     draw_chart(figure, "vectors_cosine")

@@ -37,7 +37,7 @@ def striking_change(asked: PassInspector) -> tuple[str, int] | None:
     if not mine:
         return None
     first = [at for at in mine if (stages[at].side, stages[at].layer) == (stages[mine[0]].side, stages[mine[0]].layer)]
-    where = place(stages[mine[0]], asked.base, asked.two)
+    where = place(stages[mine[0]], asked.two)
     return _("What if {where} read no other token? All that its attention gives to zero", where=where), first[-1]
 
 
@@ -100,7 +100,7 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
     except UserError as refusal:
         show_error(refusal)
         return
-    _draw_outcome(asked, followed, at, _describe_change(asked, asked_for, followed, len(found.values)))
+    _draw_outcome(asked, followed, at, _describe_change(asked_for, followed, len(found.values)))
 
 
 def _requested_change(
@@ -124,7 +124,7 @@ def _requested_change(
     return {"edits": (edit,), "lender": lender}
 
 
-def _describe_change(asked: PassInspector, asked_for: dict[str, Any], followed: ChangeResult, rows: int) -> str:
+def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: int) -> str:
     """What is changed, in a sentence."""
     (edit,) = asked_for.get("edits", (None,))
     if edit is None and asked_for["row"] is None and asked_for["lender"]:
@@ -137,7 +137,7 @@ def _describe_change(asked: PassInspector, asked_for: dict[str, Any], followed: 
         )
     if edit is None:
         return _("{changed:,} numbers are changed.", changed=followed.changed)
-    head = f"{edit.layer + asked.base}-{edit.head + asked.base}"
+    head = f"{edit.layer}-{edit.head}"
     if isinstance(edit, Ablate):
         return _("Head {head} hands on nothing.", head=head)
     taken = len(edit.pairs)

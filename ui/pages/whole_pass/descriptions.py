@@ -53,13 +53,13 @@ def differences(asked: PassInspector) -> str:
         ids=len(passed.ids),
         away=worst.away,
         size=worst.size,
-        place=place(worst, asked.base, asked.two),
+        place=place(worst, asked.two),
         stage=title(worst),
     )
     refused = (
         _(
             "Not computed anew: {place}, {stage}, as {reason}.",
-            place=place(stage, asked.base, asked.two),
+            place=place(stage, asked.two),
             stage=title(stage),
             reason=translate(stage.refused),
         )
@@ -96,7 +96,7 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
         away = _(
             "largest difference between numpy and the model {away:.1e} of {size:.3g}", away=stage.away, size=stage.size
         )
-    where = {"place": place(stage, asked.base, asked.two), "stage": title(stage)}
+    where = {"place": place(stage, asked.two), "stage": title(stage)}
     said = join_sentences(
         _("{place}, {stage}: {away}.", away=away, **where),
         _("Weights: {weights}.", weights=", ".join(stage.weights)) if stage.weights else "",

@@ -31,7 +31,6 @@ class PassInspector:
     result: PassOverview
     head: str  # as the options call it
     heads: tuple[str, ...]  # that it may end with instead
-    base: int  # from which layers are counted
 
     @property
     def two(self) -> bool:
@@ -91,7 +90,7 @@ def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> 
             if wanted or head == "none":
                 show_notice(refusal.message)
         else:
-            return PassInspector(trace, asked, passed, head, _may_end(choice, heads, head), choice.count)
+            return PassInspector(trace, asked, passed, head, _may_end(choice, heads, head))
     return None
 
 

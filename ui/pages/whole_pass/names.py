@@ -109,10 +109,10 @@ def in_stack(stage: Stage) -> str:
     return _("{part}, hidden", part=part) if stage.role in INSIDE else part
 
 
-def place(stage: Stage, base: int, two: bool) -> str:
+def place(stage: Stage, two: bool) -> str:
     """Which layer a stage is in, or before or after the layers; ``two``: of which side of the model."""
     if stage.layer is not None:
-        found = _("layer {layer}", layer=stage.layer + base)
+        found = _("layer {layer}", layer=stage.layer)
     else:
         found = _("before the layers") if stage.part == EMBEDDINGS else _("after the layers")
     return _("{side}, {place}", side=display_name(stage.side), place=found) if two else found
@@ -152,7 +152,7 @@ def _number(value: float) -> str:
     return f"({value:.4g})" if value < 0 else f"{value:.4g}"
 
 
-def describe_origin(origin: Origin, stages: dict[int, Stage], base: int, two: bool, tokens: Sequence[str]) -> str:
+def describe_origin(origin: Origin, stages: dict[int, Stage], two: bool, tokens: Sequence[str]) -> str:
     """Where a number of a term stands."""
     if origin.weight:
         return _("{weight}[{place}] of the file", weight=origin.weight, place=", ".join(map(str, origin.place)))
@@ -160,7 +160,7 @@ def describe_origin(origin: Origin, stages: dict[int, Stage], base: int, two: bo
         return translate(origin.name) or _("a constant")
     stage = stages[origin.stage]
     row = origin.place[-2] if len(origin.place) > 1 else 0
-    where = {"place": place(stage, base, two), "stage": title(stage), "number": origin.place[-1]}
+    where = {"place": place(stage, two), "stage": title(stage), "number": origin.place[-1]}
     if row >= len(tokens):
         return _("{place}, {stage}, number {number}", **where)
     return _("{place}, {stage}, token {row} “{token}”, number {number}", row=row, token=tokens[row], **where)

@@ -46,7 +46,7 @@ def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
 
     def at_its_place(origin: Origin) -> str:
         tokens = asked.tokens(by_number[origin.stage].side if origin.stage is not None else stage.side)
-        return f"{origin.value:.6g}: {describe_origin(origin, by_number, asked.base, asked.two, tokens)}"
+        return f"{origin.value:.6g}: {describe_origin(origin, by_number, asked.two, tokens)}"
 
     rows = [(f"{term.value:.6g}", *(at_its_place(one) for one in term.origins)) for term in opened.terms]
     width = max(map(len, rows), default=1)
@@ -71,7 +71,7 @@ def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
         one = origins[at]
         assert one.stage is not None
         tokens = asked.tokens(by_number[one.stage].side)
-        return f"{one.value:.4g}: {describe_origin(one, by_number, asked.base, asked.two, tokens)}"
+        return f"{one.value:.4g}: {describe_origin(one, by_number, asked.two, tokens)}"
 
     st.session_state["pass_into"] = -1
     st.selectbox(

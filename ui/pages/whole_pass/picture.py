@@ -41,10 +41,7 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
     """The pass from its first part to its last, a row a layer."""
-    rows = [
-        _row(asked, _capitalize(place(run[0], asked.base, asked.two)), run, in_stack)
-        for run in _runs(parts, key=_floor)
-    ]
+    rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
     _draw(asked, rows, chosen, _("The whole pass, from left to right and down"), "stack")
 
 
@@ -54,7 +51,7 @@ def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> 
         _row(asked, _capitalize(display_name(run[0].part)), run, short_title)
         for run in _runs(stages, key=lambda stage: stage.part)
     ]
-    _draw(asked, rows, chosen, _capitalize(place(chosen, asked.base, asked.two)), "layer")
+    _draw(asked, rows, chosen, _capitalize(place(chosen, asked.two)), "layer")
 
 
 def _runs(stages: Sequence[Stage], key: Callable[[Stage], object]) -> list[list[Stage]]:

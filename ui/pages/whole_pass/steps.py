@@ -72,7 +72,7 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
 
 
 def _stage(asked: PassInspector, stage: Stage) -> str:
-    return _("{place}: {stage}", place=place(stage, asked.base, asked.two), stage=title(stage))
+    return _("{place}: {stage}", place=place(stage, asked.two), stage=title(stage))
 
 
 def _open_stage(stage: int) -> None:

@@ -56,7 +56,7 @@ export function createApp(root, makeSource) {
     wide: () => el.clientWidth >= 760,
     coarse: () => Boolean(globalThis.matchMedia?.("(pointer: coarse)").matches),
     room: (least = 440) => clamp(windowHeight(el) - pageTop(app.parts.main) - 8, least, 800),
-    name: (layer, head) => headName(app.say, app.data.indexBase, layer, head),
+    name: (layer, head) => headName(app.say, layer, head),
     announce: (text) => setText(live, text),
     redraw,
     flushDraw: draw,

@@ -31,12 +31,12 @@ export const cellName = (cells, i) =>
  * A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it.
  * @param {Cell[]} cells @param {number} i
  */
-export function quote(cells, i, indexBase = 0) {
+export function quote(cells, i) {
   const text = visible(cells[i].text);
   const repeated = !cells[i].special && cells.some((cell, j) => j !== i && cell.text === cells[i].text);
   if (cells[i].special) return text;
   const token = RTL.test(text) ? `“\u2068${text}\u2069”` : `“${text}”`;
-  return repeated ? _("{token} at position {position}", { token, position: i + indexBase }) : token;
+  return repeated ? _("{token} at position {position}", { token, position: i }) : token;
 }
 
 /** Consecutive cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */

@@ -25,9 +25,9 @@ describe("tokens", () => {
   });
 
   test("a quoted token says where it stands when the text repeats it", () => {
-    assert.equal(quote(SENTENCE, 2, 1), "“animal”");
-    assert.equal(quote(SENTENCE, 1, 1), "“the” at position 2");
-    assert.equal(quote(SENTENCE, 0, 1), "[CLS]");
+    assert.equal(quote(SENTENCE, 2), "“animal”");
+    assert.equal(quote(SENTENCE, 1), "“the” at position 1");
+    assert.equal(quote(SENTENCE, 0), "[CLS]");
     assert.equal(quote([cell("لم", 0)], 0), "“\u2068لم\u2069”");
   });
 

@@ -46,9 +46,7 @@ def choices(view: View) -> dict[str, tuple[str, ...]]:
     return {**CHOICES, "order": ("layer", "focus"), "by": ("weight",)}
 
 
-def payload(  # noqa: PLR0913  (the fields of what is drawn)
-    view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str, index_base: int
-) -> dict[str, Any]:
+def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str) -> dict[str, Any]:
     """What explore.js draws; the typedef Payload of types.js has the same fields.
 
     ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
@@ -77,7 +75,6 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "patches": view.grids is not None,
         "measures": [_measure(measure, survey) for measure in measures_of(view) if measure.name in survey.measures],
         "choices": {name: list(names) for name, names in choices(view).items()},
-        "indexBase": index_base,
         "sampled": survey.sampled,
         "selection": dict(selection),
     }

@@ -75,7 +75,6 @@ describe("beyond both", () => {
   test("the sentence says both numbers and then compares", () => {
     const facts = {
       say: WORDS,
-      base: 0,
       layer: 0,
       head: 1,
       facing: "out",
@@ -95,7 +94,7 @@ describe("beyond both", () => {
     const said = (doubts, more = {}) => truth({ ...facts, ...more, doubts: () => doubts });
     assert.equal(
       said({ usual: 0.11, placed: 0.04 }),
-      "Layer 0 · head 1: “was” looks most at “animal” (0.68); other words give “animal” 0.11 on average; " +
+      "Head 0-1: “was” looks most at “animal” (0.68); other words give “animal” 0.11 on average; " +
         "beyond what other words and other texts give, more than in any other head.",
     );
     assert.match(

@@ -109,7 +109,7 @@ export function createGrid(app) {
     if (!attends(app.data, layer)) {
       app.preview(null);
       pad.style.cursor = "";
-      const text = fill(say.layerWithout, { layer: layer + app.data.indexBase });
+      const text = fill(say.layerWithout, { layer });
       return app.tip.show([text], event.clientX, event.clientY);
     }
     app.preview(headAt(slot));
@@ -170,7 +170,7 @@ export function createGrid(app) {
   }
   /** @param {Grid|null} grid */
   function notes(grid) {
-    const { indexBase: base, layers } = app.data;
+    const { layers } = app.data;
     ways.hidden = kept().order !== "layer";
     pager.hidden = layout.pages < 2;
     before.disabled = layout.page === 0;
@@ -178,8 +178,8 @@ export function createGrid(app) {
     setText(
       place,
       fill(say.page, {
-        from: layout.firstLayer + base,
-        to: layout.firstLayer + layout.shownLayers - 1 + base,
+        from: layout.firstLayer,
+        to: layout.firstLayer + layout.shownLayers - 1,
         count: layers,
       }),
     );
@@ -233,7 +233,6 @@ export function createGrid(app) {
     selected: idOf(kept()),
     hovered,
     pinned: kept().pinned.map(([layer, head]) => layer * app.data.heads + head),
-    base: app.data.indexBase,
     without: slots.filter((id) => !attends(app.data, Math.floor(id / app.data.heads))),
     picture: canvas,
   });

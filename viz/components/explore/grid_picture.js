@@ -18,7 +18,6 @@ import { smallMap, zeroOf } from "./raster.js";
  * @property {number} selected
  * @property {number} hovered -1: none
  * @property {number[]} pinned
- * @property {0|1} base
  * @property {number[]} without heads of layers without attention
  * @property {HTMLCanvasElement} picture
  */
@@ -62,15 +61,15 @@ function slotCorner(layout, kind, slot) {
 }
 
 /** Names of layers and heads beside their maps. @param {Pen} pen @param {GridFigure} figure */
-function drawNames(pen, { layout, theme, base }) {
+function drawNames(pen, { layout, theme }) {
   const [size, label] = [layout.cell - layout.gap, { size: 11, fill: theme.muted }];
   for (let c = 0; c < layout.perLine; c += labelStep(layout.cell, 16)) {
     const x = layout.left + c * layout.cell + size / 2;
-    pen.text(String(c + base), x, layout.top - 9, { ...label, align: "center" });
+    pen.text(String(c), x, layout.top - 9, { ...label, align: "center" });
   }
   for (let l = 0; l < layout.shownLayers; l += labelStep(layout.cell * layout.lines, 12)) {
     const y = layout.top + (l * layout.lines + 0.5) * layout.cell - layout.gap / 2;
-    pen.text(String(l + layout.firstLayer + base), layout.left - 6, y, { ...label, align: "right" });
+    pen.text(String(l + layout.firstLayer), layout.left - 6, y, { ...label, align: "right" });
   }
 }
 

@@ -123,8 +123,7 @@ export function createLines(app) {
     const rows = Math.max(now.left.end - now.left.start, now.right.end - now.right.start);
     drawLines(cleared(canvas, wide, rows * step + 26, family), now);
     pad.classList.toggle("skeleton", now.layers.length === 0);
-    const base = app.data.indexBase;
-    const part = (side, count) => fill(say.range, { from: side.start + base, to: side.end - 1 + base, count });
+    const part = (side, count) => fill(say.range, { from: side.start, to: side.end - 1, count });
     pager.hidden = !scrolls();
     setText(place, `${part(now.left, app.data.queries.length)} → ${part(now.right, app.keys().length)}`);
     const signed = bySign(now) ? say.linesNoteSigned : say.linesNoteSignedHeads;
@@ -177,7 +176,7 @@ export function createLines(app) {
   /** The three strongest links of the followed token, per head. */
   function strongest({ side, index }) {
     const [mine, theirs] = side === "left" ? [now.left, now.right] : [now.right, now.left];
-    const text = [quote(mine.cells, index, app.data.indexBase)];
+    const text = [quote(mine.cells, index)];
     for (const { tile, layer, head } of now.layers) {
       const links = [];
       for (let i = theirs.start; i < theirs.end; i++) {

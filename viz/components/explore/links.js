@@ -89,8 +89,7 @@ export function createLinks(app) {
   let offered = "";
   let decided = false;
 
-  const quoted = (/** @type {number} */ pivot) =>
-    quote(app.cellsOf(ends(app.store.state.kept)[0]), pivot, app.data.indexBase);
+  const quoted = (/** @type {number} */ pivot) => quote(app.cellsOf(ends(app.store.state.kept)[0]), pivot);
   /** @param {MouseEvent} event */
   function under(event) {
     const [x, y] = placeIn(canvas, event);
@@ -122,7 +121,7 @@ export function createLinks(app) {
   }
   /** @param {Float32Array} weights */
   function drawMap(weights) {
-    const { layers, heads, indexBase: base } = app.data;
+    const { layers, heads } = app.data;
     const { theme } = app;
     cell = clamp(
       Math.floor(
@@ -138,10 +137,10 @@ export function createLinks(app) {
     const top = weights[argmax(weights)];
     const label = { size: 11, fill: theme.muted };
     for (let c = 0; c < heads; c += labelStep(cell, 16)) {
-      pen.text(String(c + base), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
+      pen.text(String(c), 24 + (c + 0.5) * cell, 9, { ...label, align: "center" });
     }
     for (let l = 0; l < layers; l += labelStep(cell, 12)) {
-      pen.text(String(l + base), 18, 18 + (l + 0.5) * cell, { ...label, align: "right" });
+      pen.text(String(l), 18, 18 + (l + 0.5) * cell, { ...label, align: "right" });
     }
     weights.forEach((weight, id) => {
       const [x, y] = [24 + (id % heads) * cell, 18 + Math.floor(id / heads) * cell];
@@ -175,7 +174,7 @@ export function createLinks(app) {
       }
       choose.replaceChildren(
         h("option", { value: "" }, fill(say.strongest, { target: cut(visible(cells[strongest ?? 0].text), 20) })),
-        ...list.map((i) => h("option", { value: i }, `${i + app.data.indexBase} ${cut(visible(cells[i].text), 24)}`)),
+        ...list.map((i) => h("option", { value: i }, `${i} ${cut(visible(cells[i].text), 24)}`)),
       );
     }
     if (target !== null && !choose.querySelector(`option[value="${target}"]`)) {
@@ -208,7 +207,7 @@ export function createLinks(app) {
     const key = [app.stamp, facing, pivot, withSpecial, how, doubts !== null, app.say.top].join();
     if (key === listed) return;
     listed = key;
-    const [end, base] = [partner(), app.data.indexBase];
+    const end = partner();
     const cells = app.cellsOf(end);
     const out = facing === "out";
     setText(token, out ? say.token : say.lookedAt);
@@ -218,7 +217,7 @@ export function createLinks(app) {
         h(
           "tr",
           { onclick: () => app.keep({ layer, head, [end]: token }) },
-          h("td", {}, String(layer + base)),
+          h("td", {}, String(layer)),
           h(
             "td",
             {},
@@ -230,7 +229,7 @@ export function createLinks(app) {
                 event.stopPropagation();
                 app.keep({ layer, head, [end]: token });
               },
-            }, String(head + base)),
+            }, String(head)),
           ),
           h("td", { dir: "auto" }, visible(cells[token].text)),
           h("td", {}, short(weight)),
@@ -243,13 +242,13 @@ export function createLinks(app) {
     const { facing, [ends(app.store.state.kept)[0]]: pivot } = app.store.state.kept;
     const rows = pivot === null ? null : app.feed.peek(facing === "out" ? "rows" : "columns", pivot);
     if (pivot === null || !rows) return;
-    const [keys, base, doubts] = [app.keys(), app.data.indexBase, doubtsIn(app)];
+    const [keys, doubts] = [app.keys(), doubtsIn(app)];
     const lines = strongest(rows, pivot, 1000).map(
       ({ layer, head, query, key, weight }) => {
         const [from, to] = [app.data.queries[query].text, keys[key].text];
         const found = doubts?.({ layer, head, query, key, weight });
         const others = found && !Number.isNaN(found.usual) ? found.usual : "";
-        return [layer + base, head + base, query + base, from, key + base, to, weight, others, found?.placed ?? ""];
+        return [layer, head, query, from, key, to, weight, others, found?.placed ?? ""];
       },
     );
     const { model, text, pair } = app.data;

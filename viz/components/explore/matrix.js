@@ -134,13 +134,12 @@ export function createMatrix(app) {
   }
   /** The tooltip of a cell: both tokens and the weight, or the largest of the cells under one pixel. */
   function lines({ row, col }) {
-    const base = app.data.indexBase;
     const found = now.tiles.map((tile) => tileAt(tile, row, col)).filter(Boolean).pop();
-    const text = [`${quote(now.queries, row, base)} → ${quote(now.keys, col, base)}`];
+    const text = [`${quote(now.queries, row)} → ${quote(now.keys, col)}`];
     if (!found) return text;
     text[0] += ` ${weightText(found.value)}`;
     if (found.rows * found.cols > 1) text.push(fill(app.data.signed ? say.pooledSigned : say.pooled, found));
-    text.push(`${row + base} → ${col + base}`);
+    text.push(`${row} → ${col}`);
     return text;
   }
   const tiny = (value) => value !== 0 && Math.abs(value) < 0.00005;

@@ -6,7 +6,6 @@ import { breakable, cut } from "../shared/texts.js";
 import { FILTERS, SCALES } from "./contract.js";
 import { savePaper } from "../shared/prints.js";
 import { headName } from "./truth.js";
-import { fill } from "../shared/words.js";
 import { WORDS } from "./words.js";
 
 /** @import { App, Payload, Pen, PictureFormat, Print, Selection } from "./types.js" */
@@ -24,15 +23,15 @@ function wrap(text, room, font) {
 
 /** What every exported figure says under it. @param {Payload} data @param {Selection} selection */
 export function caption(data, selection, say = WORDS) {
-  const { model, indexBase } = data;
+  const { model } = data;
   const which = model.revision ? cut(model.revision, 12) : model.weights && `sha256:${cut(model.weights, 12)}`;
   const text = data.pair ? `${data.text} | ${data.pair}` : data.text;
   return [
     [
-      headName(say, indexBase, selection.layer, selection.head),
+      headName(say, selection.layer, selection.head),
       say[SCALES[selection.scale].legend],
       selection.filter === "all" ? "" : say[FILTERS[selection.filter].label],
-      fill(say.captionBase, { base: indexBase }),
+      say.captionBase,
     ].filter(Boolean).join(" · "),
     `${model.name}${which ? ` @ ${which}` : ""} · “${cut(text.replace(/\s+/g, " "), 240)}”${
       data.truncated ? ` · ${data.truncated}` : ""

@@ -127,8 +127,7 @@ export function questions(app) {
     linkNames() {
       const { focus, target } = app.linkOf(app.store.state.kept);
       if (focus === null || target === null) return null;
-      const base = app.data.indexBase;
-      return { from: quote(app.data.queries, focus, base), to: quote(app.keys(), target, base) };
+      return { from: quote(app.data.queries, focus), to: quote(app.keys(), target) };
     },
     /** The token that shades and sentence are about. */
     pivot() {
@@ -164,7 +163,6 @@ export function questions(app) {
       const strength = app.store.state.kept.by === "weight" ? null : strengthOf(pivot, facing);
       return truth({
         say: app.say,
-        base: app.data.indexBase,
         layer,
         head,
         facing,

@@ -43,8 +43,7 @@ export function createScrubber(app, onmove) {
     size = count;
     range.max = String(length - count);
     range.value = String(start);
-    const base = app.data.indexBase;
-    setText(place, fill(app.say.range, { from: start + base, to: start + count - 1 + base, count: length }));
+    setText(place, fill(app.say.range, { from: start, to: start + count - 1, count: length }));
     const width = Math.max(40, track.clientWidth);
     const pen = cleared(canvas, width, 16, app.theme.family);
     if (values) {

@@ -45,10 +45,10 @@ function doubtsInWords(say, key, doubts, ahead) {
 }
 
 /**
- * "Layer 3 · head 1" with the index base the data asks for.
- * @param {Words} say @param {number} base @param {number} layer @param {number} head
+ * "Head 3-1", counted from 0.
+ * @param {Words} say @param {number} layer @param {number} head
  */
-export const headName = (say, base, layer, head) => fill(say.head, { layer: layer + base, head: head + base });
+export const headName = (say, layer, head) => fill(say.head, { layer, head });
 
 /** What is said of numbers with signs, which nobody looks by. @param {Words} say @returns {Words} */
 const signedWords = (say) => ({
@@ -65,7 +65,7 @@ const signedWords = (say) => ({
 
 /**
  * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
- * @param {{say: Words, base: number, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
+ * @param {{say: Words, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
  *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
  *   attending?: number[], rest?: "sink"|"missing"|null, signed?: boolean,
  *   doubts?: (token: number, weight: number) => Doubts|null}} facts
@@ -74,13 +74,13 @@ const signedWords = (say) => ({
  */
 export function truth(facts) {
   const say = facts.signed ? signedWords(facts.say) : facts.say;
-  const { base, pivot, pivots, others, values, rows, layer, head, strength } = facts;
-  const name = headName(say, base, layer, head);
+  const { pivot, pivots, others, values, rows, layer, head, strength } = facts;
+  const name = headName(say, layer, head);
   if (!values) return fill(say.bare, { text: name });
-  const focus = quote(pivots, pivot, base);
+  const focus = quote(pivots, pivot);
   const top = argmax(values);
   const word = argmax(values, (i) => !others[i].special);
-  const called = (/** @type {number} */ i) => (facts.same && i === pivot ? say.itself : quote(others, i, base));
+  const called = (/** @type {number} */ i) => (facts.same && i === pivot ? say.itself : quote(others, i));
   const incoming = facts.facing === "in";
   const strongest = others[top].special && word >= 0 ? word : top;
   const said = facts.picked ?? strongest;
@@ -100,7 +100,7 @@ export function truth(facts) {
   const known = facts.doubts?.(said, values[said]) ?? null;
   text += doubtsInWords(
     say,
-    incoming ? focus : quote(others, said, base), // other words do not give it “itself”
+    incoming ? focus : quote(others, said), // other words do not give it “itself”
     known,
     incoming ? pivot - said : said - pivot,
   );

@@ -9,7 +9,6 @@ import { WORDS } from "./words.js";
 describe("the sentence of truth", () => {
   const facts = {
     say: WORDS,
-    base: 1,
     layer: 1,
     head: 2,
     facing: "out",
@@ -21,14 +20,14 @@ describe("the sentence of truth", () => {
   const say = (change) => truth({ ...facts, values: slice(ROWS, 1, 2), rows: ROWS, ...change });
 
   test("names the head, the words, the weight and how many heads have less", () => {
-    assert.equal(say({}), "Layer 2 · head 3: “was” looks most at “animal” (0.60), more than in any other head.");
+    assert.equal(say({}), "Head 1-2: “was” looks most at “animal” (0.60), more than in any other head.");
   });
 
   test("is honest about special tokens", () => {
     assert.equal(
       say({ layer: 0, head: 0, values: slice(ROWS, 0, 0) }),
-      "Layer 1 · head 1: “was” looks mostly at [CLS] (0.90); " +
-        "among words most at “the” at position 2 (0.05), more than in 0 of the other 5 heads.",
+      "Head 0-0: “was” looks mostly at [CLS] (0.90); " +
+        "among words most at “the” at position 1 (0.05), more than in 0 of the other 5 heads.",
     );
   });
 
@@ -45,7 +44,7 @@ describe("the sentence of truth", () => {
   test("answers the target that was picked, and says what the strongest is", () => {
     assert.equal(
       say({ picked: 4 }),
-      "Layer 2 · head 3: “was” gives “tir” 0.05, more than in 0 of the other 5 heads; " +
+      "Head 1-2: “was” gives “tir” 0.05, more than in 0 of the other 5 heads; " +
         "“was” looks most at “animal” (0.60).",
     );
     assert.equal(say({ picked: 2 }), say({}), "the strongest is the answer itself");
@@ -68,8 +67,8 @@ describe("the sentence of truth", () => {
   });
 
   test("turns round for what is looked at, and stays silent on what is not known", () => {
-    assert.equal(say({ facing: "in", rows: null }), "Layer 2 · head 3: “was” is looked at most by “animal” (0.60).");
-    assert.equal(say({ values: null }), "Layer 2 · head 3.");
+    assert.equal(say({ facing: "in", rows: null }), "Head 1-2: “was” is looked at most by “animal” (0.60).");
+    assert.equal(say({ values: null }), "Head 1-2.");
   });
 });
 

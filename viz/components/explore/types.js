@@ -72,7 +72,6 @@
  * @property {boolean} patches whether the tokens are those of a picture
  * @property {Measure[]} measures
  * @property {Choices} choices
- * @property {0|1} indexBase added when a layer, head or position is shown
  * @property {boolean} sampled
  * @property {boolean} [quiet] whether results are left out: the sentence, shades, the strongest word, the list of links
  * @property {Partial<Selection>} selection

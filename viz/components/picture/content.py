@@ -162,8 +162,7 @@ def tokens_without_patch(trace: Trace) -> list[int]:
 
 def payload(  # noqa: PLR0913  (the fields of what is drawn)
     trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], base: str = "", query: str = "",
-    index_base: int = 0, inside: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    inside: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
     """What picture.js draws; its typedef PictureData has the same fields.
 
     ``base`` and ``query`` make up every address that is fetched; ``inside`` has the numbers where there is no server.
@@ -188,7 +187,6 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
         "layers": len(records),
         "heads": records[0].heads,
         "values": trace.has_qkv(part_of(trace)),
-        "indexBase": index_base,
         "selection": asdict(look),
         "inside": inside,
         **words_field("picture/picture"),
@@ -211,12 +209,10 @@ picture({
 """
 
 
-def picture_html(
-    trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], index_base: int = 0
-) -> str:
+def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]]) -> str:
     """The file's content; title and ``about``, names and values of the caption, are text and not markup."""
     inside = _page_data(trace, look)
-    data = payload(trace, look, title, about, index_base=index_base, inside=inside)
+    data = payload(trace, look, title, about, inside=inside)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
     held = _(
         "This file holds the whole maps of {maps} heads; of the others, what the tokens without a patch look at. "

@@ -39,7 +39,6 @@ import { lookSaid, tokenName } from "./picture_words.js";
  * @property {number} layers
  * @property {number} heads
  * @property {boolean} values        whether values are there, so that weights can be weighed by them
- * @property {number} indexBase
  * @property {Kept} selection
  * @property {Inside|null} inside    the numbers, where there is no server
  * @property {Record<string, string>} [words]
@@ -138,7 +137,7 @@ function createPicture(root) {
   const nameOf = (/** @type {number} */ at) => tokenName(data.grid, data.others, at);
   function headName() {
     if (kept.by === "rollout") return _("Rollout of all layers");
-    return _("Layer {layer} · head {head}", { layer: kept.layer + data.indexBase, head: kept.head + data.indexBase });
+    return _("Head {layer}-{head}", { layer: kept.layer, head: kept.head });
   }
   function redraw() {
     if (!frame) frame = requestAnimationFrame(paint);

@@ -54,10 +54,10 @@ describe("looks", () => {
   });
   test("a sentence says which ninth gets most, and what stays with tokens without a patch", () => {
     const weights = [0.25, 0.25, 0, 0, 0.4, 0, 0, 0.1];
-    const said = lookSaid({ head: "Layer 1 · head 2", token: "[CLS]", facing: "out", grid: GRID, weights });
+    const said = lookSaid({ head: "Head 1-2", token: "[CLS]", facing: "out", grid: GRID, weights });
     assert.equal(
       said,
-      "Layer 1 · head 2: [CLS] gives 0.50 of its attention to patches, most of it to the upper right (0.40); " +
+      "Head 1-2: [CLS] gives 0.50 of its attention to patches, most of it to the upper right (0.40); " +
         "tokens without a patch keep 0.50.",
     );
     const taken = lookSaid({ head: "H", token: "[CLS]", facing: "out", by: "norms", grid: GRID, weights });

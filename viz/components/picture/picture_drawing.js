@@ -73,9 +73,9 @@ export function framePatch(ctx, width, height, grid, token, ratio) {
 /**
  * Every head's look of one token as a small map, layers downwards; each from 0 to its own largest weight.
  * @param {CanvasRenderingContext2D} ctx @param {HeadSheet} sheet @param {PatchGrid} grid @param {EveryHead} every
- * @param {PictureTheme} theme @param {{chosen: number, hovered: number, indexBase: number}} marks
+ * @param {PictureTheme} theme @param {{chosen: number, hovered: number}} marks
  */
-export function drawHeads(ctx, sheet, grid, every, theme, { chosen, hovered, indexBase }) {
+export function drawHeads(ctx, sheet, grid, every, theme, { chosen, hovered }) {
   const { rows, columns } = grid;
   const atlas = pixelSheet("atlas", columns * sheet.heads, rows * sheet.layers);
   const inner = contextOf(atlas);
@@ -96,12 +96,12 @@ export function drawHeads(ctx, sheet, grid, every, theme, { chosen, hovered, ind
   ctx.fillStyle = theme.muted;
   for (let head = 0; head < sheet.heads; head++) {
     ctx.textAlign = "center";
-    ctx.fillText(String(head + indexBase), sheet.left + (head + 0.5) * sheet.wide, sheet.top / 2);
+    ctx.fillText(String(head), sheet.left + (head + 0.5) * sheet.wide, sheet.top / 2);
   }
   for (let layer = 0; layer < sheet.layers; layer++) {
     ctx.textAlign = "right";
     ctx.fillStyle = theme.muted;
-    ctx.fillText(String(layer + indexBase), sheet.left - 6, sheet.top + (layer + 0.5) * sheet.tall);
+    ctx.fillText(String(layer), sheet.left - 6, sheet.top + (layer + 0.5) * sheet.tall);
     for (let head = 0; head < sheet.heads; head++) {
       const [x, y] = [sheet.left + head * sheet.wide, sheet.top + layer * sheet.tall];
       const [w, h] = [sheet.wide - 4, sheet.tall - 4];

@@ -12,7 +12,7 @@ import { sizeCanvas } from "./picture_stage.js";
 /** @import { EveryHead } from "./picture_source.js" */
 /**
  * @typedef {object} HeadsShown
- * @property {{layers: number, heads: number, grid: PatchGrid, indexBase: number}} data
+ * @property {{layers: number, heads: number, grid: PatchGrid}} data
  * @property {EveryHead|null} every
  * @property {number} chosen   where keys begin
  * @property {boolean} framed  whether it is the one that is shown
@@ -62,9 +62,9 @@ export function createHeads({ keep, over, leave, redraw }) {
     const id = under(event);
     hover(id);
     if (id < 0) return;
-    const { heads, indexBase } = shown.data;
-    const [layer, head] = [Math.floor(id / heads) + indexBase, id % heads + indexBase];
-    over(_("Layer {layer} · head {head}", { layer, head }), event.clientX, event.clientY);
+    const { heads } = shown.data;
+    const [layer, head] = [Math.floor(id / heads), id % heads];
+    over(_("Head {layer}-{head}", { layer, head }), event.clientX, event.clientY);
   }
   /** @param {MouseEvent} event */
   function keeps(event) {
@@ -83,7 +83,7 @@ export function createHeads({ keep, over, leave, redraw }) {
   /** @param {HeadsShown} now @param {PictureTheme} theme */
   function paint(now, theme) {
     shown = now;
-    const { layers, heads, grid, indexBase } = now.data;
+    const { layers, heads, grid } = now.data;
     const coarse = now.width < SMALL || globalThis.matchMedia?.("(pointer: coarse)").matches;
     const height = coarse ? Infinity : windowHeight(pad) - pageTop(pad) - 40;
     const room = { layers, heads, rows: grid.rows, columns: grid.columns, width: pad.clientWidth, height };
@@ -94,7 +94,7 @@ export function createHeads({ keep, over, leave, redraw }) {
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.clearRect(0, 0, canvas.width, canvas.height);
     ctx.scale(ratio, ratio);
-    const marks = { chosen: now.framed ? now.chosen : -1, hovered, indexBase };
+    const marks = { chosen: now.framed ? now.chosen : -1, hovered };
     if (now.every) drawHeads(ctx, sheet, grid, now.every, theme, marks);
     setAttribute(pad, "aria-label", _("Every head; chosen: {head}. Arrow keys choose another.", { head: now.name }));
   }

@@ -72,7 +72,6 @@ export const DATA = {
   heads: HEADS,
   queries: SENTENCE.slice(0, 5),
   keys: SENTENCE,
-  indexBase: 1,
   measures: [],
   signed: false,
   choices: {

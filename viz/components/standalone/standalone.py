@@ -96,7 +96,7 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
         "asked": asked,
         "absent": translate(join_sentences(inside, ELSEWHERE if most is None else IN_A_FILE)),
     }
-    about = caption(view, base=payload["indexBase"])
+    about = caption(view)
     made = _("Made with Headlight.")
     title = f"Headlight · {view.trace.model.name}"
     module = f"{inline(script)}\n{{\n{inline(own_source('standalone/standalone'))}}}\n"

@@ -34,7 +34,7 @@ def compared(left: Trace, right: Trace, focus: int, target: int) -> Comparison:
     heads = same_heads(beside.left, beside.right)
     assert heads is not None
     sides = Sides(beside, ViewOptions(), CompareOptions(), ("tiny", "tiny"), (("tiny", ""), ("tiny", "")))
-    return Comparison(sides, changes(beside, heads), heads, (0, 0), (0, 0), None, 0, focus, target, 0)
+    return Comparison(sides, changes(beside, heads), heads, (0, 0), (0, 0), None, 0, focus, target)
 
 
 LEFT = read("it was too tired", [0.1, 0.2, 0.3, 0.4])
@@ -54,7 +54,7 @@ def test_a_word_beside_the_one_that_takes_its_place_is_one_line() -> None:
     words, first, second, place = row_of(found)
     assert words == ["it", "was", "too", "tired → wide"]
     assert (first[3], second[3], place) == (pytest.approx(0.4), pytest.approx(0.1), 3)
-    assert found.sides.names(0) == ("with “tired”", "with “wide”")
+    assert found.sides.names() == ("with “tired”", "with “wide”")
 
 
 def test_a_word_without_a_partner_looks_in_the_first_reading_only() -> None:

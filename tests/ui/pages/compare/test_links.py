@@ -27,7 +27,7 @@ def changed(left: Trace, right: Trace) -> np.ndarray:
     return np.array(
         [
             [
-                np.mean(jensenshannon(left.weights(layer, head), right.weights(layer, head), base=2, axis=1) ** 2)
+                np.mean(jensenshannon(left.weights(layer, head), right.weights(layer, head), axis=1) ** 2)
                 for head in range(left.heads)
             ]
             for layer in range(left.layers)

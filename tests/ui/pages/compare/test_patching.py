@@ -37,7 +37,7 @@ def carried(states: FloatArray, heads: FloatArray, band: float = 0.2) -> Patchin
     return PatchingResult(
         PatchingMetric(question, question, REQUESTS, NAMES, "animal"), (view, view), ("it", "tired → wide"), (((0, 0),),
         ((1, 1), (2, 2))), logs(0.4, 0.1), logs(0.1, 0.2), states, heads, np.full(3, band, np.float32),
-        np.full(2, band, np.float32), (0.3, 0, 2), "", 1,
+        np.full(2, band, np.float32), (0.3, 0, 2), "",
     )  # fmt: skip
 
 
@@ -53,10 +53,10 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
     )
     assert way == (
         "Of single words' vectors, the one that carries most of the way to the second text's answer is that of “tired"
-        " → wide” into layers 1 to 2 (1.00 to 0.80)."
+        " → wide” into layers 0 to 1 (1.00 to 0.80)."
     )
     assert heads == (
-        "Of single heads, 2-1 carries most: 0.25 of the way. 1 of 6 heads carry more towards it than 95 of 100 random"
+        "Of single heads, 1-0 carries most: 0.25 of the way. 1 of 6 heads carry more towards it than 95 of 100 random"
         " changes as large do in their layer; by luck it would be 0 (0 to 2 in 95 of 100 cases)."
     )
 
@@ -64,7 +64,7 @@ def test_both_answers_the_way_and_the_heads_are_said() -> None:
 def test_where_another_word_takes_over_it_is_said() -> None:
     moved = np.array([[0, 1], [0.9, 0.8], [0.3, 1]], np.float32)
     assert (
-        "“tired → wide” into layer 1 (1.00), then “it” into layer 2 (0.90)."
+        "“tired → wide” into layer 0 (1.00), then “it” into layer 1 (0.90)."
         in describe_patching(carried(moved, HEADS))[1]
     )
 
@@ -73,7 +73,7 @@ def test_what_is_not_known_yet_is_not_said() -> None:
     stopped = np.full((2, 3), np.nan, np.float32)
     assert len(describe_patching(carried(STATES, stopped))) == 2
     unknown = replace(carried(STATES, HEADS), head_bands=np.full(2, np.nan, np.float32))
-    assert describe_patching(unknown)[2] == "Of single heads, 2-1 carries most: 0.25 of the way."
+    assert describe_patching(unknown)[2] == "Of single heads, 1-0 carries most: 0.25 of the way."
 
 
 def test_only_what_goes_beyond_its_row_s_band_is_marked() -> None:
@@ -105,11 +105,11 @@ def test_one_place_names_what_is_taken() -> None:
     assert found.set_of("s", (2, 0)) == (PatchResidual(0, ((0, 0),)), PatchResidual(1, ((0, 0),)))
     said = describe_site(found, "s", (1, 1), logs(0.2, 0.2))
     assert said == (
-        "With the vector of “tired → wide” as it enters layer 2 taken from the second text, the answer goes 0.80 of the"
+        "With the vector of “tired → wide” as it enters layer 1 taken from the second text, the answer goes 0.80 of the"
         " way; 95 of 100 random changes as large carry it at most 0.20. Then “dog” and “road” are equally likely."
     )
     assert "in every layer" in describe_site(found, "s", (2, 0), logs(0.2, 0.2))
-    assert "the output of head 2-3" in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
+    assert "the output of head 1-2" in describe_site(found, "h", (1, 2), logs(0.2, 0.2))
 
 
 def test_a_vector_has_no_words() -> None:

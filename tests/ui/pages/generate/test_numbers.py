@@ -119,9 +119,7 @@ def test_what_was_looked_at_before_any_token(writers: Writers, saved: Saved) -> 
     layer, head = np.unravel_index(largest_weight_back(seen).argmax(), seen.shape[:2])
     row = seen[layer, head]
     at = 1 + row[1:-2].argmax()
-    says(
-        page, f"Before the next token, layer {layer} · head {head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}"
-    )
+    says(page, f"Before the next token, head {layer}-{head} looks back at “{step.row.pieces[at]}” ({row[at]:.2f}")
     unfold(page, "generate_looks_file")
     _, *rows = table(saved(page, "Save as CSV"))
     assert np.array([float(row[-1]) for row in rows]).reshape(seen.shape) == pytest.approx(seen, abs=1e-6)
@@ -132,7 +130,7 @@ def test_the_first_token_can_be_left_out(writers: Writers) -> None:
     trace = writers.backend.trace(TraceRequest(writers.model("gpt2"), TEXT))
     shares = observe(trace).strength("first")
     says(page, f"“{trace.tokens[0]}”, the first token, has {shares.mean():.2f} of the attention of the tokens after it")
-    says(page, f"Layer 1 · head 2 gives it {shares[1, 2]:.2f}")
+    says(page, f"Head 1-2 gives it {shares[1, 2]:.2f}")
     looks = known(writers.step().looks)[1, 2]
     says(page, f"the first token gets {looks[0]:.2f}")
     (switch,) = (switch for switch in page.checkbox if switch.label == "Count the first token")
@@ -173,7 +171,7 @@ def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Sa
     page = writers.opened("llama", show="induction", sample=2)
     found = writers.backend.predict(InductionHeads(model=writers.model("llama"), seed=2))
     layer, head = np.unravel_index(found.matching.argmax(), found.matching.shape)
-    says(page, f"Layer {layer} · head {head} puts {found.matching.max():.2f} of its attention on what followed")
+    says(page, f"Head {layer}-{head} puts {found.matching.max():.2f} of its attention on what followed")
     _, *rows = table(saved(page, "Save as CSV"))
     scores = {(int(row[0]), int(row[1])): [float(cell) for cell in row[2:4]] for row in rows}
     for place in np.ndindex(*found.matching.shape):
@@ -182,7 +180,7 @@ def test_induction_heads_and_the_text_to_try_them_on(writers: Writers, saved: Sa
     assert address(page)["text"].startswith("Mr")
     assert address(page)["head"] == str(head)
     assert text_of(page).startswith("Mr")
-    says(page, f"layer {layer} · head {head} looks back at")
+    says(page, f"head {layer}-{head} looks back at")
 
 
 def test_an_example_is_read_up_to_its_last_word(writers: Writers) -> None:

@@ -119,17 +119,17 @@ def test_the_history_is_a_tree_in_which_one_way_is_kept() -> None:
 
 
 def seen(**changes: Any) -> StepAttention:
-    return replace(StepAttention(STEP, 4, 0, 0, LOOKS[0, 0], 0), **changes)
+    return replace(StepAttention(STEP, 4, 0, 0, LOOKS[0, 0]), **changes)
 
 
 def test_what_was_looked_at_is_said_with_its_numbers() -> None:
     said = looks_summary(seen(), STEP, GenerateOptions())
     assert said == (
-        "Before the next token, layer 0 · head 0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
+        "Before the next token, head 0-0 looks back at “b” (0.12, 1 of 2 heads gives more to a token further "
         "back); the first token gets 0.50, the newest token's neighbour 0.25 and the newest itself 0.12."
     )
-    other = looks_summary(seen(head=1, weights=LOOKS[0, 1], base=1), STEP, GenerateOptions())
-    assert "layer 1 · head 2 looks back at “b” (0.25, more than any other head" in other
+    other = looks_summary(seen(head=1, weights=LOOKS[0, 1]), STEP, GenerateOptions())
+    assert "head 0-1 looks back at “b” (0.25, more than any other head" in other
     left_out = looks_summary(
         seen(weights=np.array([0, 0.25, 0.5, 0.25], np.float32)), STEP, GenerateOptions(first=False)
     )
@@ -152,10 +152,8 @@ def test_a_weight_below_the_least_names_no_token() -> None:
 
 def test_a_text_without_a_token_in_between_says_so() -> None:
     far = np.array([[0.0, 1.5], [0.25, 0.0]], np.float32)
-    assert describe_furthest(seen(base=1), far).startswith(
-        "Furthest back looks layer 1 · head 2: 1.5 tokens on average"
-    )
-    assert describe_furthest(seen(), 0 * far) == "No head looks at a token between the first and the newest."
+    assert describe_furthest(far).startswith("Furthest back looks head 0-1: 1.5 tokens on average")
+    assert describe_furthest(0 * far) == "No head looks at a token between the first and the newest."
     alone = seen(step=replace(STEP, row=row("a")), place=1, weights=np.zeros(1, np.float32))
     assert (
         looks_summary(alone, STEP, GenerateOptions(first=False))

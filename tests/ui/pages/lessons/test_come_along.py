@@ -34,7 +34,7 @@ OPTIONS: dict[str, type[Any]] = {
 }
 STEPS = [(name, at) for name in ORDER for at in range(len(come_along()[name].steps))]
 RECKONED = ("dot", "softmax", "mix")  # whose numbers the reader reckons with
-HEAD = re.compile(r"layer (\d+) · head (\d+)|第 (\d+) 层 · 头 (\d+)")
+HEAD = re.compile(r"head (\d+)-(\d+)|头 (\d+)-(\d+)")
 HAN = re.compile("[\u4e00-\u9fff]")
 
 

@@ -39,7 +39,7 @@ def test_two_words_are_swapped_by_link_and_a_head_is_picked() -> None:
     maps = [decode_frame(part.bytes)[0]["sheets"] for part in parts if part.component_name == "headlight_matrices"]
     off = test.having.differences[4, 3]
     assert [sheet["note"] for (sheet,) in maps[:2]] == [
-        "layer 4 · head 3",
+        "head 4-3",
         f"largest difference of a weight: {off:.2f}",
     ]
 

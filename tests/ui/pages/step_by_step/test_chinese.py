@@ -20,5 +20,5 @@ def test_nothing_of_a_view_is_english(show: str) -> None:
 @pytest.mark.slow
 def test_a_weight_is_told_in_chinese() -> None:
     page = asked("step_by_step", lang="zh", layer=3, head=1)
-    assert any("第 3 层 · 头 1" in note and "注意力" in note for note in notes(page))
+    assert any("头 3-1" in note and "注意力" in note for note in notes(page))
     assert "1 · 向量输入" in [title.value for title in page.subheader]

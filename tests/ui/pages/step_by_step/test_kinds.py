@@ -50,5 +50,5 @@ def test_models_of_every_kind_are_explained_as_they_are(
     assert any(words in said.value for said in page.markdown)
     assert "7 · Is it what the model computes?" in [title.value for title in page.subheader]
     weights = backend.trace(TraceRequest(model=model, text=text, target=written)).weights(1, 2, part)
-    [said] = [note for note in notes(page) if "Layer 1 · head 2" in note]
+    [said] = [note for note in notes(page) if "Head 1-2" in note]
     assert f"{weights[1, 0]:.2f} of its attention" in said

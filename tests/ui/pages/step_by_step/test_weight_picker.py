@@ -13,10 +13,10 @@ from ui.state.view_state import ViewState
 
 
 def test_what_is_chosen_is_meant() -> None:
-    spot, _, notes = find(ViewState(layer=1, head=2, focus=3, to=4, count=1), sentence_trace())
+    spot, _, notes = find(ViewState(layer=1, head=2, focus=3, to=4), sentence_trace())
     assert (spot.layer, spot.head, spot.query, spot.key, notes) == (1, 2, 3, 4, [])
     assert spot.pieces == ("chess", ".")
-    assert spot.name == "Layer 2 · head 3"
+    assert spot.name == "Head 1-2"
     assert spot.selection == {"layer": 1, "head": 2, "focus": 3, "to": 4}
 
 

@@ -68,7 +68,7 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
     says(page, "1 of 6 heads")
     says(page, "chance (1-2); luck")
     says(page, "at most 5 of 100")
-    says(page, "Layer 1 · head 2: ")  # the one that is furthest beyond is looked at
+    says(page, "Head 1-2: ")  # the one that is furthest beyond is looked at
     says(page, "It goes")
     says(page, "[('beside', 'taught/")
     assert [box.label for box in page.selectbox] == ["Sentence"]
@@ -80,12 +80,12 @@ def test_it_says_how_far_the_maps_came_and_how_far_they_come_anyway(tmp_path: Pa
 def test_the_address_brings_back_head_sentence_rows_and_frame(tmp_path: Path) -> None:
     job(tmp_path)
     page = shown(tmp_path, moved=1, example=2, rows="telling", frame=2)
-    says(page, "Layer 0 · head 1: ")
+    says(page, "Head 0-1: ")
     says(page, "of [CLS]")
     assert page.selectbox[0].value == 2
     assert page.select_slider[0].value == 2
     page = shown(tmp_path, moved=77, example=9, frame=9)  # of another model
-    says(page, "Layer 1 · head 2: ")
+    says(page, "Head 1-2: ")
     assert page.selectbox[0].value == SHOWN
     assert page.select_slider[0].value == 3
 
@@ -120,7 +120,7 @@ def test_what_each_head_is_used_for_stands_beside_what_it_changed(
     job(tmp_path)
     page = shown(tmp_path, removed=1, moved=4)
     says(page, "interval 0.400 to 0.400)")
-    says(page, "layer 1 · head 1 the")
+    says(page, "head 1-1 the")
     says(page, "by 0.40 on")
     says(page, "Rank correlation")
     assert [toggle.value for toggle in page.toggle] == [True]
@@ -139,10 +139,10 @@ def test_sentences_in_which_nothing_is_tagged_tell_no_use(monkeypatch: pytest.Mo
 def test_nothing_that_moved_is_said_to_be_nothing(tmp_path: Path) -> None:
     found = load_changes(job(tmp_path, task=1e-6).folder / "changes", "all")
     assert found is not None
-    assert describe_changes(found, 0) == ["No head's map has moved by more than rounding."]
+    assert describe_changes(found) == ["No head's map has moved by more than rounding."]
     found = load_changes(job(tmp_path / "other", step=0).folder / "changes", "all")
     assert found is not None
-    assert "are those before the first step, so nothing has changed" in describe_changes(found, 0)[0]
+    assert "are those before the first step, so nothing has changed" in describe_changes(found)[0]
 
 
 @pytest.mark.parametrize(

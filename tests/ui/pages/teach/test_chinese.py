@@ -195,9 +195,9 @@ def test_the_truth_about_a_change_is_chinese(tmp_path: Path) -> None:
             folder = comparedfolders.job(tmp_path / str(number), **more).folder / "changes"
             found = compared(folder, "all")
             assert found is not None
-            chinese(*describe_changes(found, 0))
+            chinese(*describe_changes(found))
             if not number:
-                chinese(*(describe_head(found, (layer, head), 0) for layer in range(2) for head in range(3)))
+                chinese(*(describe_head(found, (layer, head)) for layer in range(2) for head in range(3)))
 
 
 @pytest.mark.parametrize("phase", ["teach", "twin", "changes"])

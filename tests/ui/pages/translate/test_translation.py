@@ -38,7 +38,7 @@ from viz.components.tree import tree
 
 ROW = TokenRow(("a", "cat", "</s>"), (5, 6, 0), (0, 1, None), (0,) * 3, ((0, 1), (2, 5), None))
 TRACE = cast("Trace", SimpleNamespace(part="encoder", source=ROW))
-HEAD = CrossHead(2, 1, False, 0, np.zeros((3, 4), np.float32))
+HEAD = CrossHead(2, 1, False, np.zeros((3, 4), np.float32))
 
 
 def card(task: str, kind: str, local: bool = False) -> ModelCard:
@@ -147,7 +147,7 @@ def test_a_translation_that_only_begins_like_the_best_way_is_another(monkeypatch
 
 def test_a_cut_is_counted_in_the_heads_that_it_is_made_in() -> None:
     cuts = (MaskEdge(0, 0, 1, 0, "cross"), *(MaskEdge(layer, 0, 2, 1, "cross") for layer in range(3)))
-    assert describe_edits(cuts, TRACE, 0) == (
+    assert describe_edits(cuts, TRACE) == (
         "with step 2 not seeing “a” in 1 head, with step 3 not seeing “cat” in 3 heads"
     )
 
@@ -164,23 +164,19 @@ def test_the_row_of_the_start_token_has_no_step() -> None:
 def test_heads_are_compared_as_far_as_they_were_removed() -> None:
     found = EditEffects(np.array([0.25, -1.5], np.float32), np.array([False, True]))
     places = [(0, 0), (0, 1), (1, 0)]
-    assert effects_summary(found, places, "cross", 1) == (
-        "Alone, cross head 1-2 matters most of the first 2: without it the translation is 4.48 times less likely."
+    assert effects_summary(found, places, "cross") == (
+        "Alone, cross head 0-1 matters most of the first 2: without it the translation is 4.48 times less likely."
         " 1 of 2 removals makes the model put another token first somewhere."
     )
-    assert "matters most: without" in effects_summary(found, places[:2], "cross", 1)
+    assert "matters most: without" in effects_summary(found, places[:2], "cross")
 
 
 def test_edits_are_told_in_words_with_their_part() -> None:
-    assert describe_edits((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE, 1) == "without cross head 3-2, encoder head 1-4"
-    assert describe_edits(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE, 0) == "without 5 heads"
+    assert describe_edits((Ablate(2, 1, "cross"), Ablate(0, 3)), TRACE) == "without cross head 2-1, encoder head 0-3"
+    assert describe_edits(tuple(Ablate(0, head, "cross") for head in range(5)), TRACE) == "without 5 heads"
     cuts = tuple(MaskEdge(layer, 0, 2, 1, "cross") for layer in range(3))
-    assert (
-        describe_edits((*cuts, MaskKey(0, 1)), TRACE, 0) == "with step 3 not seeing “cat” in 3 heads, with 1 other edit"
-    )
-    assert (
-        describe_edits((MaskEdge(0, 0, 2, 9, "cross"),), TRACE, 0) == "with step 3 not seeing source token 9 in 1 head"
-    )
+    assert describe_edits((*cuts, MaskKey(0, 1)), TRACE) == "with step 3 not seeing “cat” in 3 heads, with 1 other edit"
+    assert describe_edits((MaskEdge(0, 0, 2, 9, "cross"),), TRACE) == "with step 3 not seeing source token 9 in 1 head"
 
 
 def test_without_a_choice_the_head_that_is_shown_is_removed() -> None:

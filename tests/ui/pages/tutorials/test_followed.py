@@ -14,7 +14,7 @@ TRANSLATED = "Before writing “Le”, cross head 2-7 looks at the word “The�
 SEEN = {
     "Costs and paths, with your text's length": "n² · d = 98,304 and n · d² = 2,359,296",
     "On four small words, any number changed": "“it” gives “cat” 0.81 of its attention",
-    "On a real layer": "Layer 3 · head 1: “it” gives “animal” 0.68 of its attention",
+    "On a real layer": "Head 3-1: “it” gives “animal” 0.68 of its attention",
     "The example, cell by cell": "the softmax of its scores is 0.25 0.25 0.24 0.26 for “french”",
     "What the gradient feels of it": "0.332 with scores over √4, 0.039 with scores as they are",
     "The same on a real head": "Its spread goes from 1.82 bits to 0.00",

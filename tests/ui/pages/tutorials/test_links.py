@@ -38,7 +38,7 @@ OPTIONS: dict[str, type[Any]] = {
     "whole_pass": WholePass,
 }
 LINKS = [link for stations in themes.STATIONS.values() for station in stations for link in station.links]
-MINE = ViewState(text="My own text.", pair="And another.", count=1, model="somebody/else", layer=5)
+MINE = ViewState(text="My own text.", pair="And another.", model="somebody/else", layer=5)
 
 
 def query_of(link: StationLink, choice: ViewState = MINE) -> dict[str, str]:
@@ -57,7 +57,7 @@ def test_a_link_is_read_by_its_page_without_a_word(link: StationLink) -> None:
     assert (ROOT / "pages" / f"{link.page}.py").is_file()
     query = query_of(link)
     choice, notes = parse(query)
-    wanted = replace(ViewState(**link.there), count=1)
+    wanted = ViewState(**link.there)
     assert choice == (replace(wanted, text=MINE.text, pair=MINE.pair) if link.yours else wanted)
     assert notes == []
     if link.own:

@@ -49,8 +49,8 @@ def test_a_number_is_written_in_chinese() -> None:
     with use_language("zh"):
         assert format_terms(Opened(1, "products", "x", (three,), 3, 0.0, 1)) == "1 = 0.5 · 2 + 0（其余 3 项）"
         origin = Origin(1, stage=4, place=(0, 1, 2))
-        told = describe_origin(origin, {4: stage}, 1, True, ("[CLS]", "<b>", "sat"))
-    assert told == "解码器，第 1 层，交叉注意力，查询、键：x · Wᵀ + b，词元 1“<b>”，第 2 个数"
+        told = describe_origin(origin, {4: stage}, True, ("[CLS]", "<b>", "sat"))
+    assert told == "解码器，第 0 层，交叉注意力，查询、键：x · Wᵀ + b，词元 1“<b>”，第 2 个数"
 
 
 def test_every_part_and_role_of_a_pass_has_a_word() -> None:

@@ -54,9 +54,9 @@ def test_where_a_number_stands() -> None:
     by_number = {one.number: one for one in STAGES}
     tokens = ("[CLS]", "<b>", "sat")
     assert (
-        describe_origin(Origin(1, weight="w.bias", place=(2, 3)), by_number, 0, False, tokens)
+        describe_origin(Origin(1, weight="w.bias", place=(2, 3)), by_number, False, tokens)
         == "w.bias[2, 3] of the file"
     )
-    told = describe_origin(Origin(1, stage=4, place=(0, 1, 2)), by_number, 1, False, tokens)
-    assert told == "layer 1, attention: x · Wᵀ + b, token 1 “<b>”, number 2"
-    assert describe_origin(Origin(1), by_number, 0, False, tokens) == "a constant"
+    told = describe_origin(Origin(1, stage=4, place=(0, 1, 2)), by_number, False, tokens)
+    assert told == "layer 0, attention: x · Wᵀ + b, token 1 “<b>”, number 2"
+    assert describe_origin(Origin(1), by_number, False, tokens) == "a constant"
