@@ -1,7 +1,7 @@
-"""The launcher: `streamlit run app.py`.
+"""The entry point of the app: `streamlit run app.py`.
 
-The main script is ui/server/shell.py: Streamlit turns a folder `pages/` beside the main script into pages of its own,
-which skip what every page shares. So there is none beside it.
+The main script of Streamlit is ui/server/shell.py. Streamlit turns a `pages/` folder next to the main script into
+its own pages, which skip the setup that all pages share. For this reason ui/server has no folder of that name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-import streamlit as st  # noqa: E402  (after the path is set)
+import streamlit as st  # noqa: E402  (must follow the change of sys.path)
 from starlette.middleware import Middleware  # noqa: E402
 
 from ui.pages.bertviz_views import routes as bertviz_views  # noqa: E402
@@ -37,7 +37,10 @@ from ui.server.warm_up import announce, warm_up  # noqa: E402
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
-    """Pages answer at once; the model is loaded beside them and is there when the first reader has the frame."""
+    """Start the services of the server and stop them at shutdown.
+
+    A background thread loads the model, so that pages answer while it loads.
+    """
     announce()
     threading.Thread(target=warm_up, name="warm", daemon=True).start()
     sweeping = asyncio.create_task(sweep_rooms())

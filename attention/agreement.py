@@ -1,6 +1,6 @@
-"""How much each token matters to another, told from attention in several ways: plain, rolled out, by norms.
+"""Token attribution from attention: mean maps, attention rollout, vector norms and value zeroing.
 
-Maps are (layer, query, key), the mean over a layer's heads; rows sum to one.
+Maps are (layer, query, key), the mean over the heads of a layer; rows sum to one.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from attention.trace import Trace
 
 
 def mean_maps(trace: Trace) -> FloatArray:
-    """Every layer's attention, the mean over its heads, (layer, query, key) float32; a sink's share is left out.
+    """Return each layer's attention, the mean over its heads, (layer, query, key) float32.
 
-    Rows are scaled to sum to one, which they do already in models without sinks.
+    Rows are scaled to sum to one, which removes the share of attention sinks. Models without sinks already have such
+    rows.
     """
     records = attending_records(trace.shares())
     means = [sum(record.weights(head) for head in range(record.heads)) / record.heads for record in records]
@@ -25,7 +26,7 @@ def mean_maps(trace: Trace) -> FloatArray:
 
 
 def shares(values: FloatArray) -> FloatArray:
-    """Each row of sizes (..., entry) scaled to sum to one; a row of zeros stays one.
+    """Scale each row of non-negative values (..., entry) to sum to one; rows of zeros stay zero.
 
     >>> shares(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.25, 0.75], [0.0, 0.0]]
@@ -36,7 +37,7 @@ def shares(values: FloatArray) -> FloatArray:
 
 
 def with_residual(maps: FloatArray) -> FloatArray:
-    """Half attention, half the residual stream, which hands every token on to itself (arXiv:2005.00928).
+    """Return half attention plus half identity, to account for the residual stream (arXiv:2005.00928).
 
     >>> with_residual(np.array([[[0.2, 0.8], [1.0, 0.0]]])).round(2).tolist()
     [[[0.6, 0.4], [0.5, 0.5]]]
@@ -46,9 +47,10 @@ def with_residual(maps: FloatArray) -> FloatArray:
 
 
 def rollout(mixed: FloatArray) -> FloatArray:
-    """What reaches each token of the last layer from each input token, (query, key): the product over layers.
+    """Return the attention rollout (query, key): the product of the maps over the layers.
 
-    Rows sum to one where those of ``mixed`` (layer, query, key) do (arXiv:2005.00928).
+    Entry (i, j) is the contribution of input token j to token i of the last layer. Rows sum to one if the rows of
+    ``mixed`` (layer, query, key) sum to one (arXiv:2005.00928).
 
     >>> rollout(np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.5, 0.5], [0.0, 1.0]]])).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
@@ -60,9 +62,10 @@ def rollout(mixed: FloatArray) -> FloatArray:
 
 
 def rollout_row(trace: Trace, query: int) -> FloatArray:
-    """What reaches one token of the last layer from each input token, (key,): one row of rollout, from the top down.
+    """Return the attention rollout of a single query, (key,), with the residual stream included.
 
-    A row goes through the layers, half by the mean of their heads and half past them, and no two maps are multiplied.
+    The row is multiplied with the maps from the last layer down, so no two maps are multiplied. Each layer contributes
+    half its mean map and half the identity.
     """
     records = trace.records()
     row: FloatArray = np.zeros(records[0].keys, dtype=np.float32)
@@ -74,9 +77,9 @@ def rollout_row(trace: Trace, query: int) -> FloatArray:
 
 
 def mean_row_distance(rows: FloatArray) -> float:
-    """How different rows (query, key) are from each other: the mean total variation distance of all pairs.
+    """Return the mean total variation distance over all pairs of rows (query, key), 0 to 1.
 
-    0: all rows are the same, so that no word is told from another; 1: no two rows share a key.
+    0 means that all rows are equal; 1 means that no two rows share a key.
 
     >>> mean_row_distance(np.array([[1.0, 0.0], [0.0, 1.0]])), mean_row_distance(np.array([[0.5, 0.5], [0.5, 0.5]]))
     (1.0, 0.0)
@@ -87,9 +90,9 @@ def mean_row_distance(rows: FloatArray) -> float:
 
 
 def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatArray:
-    """Sizes of what each key really adds, ‖Σ_h α_h(i, j) · v_h(j) W_O,h‖, (query, key) (arXiv:2004.10102).
+    """Return the norms ‖Σ_h α_h(i, j) · v_h(j) W_O,h‖, (query, key) (arXiv:2004.10102).
 
-    ``weights`` is (head, query, key), ``values`` (head, key, channel), ``output`` W_O as (head, channel, output).
+    ``weights`` is (head, query, key), ``values`` (head, key, channel) and ``output``, W_O, (head, channel, output).
 
     >>> norms(np.full((1, 1, 2), 0.5), np.array([[[3.0], [0.0]]]), np.array([[[0.0, 2.0]]])).tolist()
     [[3.0, 0.0]]
@@ -101,7 +104,7 @@ def norms(weights: FloatArray, values: FloatArray, output: FloatArray) -> FloatA
 
 
 def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
-    """The same for one recorded layer and the tokens ``rows``, (row, key)."""
+    """Return the norms of a recorded layer for the query tokens ``rows``, (row, key); see ``norms``."""
     heads = range(record.heads)
     weights = np.stack([record.weights(head, rows) for head in heads])
     values = np.stack([record.value[record.kv_head(head)] for head in heads])
@@ -109,10 +112,10 @@ def norms_of(record: Record, output: FloatArray, rows: slice) -> FloatArray:
 
 
 def zeroing_rollout(distances: FloatArray) -> FloatArray:
-    """Value zeroing's distances (layer, query, key), rows scaled to sum to one and rolled out (arXiv:2301.12971).
+    """Return the rollout of value-zeroing distances (layer, query, key), (query, key) (arXiv:2301.12971).
 
-    The residual stream is in the distances already, so nothing is added for it. A token that no value changes
-    is left to itself.
+    Rows are scaled to sum to one. The distances include the residual stream already, so no identity is added. A token
+    with distances of zero keeps its own contribution only.
 
     >>> zeroing_rollout(np.array([[[0.2, 0.2], [0.0, 0.0]], [[0.0, 0.1], [0.3, 0.1]]])).round(3).tolist()
     [[0.0, 1.0], [0.375, 0.625]]
@@ -125,7 +128,7 @@ def zeroing_rollout(distances: FloatArray) -> FloatArray:
 
 
 def over_words(values: FloatArray, words: Sequence[tuple[int, int]]) -> FloatArray:
-    """Values of tokens (token,) summed over each word's pieces (start, stop), (word,).
+    """Sum values of tokens (token,) over the tokens (start, stop) of each word, (word,).
 
     >>> over_words(np.array([1.0, 2.0, 4.0]), [(0, 1), (1, 3)]).tolist()
     [1.0, 6.0]

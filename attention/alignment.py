@@ -1,4 +1,4 @@
-"""Word alignment from cross-attention: its matrix, its links, and their score against links by hand."""
+"""Word alignment from cross-attention: its matrix, its links, and its error rate on manual links."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from attention.trace import Trace
 from attention.view import DisplayToken, View
 from i18n import gettext_lazy
 
-END = "⟨end⟩"  # what the last step writes: the token that ends the translation
+END = "⟨end⟩"  # label of the end-of-sequence token, which the last step generates
 
 
 class CrossRowConvention(StrEnum):
-    """At which step of the decoder a target token's row is taken."""
+    """The decoder step from which the row of a target token is taken."""
 
-    WRITING = "writing"  # the step that writes the token
-    OWN = "own"  # the step that reads it
+    WRITING = "writing"  # the step that generates the token
+    OWN = "own"  # the step that reads the token
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """One cross head's attention, labelled by what each step writes or reads.
+    """The attention of a cross-attention head, with rows labelled by the convention ``read_at``.
 
-    ``weights`` is (target, source) float32; rows sum to one where no special token is hidden.
+    ``weights`` is (target, source) float32; rows sum to one unless special tokens are hidden.
     """
 
     weights: FloatArray
@@ -40,13 +40,16 @@ class Alignment:
     read_at: CrossRowConvention
 
     def strongest(self, row: int) -> int | None:
-        """The source word that a target word looks at most, special tokens left out; None where it looks at none."""
+        """Return the source word with the largest weight in a row, or None if no word has weight.
+
+        Special tokens are ignored.
+        """
         words = [at for at, cell in enumerate(self.source) if not cell.special]
         best = max(words, key=lambda at: float(self.weights[row, at]), default=None)
         return None if best is None or self.weights[row, best] <= 0 else best
 
 
-def alignment(  # noqa: PLR0913  # each is another side of the comparison
+def alignment(  # noqa: PLR0913  # a head and the options of the alignment
     trace: Trace,
     layer: int,
     head: int,
@@ -54,21 +57,22 @@ def alignment(  # noqa: PLR0913  # each is another side of the comparison
     read_at: CrossRowConvention = CrossRowConvention.WRITING,
     special: bool = True,
 ) -> Alignment:
-    """What one cross head of a translation's trace looks at for each target token or word.
+    """Return the alignment of target and source tokens, or words, by a cross-attention head.
 
-    By words, attention *to* a word is the sum over its pieces and attention *from* it the mean over the steps that
-    write them (arXiv:1906.04341). Special tokens are rows and columns of their own, since heads that have nothing to
-    say often look at the source's end; with ``special`` off they are left out, and the weights stay as they are, so
-    that a row sums to what was given to words. Raises Unavailable for a trace without cross-attention.
+    For words, attention to a word is the sum over its tokens and attention from a word the mean over the steps that
+    generate them (arXiv:1906.04341). Special tokens are included by default, since idle heads often attend to the end
+    of the source. Without ``special`` they are left out and the weights are not rescaled. Raise Unavailable if the
+    trace has no cross-attention.
     """
     looked = View(read(trace, read_at), "cross", words=by_words, special=special)
     return Alignment(looked.weights(layer, head), looked.queries, looked.keys, read_at)
 
 
 def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
-    """The same trace with its cross-attention's rows named by what each step writes, or as it is: by what it reads.
+    """Return the trace with the rows of cross-attention labelled by the convention ``read_at``.
 
-    Only the part "cross" of the first may be looked at: the decoder's own tokens stand one place off there.
+    With WRITING, use the part "cross" of the result only, because target tokens are shifted by a position. Raise
+    Unavailable if the trace has no cross-attention.
     """
     if trace.target is None or "cross" not in trace.parts:
         raise Unavailable(
@@ -81,7 +85,7 @@ def read(trace: Trace, read_at: CrossRowConvention) -> Trace:
 
 
 def output_tokens(row: TokenRow) -> TokenRow:
-    """What the steps write that read these tokens: each the next one, the last one the end.
+    """Return the tokens that the steps generate: the row shifted by a token, with an end token.
 
     >>> row = TokenRow(("<s>", "Bon", "jour"), (0, 7, 8), (None, 0, 0), (0,) * 3, (None, (0, 3), (3, 7)))
     >>> output_tokens(row).pieces, output_tokens(row).spans
@@ -89,7 +93,7 @@ def output_tokens(row: TokenRow) -> TokenRow:
     """
     return TokenRow(
         pieces=(*row.pieces[1:], END),
-        ids=(*row.ids[1:], -1),  # which token ends a text, a trace does not say
+        ids=(*row.ids[1:], -1),  # the trace does not contain the id of the end-of-sequence token
         words=(*row.words[1:], None),
         segments=(*row.segments[1:], 0),
         spans=(*row.spans[1:], None),
@@ -98,7 +102,7 @@ def output_tokens(row: TokenRow) -> TokenRow:
 
 
 def diagonal(target: int, source: int) -> list[int]:
-    """The source word at the same relative place for each target word: a guess that looks at no model.
+    """Return the source word at the same relative position for each target word, as a baseline.
 
     >>> diagonal(3, 6), diagonal(4, 2)
     ([1, 3, 5], [0, 0, 1, 1])
@@ -115,18 +119,18 @@ NOWHERE = -1
 
 @dataclass(frozen=True)
 class HandAligned:
-    """A sentence and its translation with links drawn by hand; words are (start, stop) in characters."""
+    """A sentence pair with manual word alignments; words are (start, stop) in characters."""
 
     source: str
     target: str
     source_words: tuple[Span, ...]
     target_words: tuple[Span, ...]
     sure: Pairs
-    possible: Pairs = frozenset()  # beside the sure ones
-    line: int = 1  # where it stands in its file, from 1
+    possible: Pairs = frozenset()  # additional possible links
+    line: int = 1  # line number in the file, from 1
 
     def __post_init__(self) -> None:
-        """Raise ValueError for links to words that are not there, or none that is sure or possible."""
+        """Raise ValueError if there are no links or if a link refers to a missing word."""
         if not self.sure | self.possible:
             raise ValueError(gettext_lazy("A pair of sentences without links tells nothing."))
         for source, target in self.sure | self.possible:
@@ -144,10 +148,10 @@ class HandAligned:
 
 
 def strongest_sources(trace: Trace, pair: HandAligned) -> Places:
-    """Which source word each head links each target word to, (reading, layer, head, target word).
+    """Return the source word of each target word by head, (convention, layer, head, target word).
 
-    Readings are those of ReadAt, in their order. NOWHERE for a word that the model did not read, or that gives nothing
-    to any source word. Raises Unavailable for a trace without cross-attention.
+    Conventions are in the order of CrossRowConvention. The value is NOWHERE if the target word has no token or no
+    weight on source words. Raise Unavailable if the trace has no cross-attention.
     """
     if trace.target is None:
         raise Unavailable(
@@ -167,17 +171,20 @@ def strongest_sources(trace: Trace, pair: HandAligned) -> Places:
 
 
 def _argmax_sources(weights: FloatArray) -> Places:
-    """(reading, target word, source word) -> (reading, target word)."""
+    """Return the best source word or NOWHERE, (convention, target, source) -> (convention, target)."""
     best: Places = np.where(weights.max(axis=2) > 0, weights.argmax(axis=2), NOWHERE)
     return best
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentCounts:
-    """What links make of hand-drawn ones; arrays of any shape, all alike. They add up over sentences."""
+    """Counts of predicted links against manual links; they add up over sentences.
 
-    words: Numbers  # target words that people linked
-    found: Numbers  # of these, those linked to a word that people allow
+    All arrays have the same shape.
+    """
+
+    words: Numbers  # target words with manual links
+    found: Numbers  # target words with a predicted link that is sure or possible
     links: Numbers  # |A|
     sure: Numbers  # |S|
     in_sure: Numbers  # |A ∩ S|
@@ -195,19 +202,21 @@ class AlignmentCounts:
 
     @property
     def share(self) -> Numbers:
-        """Share of linked target words that were found, 0 to 1; 0 where there are none."""
+        """Return the share of linked target words with a correct prediction, 0 to 1; 0 if there are none."""
         share: Numbers = self.found / np.maximum(self.words, 1)
         return share
 
     @property
     def error(self) -> Numbers:
-        """Alignment error rate, 0 to 1; 1 where there are no links at all."""
+        """Return the alignment error rate, 0 to 1; 1 if there are no links."""
         rate: Numbers = 1 - (self.in_sure + self.in_allowed) / np.maximum(self.links + self.sure, 1)
         return rate
 
 
 def count(pair: HandAligned, links: Places) -> AlignmentCounts:
-    """What links, (..., target word) -> source word or NOWHERE, make of the hand-drawn ones, (...).
+    """Count predicted links against manual links, (..., target word) -> counts of shape (...).
+
+    ``links`` holds a source word or NOWHERE for each target word.
 
     >>> pair = HandAligned("a b", "x y", ((0, 1), (2, 3)), ((0, 1), (2, 3)), frozenset({(0, 1)}), frozenset({(1, 0)}))
     >>> counts = count(pair, np.array([[1, 0], [0, 0], [1, NOWHERE]]))  # the second has one right, the third one link
@@ -229,7 +238,7 @@ def count(pair: HandAligned, links: Places) -> AlignmentCounts:
 
 
 def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
-    """Links as (source word, target word)."""
+    """Return links as a boolean matrix (source word, target word)."""
     table = np.zeros((len(pair.source_words), len(pair.target_words)), dtype=np.bool_)
     for source, target in links:
         table[source, target] = True
@@ -237,28 +246,27 @@ def _table(pair: HandAligned, links: Pairs) -> npt.NDArray[np.bool_]:
 
 
 def by_diagonal(pair: HandAligned) -> AlignmentCounts:
-    """What linking each target word to the source word at the same relative place would find, ()."""
+    """Return the counts of the diagonal baseline, shape ()."""
     return count(pair, np.array(diagonal(len(pair.target_words), len(pair.source_words)), dtype=np.intp))
 
 
 def by_chance(pair: HandAligned) -> AlignmentCounts:
-    """What linking each target word to any source word at random finds on average, ()."""
+    """Return the expected counts of a random source word for each target word, shape ()."""
     sources, targets = len(pair.source_words), len(pair.target_words)
     every = count(pair, np.repeat(np.arange(sources, dtype=np.intp)[:, None], targets, axis=1))
     return AlignmentCounts(*(np.asarray(value.mean()) for value in vars(every).values()))
 
 
 def total(counts: Sequence[AlignmentCounts]) -> AlignmentCounts:
-    """All of them together; raises IndexError for none."""
+    """Sum the counts of all sentences; raise IndexError if there are none."""
     return sum(counts[1:], counts[0])
 
 
 def source_coverage(weights: FloatArray) -> FloatArray:
-    """How much each source token gets from the step that gives it most, mean over source tokens: (..., step, source)
-    to (...), 0 to 1.
+    """Return the mean over source tokens of the largest weight on each, (..., step, source) -> (...).
 
-    1 where every source token has a step that looks at nothing else. 1/n where all n get alike, and where one gets all:
-    a head must both be peaked and leave no word out to come high.
+    The value is 1 if every source token has a step that attends to nothing else. It is 1/n if attention is uniform over
+    n tokens, and if every step attends to the same token: a high value needs sharp attention that covers all words.
 
     >>> one_by_one, one_takes_all = np.eye(2), np.array([[1.0, 0.0], [1.0, 0.0]])
     >>> source_coverage(np.stack([one_by_one, one_takes_all, np.full((2, 2), 0.5)])).tolist()
@@ -269,11 +277,10 @@ def source_coverage(weights: FloatArray) -> FloatArray:
 
 
 def covering_heads(trace: Trace) -> FloatArray:
-    """That number for every cross head, (layer, head) float32: special tokens of the source left out, and the step
-    after the last written token too.
+    """Return the source coverage of every cross-attention head, (layer, head) float32.
 
-    Raises attention.record.Unavailable for a trace without cross-attention. A translation without a token, and a
-    source of special tokens only, give 0 everywhere.
+    Special tokens of the source and the step after the last generated token are left out. The values are 0 if no target
+    or source tokens remain. Raise Unavailable if the trace has no cross-attention.
     """
     records = trace.records("cross")
     keys = np.flatnonzero(~np.array(trace.source.special))

@@ -1,8 +1,9 @@
-"""Annotated links between words of a text, and whether a head's attention finds them.
+"""Annotated links between words, and tests if a head's attention finds them.
 
-Two rules. Where every other word competes, attention *to* a word is the sum over its pieces and attention *from* it
-the mean over them; special tokens and the word itself drop out, and the largest wins (arXiv:1906.04341). Where
-candidates are given, each is worth the largest weight between any of its pieces and any of the source's.
+There are two rules. If all other words compete, attention to a word is the sum over its tokens and attention from a
+word the mean over its tokens; special tokens and the word itself are excluded, and the largest value wins
+(arXiv:1906.04341). If candidates are given, each scores the largest weight between any of its tokens and any token of
+the source.
 """
 
 from __future__ import annotations
@@ -17,39 +18,43 @@ from attention.mask import BoolArray, FloatArray
 from attention.tokens import TokenRow
 
 Span = tuple[int, int]
-DIRECTIONS = 2  # 0: the source looks at the target; 1: the source is what the target, of all that compete, looks at
+# 0: the source attends to the target; 1: the target, among all candidates, attends most to the source.
+DIRECTIONS = 2
 
 
 @dataclass(frozen=True)
 class Link:
-    """One annotated link: of what competes for ``source``, ``target`` is right."""
+    """An annotated link from ``source`` to ``target``, the correct unit among its competitors."""
 
     relation: str
-    source: int  # of the item's units
+    source: int  # index into the units of the text
     target: int
-    others: tuple[int, ...] | None = None  # what the target competes with; None: every other unit of the text
+    others: tuple[int, ...] | None = None  # competitors of the target; None means every other unit of the text
 
 
 @dataclass(frozen=True)
 class AnnotatedText:
-    """One annotated text. ``units`` are its words, or whatever the links speak of, as (start, stop) in characters."""
+    """An annotated text; ``units`` are words or other spans, (start, stop) in characters."""
 
     text: str
     units: tuple[Span, ...]
     links: tuple[Link, ...]
-    line: int = 1  # where it begins in its file, from 1
+    line: int = 1  # line number in the file, from 1
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the units of a padded batch of items stand among its tokens."""
+    """The tokens of each unit in a padded batch of annotated texts."""
 
     items: tuple[AnnotatedText, ...]
-    units: BoolArray  # (text, unit, token): whether the token is a piece of the unit
+    units: BoolArray  # (text, unit, token): True if the token belongs to the unit
 
     @classmethod
     def from_items(cls, items: Sequence[AnnotatedText], rows: Sequence[TokenRow], width: int | None = None) -> Layout:
-        """The items as read: one row of tokens for each; ``width`` is the padded length, else the longest row's."""
+        """Build the layout from texts and their token rows; ``width`` is the padded length.
+
+        The default of ``width`` is the length of the longest row.
+        """
         size = (len(items), max(len(item.units) for item in items), width or max(len(row) for row in rows))
         units = np.zeros(size, dtype=bool)
         for at, (item, row) in enumerate(zip(items, rows, strict=True)):
@@ -57,7 +62,7 @@ class Layout:
         return cls(tuple(items), units)
 
     def read(self) -> BoolArray:
-        """Whether each link's units all have a piece, (link,); what a tokenizer drops cannot be looked at."""
+        """Return True for each link if all its units have tokens, (link,)."""
         seen: BoolArray = np.any(self.units, axis=2)
         return np.array(
             [
@@ -69,9 +74,9 @@ class Layout:
         )
 
     def find_hits(self, weights: FloatArray) -> BoolArray:
-        """Which links each head finds, (link, direction, head), in the order of the items.
+        """Return the links that each head finds, (link, direction, head), in the order of the texts.
 
-        ``weights`` is (text, head, query, key). A source that looks at nothing that competes finds nothing.
+        ``weights`` is (text, head, query, key). A source without any weight to the competing units finds nothing.
         """
         links = [(text, link) for text, item in enumerate(self.items) for link in item.links]
         result = np.zeros((len(links), DIRECTIONS, weights.shape[1]), dtype=bool)
@@ -89,10 +94,10 @@ class Layout:
 
 
 def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
-    """Which tokens are pieces of which unit, (unit, token): those that share a character with it.
+    """Return the tokens of each unit, (unit, token): those that share a character with the unit.
 
-    A piece without a place in the text goes with the next piece of its word, or the one before; special tokens belong
-    to nothing.
+    A token without characters takes the span of the next token of its word, or else of the previous token; special
+    tokens belong to no unit.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> membership(row, [(0, 7)]).tolist()
@@ -106,7 +111,7 @@ def membership(row: TokenRow, units: Sequence[Span]) -> BoolArray:
 
 
 def _places(row: TokenRow) -> list[Span]:
-    """Where each token stands; (-1, -1) for those that stand nowhere."""
+    """Return the character span of each token, or (-1, -1) without a span."""
     found: list[Span | None] = [None if word is None else span for word, span in zip(row.words, row.spans, strict=True)]
     for order in (range(len(row) - 2, -1, -1), range(1, len(row))):
         step = 1 if order.step < 0 else -1
@@ -117,7 +122,9 @@ def _places(row: TokenRow) -> list[Span]:
 
 
 def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
-    """Attention between units, (text, head, unit, unit): sum over the pieces looked at, mean over those that look.
+    """Return attention between units, (text, head, unit, unit).
+
+    The value is the sum over the key tokens and the mean over the query tokens.
 
     >>> weights = np.array([[[[0.1, 0.6, 0.3], [0.4, 0.2, 0.4], [0.5, 0.25, 0.25]]]], np.float32)
     >>> two = np.array([[[True, False, False], [False, True, True]]])  # the second unit has two pieces
@@ -133,10 +140,9 @@ def between_units(weights: FloatArray, units: BoolArray) -> FloatArray:
 
 
 def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, direction: int) -> FloatArray:
-    """What one head gives each unit as the answer to a link, (unit,): the numbers of which ``find_hits`` takes the
-    largest.
+    """Return a head's score of each unit as the answer to a link, (unit,); see ``Layout.find_hits``.
 
-    ``weights`` is (query, key), ``units`` (unit, token). NaN where a unit does not compete.
+    ``weights`` is (query, key) and ``units`` (unit, token). Units that do not compete are NaN.
 
     >>> weights = np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3], [0.4, 0.4, 0.2]], np.float32)
     >>> candidate_weights(weights, np.eye(3, dtype=bool), Link("r", 0, 1), 0).round(3).tolist()  # what the first gives
@@ -157,7 +163,7 @@ def candidate_weights(weights: FloatArray, units: BoolArray, link: Link, directi
 
 
 def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArray:
-    """Whether each source's largest weight to another unit goes to the target, (link, head).
+    """Return True if a source's largest weight to another unit goes to the target, (link, head).
 
     ``places`` is (link, 3): text, source and target.
     """
@@ -170,7 +176,10 @@ def _is_strongest(between: FloatArray, places: npt.NDArray[np.intp]) -> BoolArra
 
 
 def _beats_candidates(weights: FloatArray, units: BoolArray, link: Link) -> BoolArray:
-    """Whether the target gets more than each other candidate, (head,); ``weights`` is (head, query, key)."""
+    """Return True for each head that scores the target above every other candidate, (head,).
+
+    ``weights`` is (head, query, key).
+    """
     source = weights[:, units[link.source]]
 
     def worth(unit: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Between two blocks of long work: whoever runs it may end it there, by raising what they like."""
+"""Cancellation points of long computations: a registered check is called between blocks of work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _check: ContextVar[Callable[[], None]] = ContextVar("headlight_break", default=_
 
 @contextmanager
 def checked_by(check: Callable[[], None]) -> Iterator[None]:
-    """What this thread computes inside the block asks ``check`` from time to time, which raises to end it."""
+    """Call ``check`` at the cancellation points of this thread inside the block; it raises to cancel."""
     token = _check.set(check)
     try:
         yield
@@ -25,5 +25,5 @@ def checked_by(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check() -> None:
-    """Asked between two blocks; costs a tenth of a microsecond."""
+    """Call the registered check; without a check this costs 0.1 microseconds."""
     _check.get()()

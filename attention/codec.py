@@ -1,9 +1,9 @@
-"""Arrays on the wire: one frame of a JSON header and raw little-endian blocks.
+"""Binary frames for arrays: a JSON header and raw little-endian blocks.
 
     uint32 header length | UTF-8 JSON header, padded with spaces | blocks, each padded to 8 bytes
 
-Measured on real maps (docs/LOG.md): a linear byte loses up to half of a row's mass at 512 tokens, a square-root byte
-1 %; so pictures travel as square-root bytes and numbers that are read as float16.
+Measured on real maps (docs/LOG.md), linear 8-bit coding loses up to half of a row's mass at 512 tokens and square-root
+coding 1 %. Pictures are therefore sent as square-root bytes, and numbers for display as float16.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def sqrt8(weights: FloatArray) -> Bytes:
-    """Weights in 0..1 as bytes, round(255 · √w).
+    """Encode weights from 0 to 1 as bytes, round(255 · √w).
 
     >>> sqrt8(np.array([0.0, 0.25, 1.0], np.float32)).tolist()
     [0, 128, 255]
@@ -32,7 +32,7 @@ def sqrt8(weights: FloatArray) -> Bytes:
 
 
 def from_sqrt8(coded: Bytes) -> FloatArray:
-    """The weights that square-root bytes stand for, to within 0.004.
+    """Decode square-root bytes to weights, with an error of at most 0.004.
 
     >>> from_sqrt8(np.array([0, 255], np.uint8)).tolist()
     [0.0, 1.0]
@@ -42,7 +42,7 @@ def from_sqrt8(coded: Bytes) -> FloatArray:
 
 
 def signed8(values: FloatArray) -> npt.NDArray[np.int8]:
-    """Numbers in -1..1 as bytes with a sign, round(127 · √|v|).
+    """Encode numbers from -1 to 1 as signed bytes, round(127 · sign(v) · √|v|).
 
     >>> signed8(np.array([-1.0, -0.25, 0.0, 1.0], np.float32)).tolist()
     [-127, -64, 0, 127]
@@ -54,7 +54,7 @@ def signed8(values: FloatArray) -> npt.NDArray[np.int8]:
 
 
 def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
-    """The numbers that such bytes stand for, to within 0.008.
+    """Decode signed square-root bytes to numbers, with an error of at most 0.008.
 
     >>> from_signed8(np.array([-127, 0], np.int8)).tolist()
     [-1.0, 0.0]
@@ -65,10 +65,11 @@ def from_signed8(coded: npt.NDArray[np.int8]) -> FloatArray:
 
 
 def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
-    """Numbers as float16, bit for bit as ``astype`` rounds them; weights, in 0..1, many times faster on real maps.
+    """Convert numbers to float16 with the rounding of ``astype``, but much faster for weights from 0 to 1.
 
-    Most weights of a long text are below 2**-14, where half precision is subnormal and ``astype`` slow; there a half
-    is a whole number of 2**-24. Elsewhere it is the single's bits with a smaller exponent and 13 fewer of fraction.
+    Most weights of a long text are below 2**-14, where float16 is subnormal and ``astype`` is slow. Such a number is a
+    multiple of 2**-24. Other weights reuse the bits of float32, with a rebased exponent and 13 fewer bits of the
+    fraction.
 
     >>> halves(np.array([0.5, 1e-5, 0], np.float32)).tolist() == np.array([0.5, 1e-5, 0], np.float16).tolist()
     True
@@ -77,7 +78,7 @@ def halves(weights: FloatArray) -> npt.NDArray[np.float16]:
     if not ((single >= 0) & (single <= 1)).all():
         return single.astype(np.float16)
     bits = single.view(np.uint32)
-    half_up = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))  # ties to even
+    half_up = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))  # round half to even
     normal = (half_up >> np.uint32(13)) - np.uint32(0x1C000)
     small = np.rint(single * np.float32(2**24)).astype(np.uint16)
     return np.where(single < np.float32(2**-14), small, normal.astype(np.uint16)).view(np.float16)
@@ -100,7 +101,7 @@ DECODERS: dict[str, Callable[[npt.NDArray[Any]], FloatArray]] = {"sqrt8": from_s
 
 
 def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]]) -> bytes:
-    """One frame; ``arrays`` maps a name to (values, coding), coding one of those of STORED."""
+    """Encode a frame; ``arrays`` maps each name to (values, coding), with a coding from ``STORED``."""
     entries, blocks, offset = [], [], 0
     for name, (values, coding) in arrays.items():
         block = CODERS[coding](values).astype(STORED[coding], copy=False).tobytes()
@@ -115,7 +116,7 @@ def frame(header: Mapping[str, Any], arrays: Mapping[str, tuple[FloatArray, str]
 
 
 def decode_frame(data: bytes) -> tuple[dict[str, Any], dict[str, FloatArray]]:
-    """The header and the decoded float32 arrays of a frame.
+    """Decode a frame to its header and its float32 arrays.
 
     >>> header, arrays = decode_frame(frame({"a": 1}, {"w": (np.array([[0.5, 1.0]], np.float32), "float16")}))
     >>> header["a"], arrays["w"].tolist()

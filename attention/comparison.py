@@ -1,4 +1,4 @@
-"""Two readings compared: which cells correspond, and how a head's attention differs."""
+"""Comparison of two views: aligned cells, and differences between the attention of heads."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from attention.tokens import TokenRow, word_runs
 from attention.view import DisplayToken, View
 from i18n import gettext_lazy
 
-Run = tuple[int, int]  # cells from start to stop
-Place = tuple[int, int, int]  # segment, and from which character to which
+Run = tuple[int, int]  # cells [start, stop)
+Place = tuple[int, int, int]  # segment, first character, end character
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Runs of cells that are each other's partners, (left, right), in the order of both texts."""
+    """Pairs of matching runs of cells, (left, right), in text order."""
 
     pairs: tuple[tuple[Run, Run], ...]
 
     def swap(self) -> Aligned:
-        """The same with left and right exchanged.
+        """Return the alignment with left and right exchanged.
 
         >>> Aligned((((0, 1), (1, 3)),)).swap()
         Aligned(pairs=(((1, 3), (0, 1)),))
@@ -36,7 +36,9 @@ class Aligned:
         return Aligned(tuple((right, left) for left, right in self.pairs))
 
     def pair_of(self, side: int, cell: int) -> int | None:
-        """Which pair a cell of one side (0 left, 1 right) is in; None for one without a partner.
+        """Return the index of the pair that contains a cell of a side, or None if there is none.
+
+        ``side`` is 0 for left and 1 for right.
 
         >>> Aligned((((0, 1), (1, 3)),)).pair_of(1, 2)
         0
@@ -45,7 +47,7 @@ class Aligned:
 
 
 def align(left: View, right: View) -> tuple[Aligned, Aligned]:
-    """Partners among the two views' queries, and among their keys."""
+    """Align the queries, and the keys, of two views."""
     queries, keys = zip(left.trace.token_rows(left.part), right.trace.token_rows(right.part), strict=True)
     by_query = _cells((left.queries, right.queries), queries, _same_text(left, right, queries))
     if left.queries == left.keys and right.queries == right.keys:
@@ -54,13 +56,15 @@ def align(left: View, right: View) -> tuple[Aligned, Aligned]:
 
 
 def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Which word of one text stands where a word of the other stood, in order; upper and lower case are one.
+    """Align the words of two texts and return index pairs in order; case is ignored.
+
+    Words of the longest common subsequence match, and so do words between them if both gaps have the same length.
 
     >>> by_words("it was too tired".split(), "it was much too wide".split())
     [(0, 0), (1, 1), (2, 3), (3, 4)]
     """
     one, other = (tuple(word.casefold() for word in words) for words in (left, right))
-    if (len(one), one) > (len(other), other):  # always asked in the same order, so that a tie is broken in the same way
+    if (len(one), one) > (len(other), other):  # a fixed order breaks ties the same way in both directions
         return [(at, there) for there, at in by_words(right, left)]
     found = _longest_common_run(one, other)
     ends = [(-1, -1), *found, (len(one), len(other))]
@@ -71,7 +75,7 @@ def by_words(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]
 
 
 def by_characters(left: Sequence[Place], right: Sequence[Place]) -> Aligned:
-    """Cells of one text cut in two ways: the smallest runs that are made of the same characters.
+    """Align two tokenizations of a text: the shortest runs of cells that cover the same characters.
 
     >>> whole, halves = [(0, 0, 3), (0, 4, 9)], [(0, 0, 3), (0, 4, 6), (0, 6, 9)]
     >>> by_characters(whole, halves).pairs
@@ -101,10 +105,10 @@ def by_characters(left: Sequence[Place], right: Sequence[Place]) -> Aligned:
 
 
 def _longest_common_run(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """The longest run of words, not all of them neighbours, that both texts have in the same order.
+    """Return the index pairs of the longest common subsequence of two texts.
 
-    The lengths are those of R. A. Wagner and M. J. Fischer, 1974, doi:10.1145/321796.321811; of each only the way back
-    is kept, a bit each, so that two texts of 8,192 words take 16 MB.
+    The lengths follow R. A. Wagner and M. J. Fischer, 1974, doi:10.1145/321796.321811. Only the directions of the
+    backtracking are stored, two bits per pair of words, so that two texts of 8,192 words take 16 MB.
     """
     numbers = {word: number for number, word in enumerate(dict.fromkeys((*left, *right)))}
     one, other = (np.array([numbers[word] for word in words], dtype=np.intp) for words in (left, right))
@@ -137,7 +141,7 @@ Cells = tuple[DisplayToken, ...]
 
 
 def _cells(cells: tuple[Cells, Cells], rows: tuple[TokenRow, TokenRow], same: bool) -> Aligned:
-    """Partners among the cells of two rows of tokens; ``same`` where both rows are of one text."""
+    """Align the cells of two token rows; ``same`` is True if both rows tokenize the same text."""
     left, right = cells
     if same and rows[0].pieces != rows[1].pieces:
         places = _places(left, rows[0]), _places(right, rows[1])
@@ -151,7 +155,7 @@ def _cells(cells: tuple[Cells, Cells], rows: tuple[TokenRow, TokenRow], same: bo
 
 
 def _piece_by_piece(left: Run, right: Run) -> Iterator[tuple[Run, Run]]:
-    """As many pieces on both sides are partners one by one; else all of them together are one partner."""
+    """Pair the cells of two runs one by one if the runs have equal lengths, else pair the whole runs."""
     if left[1] - left[0] != right[1] - right[0]:
         yield left, right
         return
@@ -160,7 +164,7 @@ def _piece_by_piece(left: Run, right: Run) -> Iterator[tuple[Run, Run]]:
 
 
 def _places(cells: Cells, row: TokenRow) -> dict[int, Place]:
-    """Where each cell that is made of characters stands in its text."""
+    """Return the character span of each cell that has characters, by cell."""
     found = {}
     for at, cell in enumerate(cells):
         first, last = row.spans[cell.pieces[0]], row.spans[cell.pieces[1] - 1]
@@ -170,7 +174,7 @@ def _places(cells: Cells, row: TokenRow) -> dict[int, Place]:
 
 
 def _with_special(cells: tuple[Cells, Cells], places: tuple[dict[int, Place], dict[int, Place]]) -> Aligned:
-    """Partners by characters, and the cells without any, special tokens, by the partners that they stand between."""
+    """Align cells by characters, and special tokens by the pairs that enclose them."""
     sides = [list(side) for side in places]
     pairs = [
         ((sides[0][one[0]], sides[0][one[1] - 1] + 1), (sides[1][other[0]], sides[1][other[1] - 1] + 1))
@@ -189,7 +193,7 @@ def _all_special(cells: Cells, run: Run) -> bool:
 
 
 def _same_text(left: View, right: View, rows: tuple[TokenRow, TokenRow]) -> bool:
-    """Whether the tokens of both rows were cut from the same text."""
+    """Return True if both token rows come from the same text."""
     if rows[0] is left.trace.target and rows[1] is right.trace.target:
         return left.trace.target_text == right.trace.target_text
     return (left.trace.text, left.trace.pair) == (right.trace.text, right.trace.pair)
@@ -203,16 +207,16 @@ def _end(place: Place) -> tuple[int, int]:
     return place[0], place[2]
 
 
-MOST_WORK = 3 * 10**7  # weights on each side whose logarithm is taken; of long texts some rows stand for all
+MOST_WORK = 3 * 10**7  # limit on the number of logarithms per side; long texts use sampled rows
 
 Rows = npt.NDArray[np.intp]
-Heads = npt.NDArray[np.intp]  # (layer, head, 2): for each head of the left its layer and head on the right
+Heads = npt.NDArray[np.intp]  # (layer, head, 2): layer and head on the right for each head on the left
 
 
 def divergence(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Jensen–Shannon divergence of each row's shares, (..., row, key) twice -> (..., row), 0 to 1 bit.
+    """Return the Jensen–Shannon divergence of each pair of rows, (..., row, key) -> (..., row).
 
-    0: the same shares; 1: no key in common. No number for a row that is empty on a side.
+    Values are in bits, from 0 (equal shares) to 1 (no common key), or NaN if a row is empty on either side.
 
     >>> divergence(np.array([[1.0, 0.0], [0.2, 0.2]]), np.array([[0.0, 0.5], [0.5, 0.5]])).tolist()
     [1.0, 0.0]
@@ -227,7 +231,7 @@ def divergence(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class AlignedViews:
-    """Two views, and which of their cells are partners."""
+    """Two views with aligned queries and keys."""
 
     left: View
     right: View
@@ -236,14 +240,15 @@ class AlignedViews:
 
     @staticmethod
     def align(left: View, right: View) -> AlignedViews:
-        """Two views with their cells aligned."""
+        """Align two views."""
         return AlignedViews(left, right, *align(left, right))
 
     def maps(self, side: int, layer: int, head: int, rows: Rows | None = None) -> tuple[FloatArray, FloatArray]:
-        """One head's weights among partners, (query pair, key pair), and what each row gave other keys, (query pair,).
+        """Return a head's weights between aligned cells, and the weight of each row on other keys.
 
-        ``side`` is 0 for the left and 1 for the right, ``rows`` the query pairs asked for, by default all. To a key of
-        several cells goes the sum over them, from a query of several the mean.
+        The shapes are (query pair, key pair) and (query pair,). ``side`` is 0 for left and 1 for right; ``rows``
+        selects query pairs, by default all. Weights are summed over the cells of a key run and averaged over the cells
+        of a query run.
         """
         view = (self.left, self.right)[side]
         queries, keys = self._runs[side]
@@ -258,43 +263,46 @@ class AlignedViews:
         return partners, np.maximum(by_row.sum(axis=1) - partners.sum(axis=1), 0)
 
     def row(self, side: int, layer: int, head: int, query: Run) -> FloatArray:
-        """Where some neighbouring cells of a side look on the mean, at partners and all others, (key,)."""
+        """Return the mean attention of neighbouring query cells of a side to all keys, (key,)."""
         view = (self.left, self.right)[side]
         weights: FloatArray = view.block(layer, head, query, (0, len(view.keys))).mean(axis=0)
         return weights
 
     @cached_property
     def _runs(self) -> list[tuple[Rows, Rows]]:
-        """The runs of query pairs and of key pairs on each side, (pair, start and stop)."""
+        """Return the query runs and key runs of each side, (pair, start and stop)."""
         queries, keys = (np.array(aligned.pairs, np.intp).reshape(-1, 2, 2) for aligned in (self.queries, self.keys))
         return [(queries[:, side], keys[:, side]) for side in (0, 1)]
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """How much every head of the left differs from its partner on the right, all (layer, head)."""
+    """Differences between every head of the left and its counterpart on the right, (layer, head)."""
 
-    bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; no number where no row can be compared
-    lost: tuple[FloatArray, FloatArray]  # on the left and on the right: the share that went to keys without a partner
-    rows: int  # compared
-    all_rows: int  # that have a partner
+    bits: FloatArray  # Jensen–Shannon divergence, mean over the rows; NaN if no row can be compared
+    lost: tuple[FloatArray, FloatArray]  # left and right: mean weight on keys that are not aligned
+    rows: int  # number of compared rows
+    all_rows: int  # number of aligned rows
 
     @property
     def most(self) -> tuple[int, int]:
-        """The head that differs most."""
+        """Return the layer and head with the largest divergence."""
         layer, head = np.unravel_index(int(np.nanargmax(self.bits)), self.bits.shape)
         return int(layer), int(head)
 
 
 def same_heads(left: View, right: View) -> Heads | None:
-    """Each head beside the one of the same layer and number; None for models of other shapes."""
+    """Pair heads of the same layer and number; return None if the models differ in layers or heads."""
     if (left.layers, left.heads) != (right.layers, right.heads):
         return None
     return np.moveaxis(np.indices((left.layers, left.heads)), 0, 2)
 
 
 def changes(beside: AlignedViews, partners: Heads) -> Changes:
-    """Every head beside its partner; of a long text over evenly spread rows. Raises ValueError for no common words."""
+    """Compare every head with its counterpart; raise ValueError if the texts have no words in common.
+
+    Long texts are compared on evenly spaced rows.
+    """
     if not beside.queries.pairs or not beside.keys.pairs:
         raise ValueError(gettext_lazy("The two texts have no words in common, so no row can be compared."))
     layers, heads = partners.shape[:2]
@@ -313,7 +321,7 @@ def changes(beside: AlignedViews, partners: Heads) -> Changes:
 
 
 def sample_rows(beside: AlignedViews, heads: int) -> Rows | None:
-    """Which query pairs stand for a long text, evenly spread; None where all of them are compared."""
+    """Return evenly spaced query pairs of a long text, or None if all pairs are compared."""
     pairs = len(beside.queries.pairs)
     keys = max(len(beside.left.keys), len(beside.right.keys))
     most = max(16, MOST_WORK // (heads * keys))
@@ -321,9 +329,9 @@ def sample_rows(beside: AlignedViews, heads: int) -> Rows | None:
 
 
 def head_divergences(beside: AlignedViews) -> FloatArray:
-    """Every head of the left beside every head of the right: Jensen–Shannon divergences, mean over rows.
+    """Return the mean Jensen–Shannon divergence of all pairs of heads, (left head, right head).
 
-    (left head, right head), heads numbered layer by layer. For short texts: all maps are held at once.
+    Heads are numbered layer by layer. All maps are held in memory, so use short texts.
     """
     left, right = (_all_shares(beside, side) for side in (0, 1))
     alone = [entropy(maps) for maps in (left, right)]
@@ -336,7 +344,7 @@ def head_divergences(beside: AlignedViews) -> FloatArray:
 
 
 def best_heads(divergences: FloatArray, left: View, right: View) -> Heads:
-    """For each head of the left the head of the right that differs least, by a mean (left head, right head)."""
+    """Return the most similar right head for each left head, from divergences (left head, right head)."""
     best = np.unravel_index(divergences.argmin(axis=1), (right.layers, right.heads))
     return np.stack(best, axis=1).reshape(left.layers, left.heads, 2)
 
@@ -348,21 +356,21 @@ def _all_shares(beside: AlignedViews, side: int) -> FloatArray:
 
 
 def _run_sums(values: FloatArray, runs: Rows) -> FloatArray:
-    """Sums of (row, key) over each run of keys, (row, run); runs are in order and do not meet."""
+    """Sum (row, key) over each run of keys, (row, run); runs are ordered and disjoint."""
     first, last = int(runs[0, 0]), int(runs[-1, 1])
-    if len(runs) == last - first:  # each is one key, and none lies between them
+    if len(runs) == last - first:  # all runs have length 1 and are adjacent
         return values[:, first:last]
-    # Starts and stops together, so that a run ends where it does even when a key without a partner follows.
+    # Reduce at starts and stops, so that the sum of a run excludes a key after it that is not aligned.
     sums: FloatArray = np.add.reduceat(values[:, first:last], (runs - first).reshape(-1)[:-1], axis=1)
     result: FloatArray = sums[:, ::2]
     return result
 
 
 def same_place(token: int, one: TokenRow, first: Picture, other: TokenRow, second: Picture) -> int:
-    """The token of ``other`` that stands where ``token`` stands in ``one``; the nearest where that was cut off.
+    """Return the token of ``other`` at the relative position of ``token``, clamped to the grid.
 
-    A token without a patch goes with the one of its name; where there is none, and for patches where there is no grid,
-    the first token is meant.
+    The position is relative to the whole picture. A token without a patch, or a row without a grid, is matched by the
+    text of the token; the fallback is the first token.
     """
     here, there = one.grid, other.grid
     box = None if here is None else here.pixels(token)

@@ -1,6 +1,6 @@
-"""What attention costs, by formula: orders of growth of layer types, and the operations of one real layer.
+"""Cost of attention by formula: complexity of layer types, and the operations of a real layer.
 
-The orders are those of arXiv:1706.03762, table 1, as written there inside O(·): constants are left out.
+The complexities are those of arXiv:1706.03762, table 1, inside O(·), without constants.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ import numpy.typing as npt
 from i18n import gettext_lazy
 
 Values = npt.NDArray[np.float64]
-FLOAT = 4  # bytes of one number
+FLOAT = 4  # bytes of a number
 
 
 @dataclass(frozen=True)
 class ComplexitySetting:
-    """d: numbers of one token's vector; k: kernel width of a convolution; r: tokens that restricted attention sees."""
+    """Sizes in the formulas, besides the number of tokens n.
+
+    ``d`` is the width of a token vector, ``k`` the kernel width of a convolution, and ``r`` the window of restricted
+    attention in tokens.
+    """
 
     d: int
     k: int = 3
@@ -29,10 +33,10 @@ class ComplexitySetting:
 
 @dataclass(frozen=True)
 class LayerType:
-    """One row of the table: how cost per layer, sequential steps and the longest path grow with n."""
+    """A row of the table: growth of cost per layer, sequential steps and longest path with n."""
 
     name: str
-    complexity: str  # the formulas as the table writes them
+    complexity: str  # formulas in the notation of the table
     sequential: str
     path: str
     cost_at: Callable[[Values, ComplexitySetting], Values]
@@ -58,7 +62,7 @@ TABLE = (
         "log_k(n)",
         lambda n, s: s.k * n * s.d**2,
         _constant,
-        # One layer is passed at least, also by the nearest tokens.
+        # The path has at least a single layer.
         lambda n, s: np.maximum(1, np.log(n) / np.log(s.k)),
     ),
     LayerType(
@@ -66,7 +70,7 @@ TABLE = (
         "r · n · d",
         "1",
         "n / r",
-        # No token sees more tokens than there are: below r, this is self-attention.
+        # The window is at most n; below r this is self-attention.
         lambda n, s: np.minimum(s.r, n) * n * s.d,
         _constant,
         lambda n, s: np.maximum(1, n / s.r),
@@ -76,7 +80,7 @@ TABLE = (
 
 @dataclass(frozen=True)
 class CostSizes:
-    """One layer's sizes, as a model has them."""
+    """Sizes of a layer of a real model."""
 
     width: int  # d
     heads: int
@@ -88,13 +92,13 @@ class CostSizes:
     experts_used: int = 1
 
     def projections(self, n: Values) -> Values:
-        """Multiplications and additions of W_Q, W_K, W_V and W_O for n tokens: two for each weight and token."""
+        """Return the operations of W_Q, W_K, W_V and W_O for n tokens: two for each weight and token."""
         out = self.heads * self.value_width
         into = self.heads * self.head_width + self.kv_heads * (self.head_width + self.value_width)
         return 2.0 * n * self.width * (into + out)
 
     def pairs(self, n: Values) -> Values:
-        """Multiplications and additions of q · k for every pair of tokens and of the weighted sums of values.
+        """Return the operations of q · k for every pair of tokens and of the weighted sums of values.
 
         >>> CostSizes(512, 8, 8, 64, 64, 2048).pairs(np.array([10.0])).tolist()
         [204800.0]
@@ -102,46 +106,48 @@ class CostSizes:
         return 2.0 * n**2 * self.heads * (self.head_width + self.value_width)
 
     def feed_forward(self, n: Values) -> Values:
-        """Multiplications and additions of the feed-forward part; a gated one has three matrices."""
+        """Return the operations of the feed-forward part; a gated part has three matrices."""
         matrices = 3 if self.gated else 2
         return 2.0 * n * self.width * self.hidden * matrices * self.experts_used
 
     def map_bytes(self, n: Values) -> Values:
-        """Bytes of all heads' maps of one layer, were they kept."""
+        """Return the bytes of the attention maps of all heads in a layer."""
         return FLOAT * self.heads * n**2
 
     @property
     def pairs_meet_feed_forward(self) -> float:
-        """The n at which the pairs cost as much as the feed-forward part."""
+        """Return the n at which the pairs cost as much as the feed-forward part."""
         return float(self.feed_forward(np.ones(1))[0] / self.pairs(np.ones(1))[0])
 
     @property
     def pairs_meet_rest(self) -> float:
-        """The n at which the pairs cost as much as everything else in the layer, which grows with n only."""
+        """Return the n at which the pairs cost as much as feed-forward and projections, which are linear in n."""
         rest = self.feed_forward(np.ones(1)) + self.projections(np.ones(1))
         return float(rest[0] / self.pairs(np.ones(1))[0])
 
 
 @dataclass(frozen=True)
 class QuadraticFit:
-    """a + b · n + c · n², none of them below zero."""
+    """The curve a + b · n + c · n² with non-negative coefficients."""
 
     a: float
     b: float
     c: float
 
     def values_at(self, n: Values) -> Values:
-        """The curve's values."""
+        """Return the values of the curve at n."""
         return self.a + self.b * n + self.c * n**2
 
     @property
     def meet(self) -> float | None:
-        """The n at which the part that grows with n² is as large as the part that grows with n; None without both."""
+        """Return the n at which linear and quadratic term are equal, or None if either is zero."""
         return self.b / self.c if self.b > 0 and self.c > 0 else None
 
 
 def fit(n: Values, measured: Values) -> QuadraticFit:
-    """The curve with the least relative error. Raises ValueError for fewer than three different n.
+    """Fit the curve with the least squared relative error.
+
+    Raise ValueError for fewer than three different n.
 
     >>> n = np.array([16.0, 32.0, 64.0, 128.0])
     >>> found = fit(n, 5 + 3 * n + 0.5 * n**2)
@@ -152,7 +158,7 @@ def fit(n: Values, measured: Values) -> QuadraticFit:
         raise ValueError(f"{len(np.unique(n))} lengths came; a curve with three numbers needs at least 3.")
     terms = np.stack([np.ones_like(n), n, n**2], axis=1) / measured[:, None]
     best, least = np.zeros(3), np.inf
-    for size in (1, 2, 3):  # the best of all sets of terms whose own best fit has no negative number
+    for size in (1, 2, 3):  # try all subsets of terms and keep the best fit without negative coefficients
         for chosen in combinations(range(3), size):
             found, *_ = np.linalg.lstsq(terms[:, chosen], np.ones_like(n), rcond=None)
             error = float(((terms[:, chosen] @ found - 1) ** 2).sum())

@@ -1,4 +1,4 @@
-"""Changes inside a model as values: ablation, masked edges, activation patching, and the effect on an answer."""
+"""Interventions as values: ablation, masked edges, activation patching, and their effect on an answer."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from i18n import gettext_lazy
 
 @dataclass(frozen=True, order=True)
 class Ablate:
-    """The head says nothing: its slice of what enters W_O is zero.
+    """Ablation of a head: its slice of the input of W_O is set to zero.
 
-    Its own map stays what it would have been looked at, since only what it passes on is dropped.
+    The attention map of the head does not change.
     """
 
     layer: int
@@ -29,7 +29,7 @@ class Ablate:
 
 @dataclass(frozen=True, order=True)
 class MaskEdge:
-    """One query does not see one key in this head: the weight is zero, and the row's others share what it had."""
+    """A masked edge: the weight from ``query`` to ``key`` is zero, and the row is renormalised."""
 
     layer: int
     head: int
@@ -40,7 +40,7 @@ class MaskEdge:
 
 @dataclass(frozen=True, order=True)
 class Uniform:
-    """The head looks at every key that it may look at alike."""
+    """Uniform attention: the head attends equally to all visible keys."""
 
     layer: int
     head: int
@@ -49,7 +49,7 @@ class Uniform:
 
 @dataclass(frozen=True, order=True)
 class MaskKey:
-    """Nothing sees this key in any head of the layer: the other keys share its weight."""
+    """A masked key: no head of the layer attends to it, and the rows are renormalised."""
 
     layer: int
     key: int
@@ -58,7 +58,10 @@ class MaskKey:
 
 @dataclass(frozen=True, order=True)
 class ZeroValue:
-    """The key is looked at as before, but its value is zero in every head of the layer (arXiv:2301.12971)."""
+    """Value zeroing: the value of the key is zero in every head of the layer (arXiv:2301.12971).
+
+    The attention weights do not change.
+    """
 
     layer: int
     key: int
@@ -78,7 +81,7 @@ _ONE = re.compile(r"([auchm])([edx]?)(\d{1,4}(?:-\d{1,6}){1,3})")
 
 
 def pack(edits: Sequence[Edit]) -> str:
-    """Edits as one short word for an address; ``unpack`` is its inverse.
+    """Encode edits as a compact string for a URL; ``unpack`` is the inverse.
 
     >>> pack([Ablate(3, 1), MaskEdge(2, 4, 5, 7), Uniform(0, 2, "cross")])
     'a3-1,c2-4-5-7,ux0-2'
@@ -87,7 +90,7 @@ def pack(edits: Sequence[Edit]) -> str:
 
 
 def unpack(packed: str) -> tuple[Edit, ...]:
-    """The edits that an address names; raises ValueError in one sentence.
+    """Decode the edits in a URL; raise ValueError with a message for users if the string is invalid.
 
     >>> unpack("a3-1,c2-4-5-7") == (Ablate(3, 1), MaskEdge(2, 4, 5, 7))
     True
@@ -96,7 +99,7 @@ def unpack(packed: str) -> tuple[Edit, ...]:
 
 
 def drop_token_edits(packed: str) -> str:
-    """Packed edits without those that name tokens, which mean nothing in another text.
+    """Remove edits that refer to tokens from packed edits, since they do not apply to another text.
 
     >>> drop_token_edits("a3-1,c2-4-5-7,ux0-2,h3-2")
     'a3-1,ux0-2'
@@ -131,12 +134,12 @@ def _unpack_edit(word: str) -> Edit:
     return _LETTERS[found[1]](places[0], places[1], part)
 
 
-Pairs = tuple[tuple[int, int], ...]  # tokens, (here, there)
+Pairs = tuple[tuple[int, int], ...]  # token pairs (recipient, donor)
 
 
 @dataclass(frozen=True, order=True)
 class PatchHead:
-    """The head's output, its weighted sum of values, as it enters W_O."""
+    """A patch of a head's output (its weighted sum of values) before W_O."""
 
     layer: int
     head: int
@@ -147,7 +150,7 @@ class PatchHead:
 
 @dataclass(frozen=True, order=True)
 class PatchResidual:
-    """The vector that enters the layer: the residual stream before it."""
+    """A patch of the residual stream at the input of a layer."""
 
     layer: int
     pairs: Pairs
@@ -159,9 +162,10 @@ Patch = PatchHead | PatchResidual
 
 
 def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...]:
-    """For each pair of aligned cells of two views the tokens that stand beside each other.
+    """Return token pairs for each pair of aligned cells of two views.
 
-    Cells of unequal numbers of tokens are paired from their last ones, where a decoder has read the whole word.
+    If the cells have different numbers of tokens, the last tokens are paired, because a decoder has read the whole word
+    there.
     """
     return tuple(
         _from_the_end(
@@ -173,7 +177,7 @@ def paired_tokens(left: View, right: View, aligned: Aligned) -> tuple[Pairs, ...
 
 
 def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
-    """Tokens of two runs, beside each other from the last ones.
+    """Pair the tokens of two runs (start, stop), aligned at their ends.
 
     >>> _from_the_end((2, 4), (2, 5))
     ((2, 3), (3, 4))
@@ -183,19 +187,19 @@ def _from_the_end(one: tuple[int, int], other: tuple[int, int]) -> Pairs:
 
 
 def residual_patches(layers: int, words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """A set for each layer and word, and then one for each word that takes it in every layer, (layer + 1) × word."""
+    """Return patch sets for each layer and word, then for each word in all layers, (layer + 1) × word."""
     each: list[tuple[Patch, ...]] = [(PatchResidual(layer, pairs, part),) for layer in range(layers) for pairs in words]
     return each + [tuple(PatchResidual(layer, pairs, part) for layer in range(layers)) for pairs in words]
 
 
 def head_patches(places: Sequence[tuple[int, int]], words: Sequence[Pairs], part: str = "") -> list[tuple[Patch, ...]]:
-    """A set for each head, (layer, head), that takes its output at every word."""
+    """Return a patch set for each head (layer, head) that replaces its output at every word."""
     pairs = tuple(pair for word in words for pair in word)
     return [(PatchHead(layer, head, pairs, part),) for layer, head in places]
 
 
 def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0) -> Iterator[tuple[Patch, ...]]:
-    """Each set ``draws`` times with changes of the same size in random directions, no two of them the same.
+    """Yield each set ``draws`` times with seeds, for random changes of the same size; all seeds differ.
 
     >>> [mine[0].seed for mine in random_patches([(PatchResidual(0, ((1, 1),)),), (PatchResidual(1, ((1, 1),)),)], 2)]
     [0, 1, 2, 3]
@@ -205,10 +209,11 @@ def random_patches(sets: Sequence[tuple[Patch, ...]], draws: int, seed: int = 0)
 
 
 def patching_effect(values: FloatArray, before: FloatArray, other: FloatArray) -> FloatArray:
-    """How far each set (set, what) brings the answer from the first text's (what,) to the second's, (set,).
+    """Return how far each set moves the answer towards the donor's answer, (set, entry) -> (set,).
 
-    0 is the first text's answer, 1 the second's; below 0 it goes the other way. Of vectors it is the part of the way
-    along the line between the two. Raises ValueError where both texts have the same answer.
+    0 is the answer of the recipient (``before``), 1 the answer of the donor (``other``); negative values move away from
+    the donor. For vectors, the value is the projection onto the line between both answers. Raise ValueError if both
+    answers are equal.
 
     >>> patching_effect(np.array([[0.0, 0.0], [1.0, 5.0], [2.0, 0.0]]), np.zeros(2), np.array([2.0, 0.0])).tolist()
     [0.0, 0.5, 1.0]
@@ -225,7 +230,7 @@ EditSet = tuple[Edit, ...]
 
 
 def similarity(vectors: FloatArray) -> FloatArray:
-    """Cosine of each vector (set, channel) with the first one, (set,): 1 is the same direction.
+    """Return the cosine similarity of each vector (set, channel) with the first vector, (set,).
 
     >>> similarity(np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 3.0]])).tolist()
     [1.0, 1.0, 0.0]
@@ -236,7 +241,7 @@ def similarity(vectors: FloatArray) -> FloatArray:
 
 
 def log_odds(logs: FloatArray) -> FloatArray:
-    """How much likelier the first of two answers is, in nats, from log-probabilities (set, 2): 0 is even.
+    """Return the log-odds of the first of two answers in nats, log-probabilities (set, 2) -> (set,).
 
     >>> log_odds(np.log(np.array([[0.5, 0.25]]))).round(3).tolist()
     [0.693]
@@ -248,10 +253,10 @@ def log_odds(logs: FloatArray) -> FloatArray:
 def random_sets(
     chosen: EditSet, places: Sequence[tuple[int, int]], tokens: Sequence[int], many: int, seed: int = 0
 ) -> tuple[EditSet, ...]:
-    """Up to ``many`` other sets like the chosen one, each different, the same for the same seed.
+    """Return up to ``many`` distinct random sets that resemble the chosen set, reproducible by ``seed``.
 
-    In each, heads (layer, head) change places among all ``places``, and hidden words among ``tokens``; a look that is
-    cut stays between its two words. Fewer come back where there are no more.
+    Each set permutes the heads (layer, head) among ``places`` and the keys of ``MaskKey`` and ``ZeroValue`` among
+    ``tokens``; a masked edge keeps its query and key. The result is shorter if fewer distinct sets are found.
 
     >>> from attention.edits import Ablate
     >>> random_sets((Ablate(0, 1),), [(0, 0), (0, 1), (1, 0)], [], 9) in (
@@ -282,9 +287,9 @@ def _remap_edits(
 
 
 def heads_moved(before: Trace, after: Trace) -> FloatArray:
-    """How much of each head's attention goes elsewhere, (layer, head): 0 none of it, 1 all of it.
+    """Return the share of each head's attention that differs between two traces, (layer, head), 0 to 1.
 
-    The mean over queries of the total variation distance between a row of one trace and that of the other.
+    The value is the mean over queries of the total variation distance between the rows of both traces.
     """
     found = [
         [0.5 * np.abs(one.weights(head) - other.weights(head)).sum(axis=1).mean() for head in range(one.heads)]

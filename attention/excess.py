@@ -20,44 +20,51 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class ColumnMeans:
-    """What the words of a text give each key together, head by head; from some rows only where the text is long.
+    """Sums of the attention from words to each key by head, from sampled rows if the text is long.
 
-    It does not hold the view that it was counted in, which every question brings: a survey outlives its trace.
+    The view is not stored but passed to each method, so that the sums can outlive the trace.
     """
 
-    rows: Rows  # the queries that were counted, (row,)
+    rows: Rows  # queries in the sums, (row,)
     sums: FloatArray  # (layer, head, key)
     counts: Rows  # (layer, key)
 
     def means(self) -> FloatArray:
-        """What they give each key on average, (layer, head, key); 0 where nobody may look at it."""
+        """Return the mean weight to each key, (layer, head, key); 0 if no query may attend to the key."""
         counts = np.broadcast_to(self.counts[:, None], self.sums.shape)
         means: FloatArray = np.divide(self.sums, counts, out=np.zeros_like(self.sums), where=counts > 0)
         return means
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it holds."""
+        """Return the memory of the arrays in bytes."""
         return int(self.rows.nbytes + self.sums.nbytes + self.counts.nbytes)
 
     def usual_row(self, view: View, query: int, weights: FloatArray) -> FloatArray:
-        """What the other words give each key, (layer, head, key); ``weights`` are the query's own, of that shape."""
+        """Return the mean weight from the other words to each key, (layer, head, key).
+
+        ``weights`` are the weights of ``query`` itself, of the same shape. The value is NaN if there are no other
+        words.
+        """
         counted = self._included_weights(view, np.array([query]), None)[:, 0]
         return self._without(weights, counted, self.sums, self.counts)
 
     def usual_column(self, view: View, key: int, weights: FloatArray) -> FloatArray:
-        """What the others give one key beside each query, (layer, head, query); ``weights`` are what it gets."""
+        """Return the mean weight from the other words to ``key`` for each query, (layer, head, query).
+
+        ``weights`` are the weights to ``key``, of the same shape. The value is NaN if there are no other words.
+        """
         counted = self._included_weights(view, np.arange(len(view.queries)), np.array([key]))[:, :, 0]
         return self._without(weights, counted, self.sums[:, :, key, None], self.counts[:, key, None])
 
     def _included_weights(self, view: View, rows: Rows, cols: Rows | None) -> BoolArray:
-        """Which weights are in the sums, (layer, row, col)."""
+        """Return True for each weight that is part of the sums, (layer, row, col)."""
         summed = np.isin(rows, self.rows)[:, None]
         return np.array([summed & visible_word_pairs(view, layer, rows, cols) for layer in range(view.layers)])
 
     @staticmethod
     def _without(weights: FloatArray, counted: BoolArray, sums: FloatArray, counts: Rows) -> FloatArray:
-        """The mean over the counted words but this one; rounding may not take it below 0."""
+        """Return the mean over the counted words without the query itself, at least 0 despite rounding."""
         left = sums - np.where(counted[:, None], weights, 0)
         others = np.broadcast_to((counts - counted)[:, None], left.shape)
         means: FloatArray = np.full(left.shape, np.nan, np.float32)
@@ -66,9 +73,9 @@ class ColumnMeans:
 
 
 def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = None) -> BoolArray:
-    """Which of these rows are words that may look at which of these keys, their own place aside, (row, col).
+    """Return True for pairs of a word and another key that it may attend to, (row, col).
 
-    The same for each head of a layer; ``cols`` are all keys unless told.
+    The result applies to each head of the layer; ``cols`` defaults to all keys. Special tokens do not count as rows.
     """
     words = np.array([not view.queries[row].special for row in rows], dtype=bool)
     keys = np.arange(len(view.keys)) if cols is None else cols
@@ -80,7 +87,9 @@ def visible_word_pairs(view: View, layer: int, rows: Rows, cols: Rows | None = N
 
 
 def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
-    """One head's excess, (row, key), of its weights and of which of them count (see ``visible_word_pairs``).
+    """Return a head's weights minus the column means of the other rows, (row, key).
+
+    ``counted`` marks the pairs that count (see ``visible_word_pairs``). The value is NaN if no other row counts.
 
     >>> excess_map(np.array([[0, 0.75], [0, 0.25], [0, 0.5]], np.float32), np.ones((3, 2), bool)).tolist()
     [[0.0, 0.375], [0.0, -0.375], [0.0, 0.0]]
@@ -93,37 +102,40 @@ def excess_map(weights: FloatArray, counted: BoolArray) -> FloatArray:
     return result
 
 
-REACH = 8  # places to each side that are told apart; what is further counts as one place on each side
-FIRST, SPECIAL = 2 * REACH + 3, 2 * REACH + 4  # after the places by distance: the first token, other special tokens
+REACH = 8  # number of distinct offsets to each side; larger offsets share a place per side
+FIRST, SPECIAL = 2 * REACH + 3, 2 * REACH + 4  # places after those by offset: the first token, other special tokens
 PLACES = SPECIAL + 1
-HABITUAL = 0.4  # share that a head gives one distance on average from which it looks at places and not at words
+HABITUAL = 0.4  # mean weight at a single offset from which a head counts as positional
 
 Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class PositionalPrior:
-    """Mean weight of one key at each place, (layer, head, place) float32; NaN for a place that never came."""
+    """Mean weight of a key at each place, (layer, head, place) float32.
+
+    The value is NaN for places without observations.
+    """
 
     means: FloatArray
 
     def row(self, view: View, query: int) -> FloatArray:
-        """What each head usually gives the places of all keys, seen from one query, (layer, head, key)."""
+        """Return the expected weight of all keys for a query, (layer, head, key)."""
         _, keys = view.trace.token_rows(view.part)
         looking = np.arange(*view.queries[query].pieces)
         found = np.nan_to_num(self.means[:, :, places(keys, looking, view.crosses)]).mean(axis=2)
         return _of_cells(found, view.keys)
 
     def link(self, view: View, layer: int, head: int, query: int, key: int) -> float:
-        """The same for one head and one key."""
+        """Return the expected weight of a link in a head."""
         return float(self.links(view, *(np.array([at]) for at in (layer, head, query, key)))[0])
 
     def links(self, view: View, layers: Indices, heads: Indices, queries: Indices, keys: Indices) -> FloatArray:
-        """The same for some links, (link,)."""
+        """Return the expected weights of several links, (link,)."""
         looking = np.array([view.queries[at].pieces for at in queries], dtype=np.intp).reshape(-1, 2)
         looked = np.array([view.keys[at].pieces for at in keys], dtype=np.intp).reshape(-1, 2)
         rows, cols = (ends[:, 1] - ends[:, 0] for ends in (looking, looked))
-        # One entry for each piece that looks at each piece: the link it is of, and where in it.
+        # Expand each link to its pairs of query token and key token: link number and position within the link.
         link = np.repeat(np.arange(len(rows)), rows * cols)
         within = np.arange(len(link)) - np.repeat(np.cumsum(rows * cols) - rows * cols, rows * cols)
         query, key = looking[link, 0] + within // cols[link], looked[link, 0] + within % cols[link]
@@ -134,14 +146,14 @@ class PositionalPrior:
 
     @property
     def positional(self) -> BoolArray:
-        """Which heads look at a word for where it stands, whatever it is, (layer, head)."""
-        near = self.means[:, :, 1 : 2 * REACH + 2]  # the ends stand for many places
+        """Return True for each head that attends by position, (layer, head)."""
+        near = self.means[:, :, 1 : 2 * REACH + 2]  # the outermost places collect many offsets, so leave them out
         result: BoolArray = np.nan_to_num(near).max(axis=2) >= HABITUAL
         return result
 
 
 def places(keys: TokenRow, rows: Indices, crosses: bool = False) -> Indices:
-    """The place of each key as seen from some queries, (row, key), counted up to PLACES.
+    """Return the place of each key relative to each query, (row, key), from 0 to PLACES - 1.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "[SEP]"), (9, 1, 2, 8), (None, 0, 1, None), (0,) * 4, (None,) * 4)
     >>> (places(row, np.array([1])) - (REACH + 1)).tolist()  # the token itself has the place 0
@@ -161,10 +173,10 @@ def _place(keys: TokenRow, query: Indices, key: Indices, crosses: bool) -> Indic
 
 
 def positional_prior(traces: Iterable[Trace], part: str | None = None) -> PositionalPrior:
-    """The habits of one model's heads over the traces of a corpus, which must not be empty."""
+    """Estimate the positional prior of a model's heads from traces of a corpus, which must not be empty."""
     sums, counts = np.zeros(()), np.zeros(())
     for trace in traces:
-        trace.shares(part)  # of numbers with signs no mean says where a head looks
+        trace.shares(part)  # raise Unavailable for signed values, whose mean shows no direction of attention
         queries, keys = trace.token_rows(part)
         rows = np.array([at for at, word in enumerate(queries.words) if word is not None], dtype=np.intp)
         place = places(keys, rows, (part or trace.part) == "cross")
@@ -185,31 +197,31 @@ def positional_prior(traces: Iterable[Trace], part: str | None = None) -> Positi
 
 
 def _layer_indicator(layer: int, layers: int) -> FloatArray:
-    """1 at a layer, (layer, 1, 1)."""
+    """Return 1 at ``layer`` and 0 elsewhere, (layer, 1, 1)."""
     chosen: FloatArray = (np.arange(layers) == layer).astype(np.float32)[:, None, None]
     return chosen
 
 
 def _place_sums(weights: FloatArray, place: Indices) -> npt.NDArray[np.float64]:
-    """What one head gives each place together, (place,)."""
+    """Return the sum of a head's weights at each place, (place,)."""
     sums: npt.NDArray[np.float64] = np.bincount(place.ravel(), weights.ravel(), minlength=PLACES).astype(np.float64)
     return sums
 
 
 def _of_cells(found: FloatArray, cells: tuple[DisplayToken, ...]) -> FloatArray:
-    """Sums over each cell's pieces, (layer, head, piece) to (layer, head, cell)."""
+    """Sum over the tokens of each cell, (layer, head, token) -> (layer, head, cell)."""
     bounds = np.array([cell.pieces for cell in cells])
     totals = np.concatenate([np.zeros((*found.shape[:2], 1)), found.cumsum(axis=2, dtype=np.float64)], axis=2)
     result: FloatArray = (totals[:, :, bounds[:, 1]] - totals[:, :, bounds[:, 0]]).astype(np.float32)
     return result
 
 
-KEPT = 3  # links of each head
+KEPT = 3  # number of links per head
 
 
 @dataclass(frozen=True)
 class DefaultLink:
-    """One link: cells of the view."""
+    """The selected link of a new text, with cells of the view as query and key."""
 
     layer: int
     head: int
@@ -219,7 +231,7 @@ class DefaultLink:
 
 @dataclass(frozen=True, eq=False)
 class TopLinks:
-    """The few best links of each head, each array (layer, head, link); a query of -1 where there are fewer."""
+    """The top links of each head, arrays (layer, head, link); the query is -1 if a head has fewer links."""
 
     queries: Indices
     keys: Indices
@@ -227,9 +239,10 @@ class TopLinks:
     excess: FloatArray
 
     def best(self, view: View, habits: PositionalPrior | None, heads: BoolArray | None = None) -> DefaultLink | None:
-        """The link furthest beyond both doubts; positional heads only where there are no others.
+        """Return the link with the largest excess over both the column mean and the positional prior.
 
-        ``heads``, (layer, head), says which heads are asked; None: every head. None where no word links to another.
+        Positional heads are used only if there are no others. ``heads`` (layer, head) selects the candidates; None
+        means all heads. Return None if no candidate has a link between words.
         """
         beyond = np.where(self.queries >= 0, self.excess, -np.inf)
         if habits is not None:
@@ -247,7 +260,7 @@ class TopLinks:
 
 
 def pairs(view: View, rows: Indices) -> BoolArray:
-    """Which keys a row may link to so that it says something about words, (row, key): words, no parts of the same."""
+    """Return True for pairs of different words, without punctuation or special tokens, (row, key)."""
     asked, looked = _is_word([view.queries[row] for row in rows]), _is_word(view.keys)
     linked: BoolArray = asked[:, None] & looked[None, :]
     if not view.crosses:
@@ -259,10 +272,11 @@ def pairs(view: View, rows: Indices) -> BoolArray:
 def top_links(
     weights: FloatArray, linked: BoolArray, others: Indices, sums: FloatArray
 ) -> tuple[Indices, Indices, FloatArray, FloatArray]:
-    """Each head's best links, (..., link): row numbers, keys, weights and excess; a row of -1 where there are fewer.
+    """Return each head's top links, (..., link): row numbers, keys, weights and excess.
 
-    ``weights`` are (..., row, key). ``linked`` says which of them are links of words that count (attention/excess.py);
-    ``others``, (key,), how many words a key has beside the row's own, and ``sums``, (..., key), what all give it.
+    ``weights`` is (..., row, key). ``linked`` (row, key) marks the pairs that count as links. ``others`` (key,) is the
+    number of words per key besides the row's own, and ``sums`` (..., key) is the sum of their weights with the row's
+    own. Missing links have the row -1.
     """
     keys = np.where(linked, weights, -1).argmax(axis=-1)
     mine = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]
@@ -282,14 +296,14 @@ def top_links(
 
 
 def _is_word(cells: Sequence[DisplayToken]) -> BoolArray:
-    """Which cells have a letter or a digit, (cell,)."""
+    """Return True for each cell with a letter or a digit, (cell,); special tokens do not count."""
     return np.array([not cell.special and any(map(str.isalnum, cell.text)) for cell in cells], dtype=bool)
 
 
 def _word_numbers(view: View) -> Indices:
-    """The number of the written word that each cell is a part of, (cell,): "didn", "'" and "t" are one.
+    """Return the number of the written word of each cell, (cell,); "didn", "'" and "t" share a number.
 
-    Between signs that are written without spaces, as in Chinese, the tokenizer's words count.
+    In scripts without spaces, such as Chinese, the words of the tokenizer are used.
     """
     row, _ = view.trace.token_rows(view.part)
     texts = (view.trace.text, view.trace.pair or "")
@@ -305,5 +319,5 @@ def _word_numbers(view: View) -> Indices:
 
 
 def _uses_spaces(letter: str) -> bool:
-    """Whether a sign is of a script that puts spaces between words."""
+    """Return True if the letter's script puts spaces between words."""
     return unicodedata.category(letter) != "Lo"

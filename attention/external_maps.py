@@ -1,7 +1,7 @@
-"""Maps that somebody else computed, behind the same trace: tensors of any library, arrays, or lists of numbers.
+"""Traces from attention maps computed elsewhere: tensors of any library, arrays, or lists of numbers.
 
-What they are is told by how deep they are nested: (query, key) is one head; (head, query, key) one layer; one more
-axis, the layers; one more, their batch of one text; one more, the steps of a text that was written token by token.
+The nesting depth gives the meaning: (query, key) is a head, (head, query, key) a layer, the next axis the layers, the
+next a batch of a single text, and the next the steps of generation.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from i18n import _, format_or_list, gettext_lazy
 
 __all__ = ["EXACT", "InvalidAttention", "first", "trace", "with_content_id"]
 
-EXACT = 0.01  # by which a row's sum may fall short of one unmentioned
-ROUNDED = 0.02  # by which a weight may differ between two passes in half precision
-OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # of a model's output
+EXACT = 0.01  # tolerance below one of a row sum before it is mentioned
+ROUNDED = 0.02  # tolerance between the weights of two passes in half precision
+OUTPUTS = ("attentions", "encoder_attentions", "decoder_attentions", "cross_attentions")  # fields of a model output
 ASK = gettext_lazy("an array (head, query, key) for each layer, as a model's outputs.attentions has them")
 
 
-def trace(  # noqa: PLR0913  # the parts of one trace
+def trace(  # noqa: PLR0913  # the parts of a trace
     attentions: Any,
     source: TokenRow,
     target: TokenRow | None = None,
@@ -39,11 +39,12 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     name: str = "",
     signed: bool = False,
 ) -> Trace:
-    """Finished maps as a trace of ``source``; with ``target``, the rows are its tokens, which look at ``source``.
+    """Build a trace from attention maps.
 
-    ``texts`` are the text of ``source`` and the second one of a pair. Where nothing looks ahead, it is a decoder's.
-    ``signed``: numbers from -1 to 1, such as attributions, and no weights. The trace's id is a hash of all that is in
-    it. Raises NotMaps in one sentence.
+    With ``target``, its tokens are the queries and those of ``source`` the keys. ``texts`` is the text of ``source``
+    and the second text of a pair. The part is "decoder" if no token attends to a later token. ``signed`` allows values
+    from -1 to 1, such as attributions. The id of the trace is a hash of its content. Raise InvalidAttention with a
+    message for users if the maps are invalid.
 
     >>> row = TokenRow(("a", "cat"), (0, 1), (0, 1), (0, 0), (None, None))
     >>> trace([[[1, 0], [0.25, 0.75]]], row).part
@@ -51,7 +52,7 @@ def trace(  # noqa: PLR0913  # the parts of one trace
     """
     looking = source if target is None else target
     maps = _read(attentions, signed, Names(len(looking), len(source), target is not None))
-    looking = first(looking, maps[0].shape[1])  # the last token of a text may have been written and never read
+    looking = first(looking, maps[0].shape[1])  # the model may not have read the last generated token
     source, target = (looking, None) if target is None else (source, looking)
     part = "cross" if target is not None else "decoder" if _looks_back(maps) else "encoder"
     kind = {"cross": "encoder-decoder"}.get(part, part)
@@ -69,17 +70,20 @@ def trace(  # noqa: PLR0913  # the parts of one trace
 
 
 def with_content_id(made: Trace) -> Trace:
-    """The trace with a hash of all that is in it as its id, so that no other can pass for it."""
+    """Return the trace with a hash of its content as its id, so that ids are unique."""
     return replace(made, id="given-" + hashlib.sha256(dump(replace(made, id=""))).hexdigest())
 
 
 def first(row: TokenRow, count: int) -> TokenRow:
-    """The first tokens of a row of text."""
+    """Return the first ``count`` tokens of a row, without its grid."""
     return TokenRow(**{name: values[:count] for name, values in vars(row).items() if name != "grid"})
 
 
 def _read(attentions: Any, signed: bool, names: Names) -> list[FloatArray]:
-    """Return each layer's maps (head, query, key), of as many tokens as there are names, or of all but the last."""
+    """Return the maps of each layer (head, query, key), validated against the names.
+
+    The last name may be missing in the maps of generated text.
+    """
     axes = _axes(attentions)
     if axes == 6:
         layers = _steps(attentions, names)
@@ -104,7 +108,10 @@ def _read(attentions: Any, signed: bool, names: Names) -> list[FloatArray]:
 
 
 def _shape(given: Any, layer: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a single array, or of the first layer as it came; ``layer`` if lists of numbers came."""
+    """Return the shape of the array, or of the first layer of a list, at most the last four axes.
+
+    For nested lists of numbers, return ``layer``.
+    """
     while isinstance(given, list | tuple):
         given = given[0]
     shape = tuple(getattr(given, "shape", ()))
@@ -112,7 +119,7 @@ def _shape(given: Any, layer: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _axes(values: Any) -> int:
-    """Return how deep numbers are nested."""
+    """Return the nesting depth of the numbers; raise InvalidAttention for other inputs."""
     if values is None:
         raise InvalidAttention(
             _(
@@ -156,7 +163,7 @@ def _items(values: Any) -> list[Any]:
 
 
 def _layers(given: list[Any], names: Names, step: int | None = None) -> list[FloatArray]:
-    """Return the layers of one text, or of one step of ``generate``, each (head, query, key)."""
+    """Return the layers of a text, or of a step of ``generate``, each (head, query, key)."""
     if missing := [at for at, layer in enumerate(given) if layer is None]:
         raise InvalidAttention(
             _(
@@ -177,7 +184,7 @@ def _layers(given: list[Any], names: Names, step: int | None = None) -> list[Flo
 
 
 def _single_layer(values: Any, at: int) -> FloatArray:
-    """Return one layer's maps, (head, query, key), in memory of their own."""
+    """Return a copy of a layer's maps, (head, query, key)."""
     block = _array(values, f"Layer {at}")
     if block.ndim == 4 and len(block) == 1:
         block = block[0]
@@ -195,13 +202,14 @@ def _single_layer(values: Any, at: int) -> FloatArray:
 
 
 def _array(values: Any, what: str) -> FloatArray:
-    """Return numbers of any library as float32."""
+    """Convert numbers of any library to a float32 array."""
     if getattr(values, "is_meta", False):
         raise InvalidAttention(
             _("A tensor on the device “meta” came, which holds no numbers. Load the weights, and run the model again.")
         )
     try:
-        if hasattr(values, "detach"):  # torch, without importing it: numpy has no bfloat16 and no other device
+        # Convert torch tensors without an import of torch; NumPy cannot read bfloat16 or memory of other devices.
+        if hasattr(values, "detach"):
             values = values.detach().cpu()
             for plain, needed in (("dequantize", "is_quantized"), ("to_dense", "is_sparse")):
                 values = getattr(values, plain)() if getattr(values, needed, False) else values
@@ -210,7 +218,7 @@ def _array(values: Any, what: str) -> FloatArray:
             values = values.float().numpy()
         elif isinstance(values, list | tuple) and any(hasattr(value, "shape") for value in values):
             values = np.stack([_array(value, what) for value in values])
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, and is refused below
+        with np.errstate(over="ignore"):  # overflow gives infinity, which _check rejects
             found = np.asarray(values)
             return found.astype(np.float32, casting="unsafe" if found.dtype == object else "same_kind", copy=False)
     except (TypeError, ValueError, AttributeError, RuntimeError) as error:
@@ -220,7 +228,7 @@ def _array(values: Any, what: str) -> FloatArray:
 
 
 def _steps(given: Any, names: Names) -> list[FloatArray]:
-    """Return each layer's maps (head, query, key) of what ``generate`` gives: a tuple of layers for each step."""
+    """Return each layer's maps (head, query, key) from ``generate``, a tuple of layers per step."""
     steps = [_items(step) for step in _items(given)]
     if len({len(step) for step in steps}) > 1:
         raise InvalidAttention(_("The steps have different numbers of layers; give all layers of every step."))
@@ -233,7 +241,10 @@ def _steps(given: Any, names: Names) -> list[FloatArray]:
 
 
 def _streams(steps: list[list[Any]]) -> bool:
-    """Whether each layer holds XLNet's two streams (h, g); steps of ``generate`` grow, and look back only."""
+    """Return True if each layer holds XLNet's two streams (h, g), not two steps of ``generate``.
+
+    Steps of ``generate`` grow, and their maps are causal.
+    """
     if any(len(step) != 2 or any(block is None for block in step) for step in steps):
         return False
     content, query = ([_array(step[at], _("The input")) for step in steps] for at in (0, 1))
@@ -247,9 +258,9 @@ def _streams(steps: list[list[Any]]) -> bool:
 
 
 def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> FloatArray:
-    """Return one layer of a text written token by token, (head, query, key).
+    """Combine the steps of a generated text to the maps of a layer, (head, query, key).
 
-    With a key–value cache, each step has the rows of its new tokens. Without it, each step has all rows again.
+    With a key–value cache, each step has the rows of its new tokens. Without a cache, each step repeats all rows.
     """
     width = steps[-1].shape[2]
     if any(step.shape[0] != steps[0].shape[0] or step.shape[2] > width for step in steps):
@@ -261,18 +272,19 @@ def _stitch_steps(layer: int, steps: Sequence[FloatArray], names: Names) -> Floa
     rows = [np.pad(step, ((0, 0), (0, 0), (0, width - step.shape[2]))) for step in steps]
     whole = np.concatenate(rows, axis=1)
     tokens = whole.shape[1]
-    reserved = not names.crossed and tokens < width and not whole[:, :, tokens:].any()  # a static cache's free places
+    # A static cache has unused columns at the end.
+    reserved = not names.crossed and tokens < width and not whole[:, :, tokens:].any()
     return np.ascontiguousarray(whole[:, :, :tokens]) if reserved else whole
 
 
 def _repeats(before: FloatArray, after: FloatArray) -> bool:
-    """Whether a step begins with all rows of the step before, as without a key–value cache."""
+    """Return True if a step begins with all rows of the previous step, as without a key–value cache."""
     _, rows, cols = before.shape
     return after.shape[1] > rows and bool(np.allclose(after[:, :rows, :cols], before, atol=ROUNDED))
 
 
 def _check(block: FloatArray, at: int, signed: bool) -> None:
-    """Refuse numbers that are not weights; with ``signed``, numbers beyond -1 to 1."""
+    """Raise InvalidAttention if values are not weights, or not between -1 and 1 if ``signed``."""
     if not np.isfinite(block).all():
         raise _not_finite(block, at)
     least, most = float(block.min()), float(block.max())
@@ -311,7 +323,7 @@ def _check(block: FloatArray, at: int, signed: bool) -> None:
 
 
 def _not_finite(block: FloatArray, at: int) -> InvalidAttention:
-    """Return the refusal of NaN or infinity, with the head and the rows."""
+    """Return the error for NaN or infinity, with the head and the rows."""
     bad = ~np.isfinite(block)
     heads = np.flatnonzero(bad.any(axis=(1, 2)))
     head = int(heads[0])
@@ -334,7 +346,7 @@ def _not_finite(block: FloatArray, at: int) -> InvalidAttention:
 
 
 def _too_much(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
-    """Return the refusal of a row that sums to more than one."""
+    """Return the error for a row that sums to more than one."""
     head, row = np.unravel_index(int(sums.argmax()), sums.shape)
     columns = block.sum(axis=1)
     turned = bool((np.abs(columns - 1) <= EXACT).all())
@@ -356,7 +368,7 @@ def _too_much(block: FloatArray, sums: FloatArray, at: int) -> InvalidAttention:
 
 
 def _format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
-    """Return numbers as a text, the first few of many.
+    """Format numbers as a list, cut after the first ``most``.
 
     >>> _format_numbers([3, 4]), _format_numbers(range(9))
     ('3, 4', '0, 1, 2, 3, 4 …')
@@ -365,7 +377,7 @@ def _format_numbers(numbers: Sequence[int] | Any, most: int = 5) -> str:
 
 
 def _looks_back(maps: list[FloatArray]) -> bool:
-    """Whether no token attends to a later one; rows of padding on the left, to which no token attends, are left out."""
+    """Return True if no token attends to a later token; left padding without attention is ignored."""
     seen = np.any([block.any(axis=0) for block in maps], axis=0)
     ahead = np.flatnonzero(np.triu(seen, 1).any(axis=1))
     text = int(ahead[-1]) + 1 if len(ahead) else 0
@@ -373,7 +385,7 @@ def _looks_back(maps: list[FloatArray]) -> bool:
 
 
 def _describe_maps(maps: list[FloatArray], signed: bool) -> str:
-    """Return what was given, and what the rows sum to if that is less than one."""
+    """Describe the input, with the range of row sums if some are below one."""
     if signed:
         return _("A set of maps whose numbers have signs")
     sums = [block.sum(axis=2) for block in maps]

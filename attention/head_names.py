@@ -1,4 +1,4 @@
-"""Names of attention heads as people type them: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
+"""Parsing of typed names of attention heads: "3-1", "L3H1", "layer 3 head 1", "第3层头1"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 
 NUMBER = r"([0-9]{1,3})"
 SIGN = r"[-‐‑‒–—―−.·・•/:,、;|_]"
-BETWEEN = rf"\s*(?:{SIGN}\s*)?"  # between the layer and the head, and after their names
+BETWEEN = rf"\s*(?:{SIGN}\s*)?"  # separator between layer and head, and between a keyword and its number
 FORMS = (
     # 3-1, 3.1, 3/1, 3 1, head 3-1
     re.compile(rf"(?:(?:head|(?:注意力)?[头頭])\s*)?{NUMBER}\s*(?:{SIGN}\s*|\s){NUMBER}"),
@@ -20,14 +20,14 @@ FORMS = (
     ),
 )
 HEAD_FIRST = re.compile(rf"(?:head|h){BETWEEN}{NUMBER}{BETWEEN}(?:(?:of|in)\s+)?(?:layer|l){BETWEEN}{NUMBER}")
-LONGEST = 60  # characters of a name
+LONGEST = 60  # maximum length of a name in characters
 BRACKETS = {"(": ")", "[": "]", "<": ">"}
 
 
 def parse_head(text: str) -> tuple[int, int] | None:
-    """Return the layer and the head that a text names, both counted from 0, or None if it names no head.
+    """Return the layer and head that a text names, both counted from 0, or None if it names no head.
 
-    Full-width digits and signs count as their plain forms; case and spaces do not count.
+    Full-width characters count as their ASCII forms; case and surrounding spaces are ignored.
 
     >>> parse_head("3-1"), parse_head("L3H1"), parse_head("第3层头1"), parse_head("head 1 of layer 3")
     ((3, 1), (3, 1), (3, 1), (3, 1))

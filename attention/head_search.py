@@ -1,4 +1,4 @@
-"""Search over all heads: candidates of a question, and the head to open a text with."""
+"""Search over all heads: candidates of a question, and the head that is selected for a new text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from attention.measures import HeadSummary
 from attention.view import View
 
 Flags = npt.NDArray[np.bool_]
-LEAST = 0.01  # difference of two links from which a head prefers one of them
+LEAST = 0.01  # minimum difference between two weights for a preference
 
 
 def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = False) -> FloatArray:
-    """Every head's weight from the source to each candidate, (candidate, layer, head), each between 0 and 1.
+    """Return each head's weights from the source to the candidates, (candidate, layer, head), 0 to 1.
 
-    ``source`` and ``candidates`` count cells of the view. ``inward`` asks the other way: how much each candidate
-    looks at the source.
+    ``source`` and ``candidates`` are cells of the view. With ``inward``, return the weights from each candidate to the
+    source instead.
     """
     if inward:
         return np.moveaxis(view.columns(source)[:, :, list(candidates)], 2, 0)
@@ -29,10 +29,10 @@ def links(view: View, source: int, candidates: Sequence[int], *, inward: bool = 
 
 
 def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> tuple[int, int]:
-    """Of how many other words a key is the favourite in one head, (query, key) weights, and how many they are.
+    """Count the other words that attend most to ``key`` in a head, and all other words.
 
-    A word's favourite is the word that it looks at most, itself and special tokens aside; the key and the ``source``,
-    about which is asked, are no others. A word that looks at no word has none.
+    ``weights`` is (query, key). Special tokens and a word's own key are excluded, and ``key`` and ``source`` do not
+    count as other words. A word without weight on any word does not count either.
     """
     words = np.array([not cell.special for cell in view.keys])
     rows = [at for at, cell in enumerate(view.queries) if not cell.special and at not in (source, key)]
@@ -45,7 +45,7 @@ def favorite_counts(view: View, weights: FloatArray, key: int, source: int) -> t
 
 
 def preference(found: FloatArray) -> FloatArray:
-    """What each head gives the first candidate more than the second, (layer, head), between -1 and 1.
+    """Return each head's weight on the first candidate minus that on the second, (layer, head), -1 to 1.
 
     >>> preference(np.array([[[0.7]], [[0.2]]])).round(2).tolist()
     [[0.5]]
@@ -55,7 +55,9 @@ def preference(found: FloatArray) -> FloatArray:
 
 
 def flips(before: FloatArray, after: FloatArray) -> Flags:
-    """Return which heads prefer one candidate before and the other after, each by more than LEAST, (layer, head).
+    """Return the heads that prefer different candidates before and after, (layer, head).
+
+    Each preference must exceed LEAST.
 
     >>> flips(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, -0.005]])).tolist()
     [[True, True, False]]
@@ -65,13 +67,15 @@ def flips(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def prefers_first(preference: FloatArray) -> Flags:
-    """Return which heads prefer the first candidate by more than LEAST, (layer, head)."""
+    """Return the heads that prefer the first candidate by more than LEAST, (layer, head)."""
     more: Flags = preference > LEAST
     return more
 
 
 def follows(before: FloatArray, after: FloatArray) -> Flags:
-    """Return which heads prefer the first candidate before and the second after, by more than LEAST, (layer, head).
+    """Return the heads that prefer the first candidate before and the second after, (layer, head).
+
+    Each preference must exceed LEAST.
 
     >>> follows(np.array([[0.5, -0.1, 0.2]]), np.array([[-0.1, 0.3, 0.0]])).tolist()
     [[True, False, False]]
@@ -81,10 +85,10 @@ def follows(before: FloatArray, after: FloatArray) -> Flags:
 
 
 def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[str]) -> tuple[int, ...] | None:
-    """Where the words that are asked about stand in another text; None where one of them has no counterpart there.
+    """Return the positions of the ``asked`` words in another text, or None if a word has no counterpart.
 
-    They are the partners of attention/comparison.py. Names that changed places cannot all be partners, since those
-    stand in the same order; in a text of as many words each then has the word at its own place.
+    Words are aligned by attention.comparison.by_words. Swapped names cannot all be aligned, because an alignment keeps
+    order; in a text with the same number of words, each word then keeps its position.
 
     >>> counterparts([1, 3], "it was too tired".split(), "it was much too wide".split())
     (1, 4)
@@ -98,20 +102,20 @@ def counterparts(asked: Sequence[int], before: Sequence[str], after: Sequence[st
 
 
 def weight_above_expected(weights: FloatArray, usual: FloatArray, placed: FloatArray | None) -> FloatArray:
-    """What is left of weights (…) beyond what others give, and beyond what the place gets whatever stands there."""
+    """Return weights (…) minus the column mean or the positional prior, the larger of both."""
     known = np.nan_to_num(usual)
     return weights - (known if placed is None else np.maximum(known, placed))
 
 
 def between_words(links: FloatArray, view: View, query: int) -> FloatArray:
-    """Links (layer, head, key) of one query, with special tokens and its own word at zero."""
+    """Set special tokens and the query's own word to zero in links (layer, head, key) of a query."""
     away = np.array([cell.special for cell in view.keys])
     if not view.crosses:
         away |= np.arange(len(view.keys)) == query
     return np.where(away, 0, links)
 
 
-def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared with
+def head_of_link(  # noqa: PLR0913  # a link, and its baselines
     view: View,
     survey: HeadSummary,
     habits: PositionalPrior | None,
@@ -119,9 +123,10 @@ def head_of_link(  # noqa: PLR0913  # what is asked, and what it is compared wit
     target: int | None = None,
     heads: BoolArray | None = None,
 ) -> tuple[int, int]:
-    """(layer, head) of the link from the focus, to the target if there is one, that goes furthest beyond both.
+    """Return (layer, head) with the largest excess of the link from ``focus``, to ``target`` if given.
 
-    ``heads``, (layer, head), says which heads are asked; None: every head.
+    The excess is above both column mean and positional prior. ``heads`` (layer, head) selects candidates; None means
+    all.
     """
     rows = view.rows(focus)  # (layer, head, key)
     rows = np.abs(rows) if view.is_signed else rows

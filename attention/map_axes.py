@@ -1,4 +1,4 @@
-"""Names that do not fit the axes of maps: which axis is wrong, and the code that puts it right."""
+"""Errors for maps that do not match the token names: the wrong axis, and code that fixes it."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ import numpy as np
 from attention.mask import FloatArray
 from i18n import _
 
-ABOVE = 0.01  # by which a weight or a row's sum may exceed one: a softmax in half precision rounds so
-BANDS = (128, 256, 512, 1024)  # windows of published Longformer and LED models; one more column, and one global token
+ABOVE = 0.01  # tolerance above one of a weight or a row sum, for softmax in half precision
+BANDS = (128, 256, 512, 1024)  # windows of published Longformer and LED models; maps have 1 or 2 more columns
 
 
 class InvalidAttention(ValueError):
-    """What came cannot be shown as maps of attention, in one sentence."""
+    """Raised if an input cannot be shown as attention maps; the message is for users."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """The numbers of names that came with the maps."""
+    """Numbers of the names that were passed with the maps."""
 
     queries: int
     keys: int
-    crossed: bool  # whether the keys have names of their own
+    crossed: bool  # True if keys have separate names
 
     def without_last(self) -> Names:
-        """Return the numbers if the last token was written and never read."""
+        """Return the numbers without the last token, which was generated but never read."""
         return Names(self.queries - 1, self.keys if self.crossed else self.keys - 1, self.crossed)
 
     def describe(self) -> str:
-        """Return the numbers in words, for a refusal."""
+        """Return the numbers in words, for an error message."""
         if self.crossed:
             return _("{queries} tokens and {keys} keys", queries=self.queries, keys=self.keys)
         return _("{queries} tokens", queries=self.queries)
 
 
 def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> None:
-    """Refuse maps whose last two axes are not as long as the names; ``shape`` is that of all maps as they came."""
+    """Raise InvalidAttention if the last two axes of the maps do not match the names.
+
+    ``shape`` is the shape of the original input.
+    """
     rows, cols = maps[0].shape[1:]
     if (rows, cols) == (names.queries, names.keys):
         return
@@ -61,7 +64,7 @@ def fit(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ..
 
 
 def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tuple[int, ...]) -> str:
-    """Return what to do about maps that do not fit their names."""
+    """Return advice on maps that do not match their names."""
     rows, cols = maps[0].shape[1:]
     weights = signed or all(_are_weights(block) for block in maps)
     if order := _order(shape, names):
@@ -106,7 +109,7 @@ def _suggest_fix(maps: list[FloatArray], names: Names, signed: bool, shape: tupl
 
 
 def _order(shape: tuple[int, ...], names: Names) -> tuple[int, ...] | None:
-    """Return the order of axes that puts query and key last, if there is exactly one way to choose them."""
+    """Return the permutation that puts query and key last, or None if it is not unique."""
     axes = range(len(shape))
     ends = [(q, k) for q in axes for k in axes if q != k and (shape[q], shape[k]) == (names.queries, names.keys)]
     if names.queries == names.keys:
@@ -122,9 +125,9 @@ def _are_weights(block: FloatArray) -> bool:
 
 
 def _is_band(maps: list[FloatArray], rows: int, cols: int) -> bool:
-    """Whether columns are neighbours of each row and a few global tokens, as Longformer returns them.
+    """Return True if the columns are the local window and global tokens of Longformer.
 
-    A band of ``window`` + 1 columns after ``extra`` global ones is zero where the neighbour is outside the text.
+    A band of ``window`` + 1 columns after ``extra`` global columns is zero for neighbours outside the text.
     """
     if cols - 1 in BANDS or cols - 2 in BANDS:
         return True
@@ -140,7 +143,7 @@ def _is_band(maps: list[FloatArray], rows: int, cols: int) -> bool:
 
 
 def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -> InvalidAttention:
-    """Return the refusal of layers with different shapes (head, query, key)."""
+    """Return the error for layers with different shapes (head, query, key)."""
     axes = (_("head"), _("query"), _("key"))
     differing = next(axis for axis, one, other in zip(axes, shape, first, strict=True) if one != other)
     return InvalidAttention(
@@ -156,7 +159,7 @@ def layer_shape_error(at: int, shape: tuple[int, ...], first: tuple[int, ...]) -
 
 
 def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int | None) -> InvalidAttention:
-    """Return the refusal of more than one text, window or beam, with the code that selects a single map."""
+    """Return the error for several texts, windows or beams, with code that selects a single map."""
     texts, rows, cols = shapes[0][0], *shapes[0][-2:]
     if step is not None:
         return InvalidAttention(
@@ -199,5 +202,5 @@ def multiple_texts_error(shapes: list[tuple[int, ...]], names: Names, step: int 
 
 
 def _has_padding(rows: int, cols: int, names: Names) -> bool:
-    """Whether maps are larger than their names, as those of a batch of padded texts are."""
+    """Return True if the maps are larger than their names, as in a padded batch."""
     return rows >= names.queries and cols >= names.keys and (rows, cols) != (names.queries, names.keys)

@@ -1,6 +1,6 @@
-"""Which keys a query may look at, stored as a rule where a rule exists.
+"""Attention masks, stored as a rule (causal or sliding window) if possible, else as an array.
 
-A causal or sliding-window mask over 8,192 tokens is 64 MiB as an array and three integers as a rule.
+A causal or sliding-window mask over 8,192 tokens takes 64 MiB as an array and three integers as a rule.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Index = slice | npt.NDArray[np.intp]
 
 
 def positions(index: Index, length: int) -> npt.NDArray[np.intp]:
-    """The positions an index selects on an axis of that length.
+    """Return the positions that an index selects on an axis of size ``length``.
 
     >>> positions(slice(1, None), 4).tolist()
     [1, 2, 3]
@@ -26,11 +26,11 @@ def positions(index: Index, length: int) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """The (query, key) pairs that one attention lets through.
+    """The (query, key) pairs that are visible in an attention layer.
 
-    Query ``i`` stands at key position ``p = i + keys - queries`` (they differ when a cache holds earlier keys).
-    Key ``j`` is allowed when all of these hold: ``j <= p`` if causal; ``j >= p - left`` if ``left`` is given;
-    ``j <= p + right`` if ``right`` is given; ``allowed[i, j]`` if ``allowed`` is given.
+    Query ``i`` has the key position ``p = i + keys - queries`` (``queries`` and ``keys`` differ if a cache holds
+    earlier keys). Key ``j`` is allowed if all of these hold: ``j <= p`` if causal; ``j >= p - left`` if ``left`` is
+    given; ``j <= p + right`` if ``right`` is given; ``allowed[i, j]`` if ``allowed`` is given.
 
     >>> Mask(2, 3, causal=True).block(slice(None), slice(None)).tolist()
     [[True, True, False], [True, True, True]]
@@ -45,11 +45,11 @@ class Mask:
 
     @property
     def hides_nothing(self) -> bool:
-        """Whether it has no rule at all."""
+        """Return True if the mask has no rule and no array."""
         return not self.causal and self.left is None and self.right is None and self.allowed is None
 
     def block(self, rows: Index, cols: Index) -> BoolArray | None:
-        """Allowed pairs of a block, (row, col); None when every pair of it is allowed."""
+        """Return the allowed pairs of a block, (row, col), or None if every pair is allowed."""
         if self.hides_nothing:
             return None
         queries, keys = positions(rows, self.queries), positions(cols, self.keys)
@@ -67,7 +67,7 @@ class Mask:
 
     @staticmethod
     def compact(allowed: BoolArray) -> Mask:
-        """The shortest mask equal to ``allowed`` (query, key): a rule where one fits, else the array itself.
+        """Return the smallest mask equal to ``allowed`` (query, key): a rule if possible, else the array.
 
         >>> Mask.compact(np.tril(np.ones((4, 4), dtype=bool)))
         Mask(queries=4, keys=4, causal=True, left=None, right=None, allowed=None)
@@ -84,7 +84,10 @@ class Mask:
 
 
 def _band(allowed: BoolArray) -> Mask | None:
-    """The causal or window rule equal to ``allowed``, or None; looks at each row's ends, never at all pairs at once."""
+    """Return the causal or window rule equal to ``allowed`` (query, key), or None if no rule fits.
+
+    Only the number of allowed keys and the ends of each row are compared, without another array of all pairs.
+    """
     queries, keys = allowed.shape
     if queries > keys:
         return None

@@ -1,4 +1,4 @@
-"""Measures of attention maps, and all of them for every head in one pass."""
+"""Measures of attention maps, and a summary of all heads in one pass over the maps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from i18n import gettext_lazy
 
 
 def entropy(weights: FloatArray) -> FloatArray:
-    """Spread of each query's attention, (..., query, key) -> (..., query), in bits: 0 = one key, log2(n) = uniform.
+    """Return the entropy of each query's attention in bits, (..., query, key) -> (..., query).
+
+    0 means a single key; log2(n) means uniform attention over n keys.
 
     >>> entropy(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [1.0, 0.0]
@@ -33,7 +35,9 @@ def entropy(weights: FloatArray) -> FloatArray:
 
 
 def distance(weights: FloatArray, rows: npt.NDArray[np.intp] | None = None) -> FloatArray:
-    """Mean distance a query looks, (..., query, key) -> (..., query), in tokens; ``rows`` are the queries' positions.
+    """Return each query's mean attention distance in tokens, (..., query, key) -> (..., query).
+
+    ``rows`` holds the positions of the queries; by default 0, 1, 2, ….
 
     >>> distance(np.array([[0.0, 0.0, 1.0]]), np.array([0])).tolist()
     [2.0]
@@ -45,7 +49,7 @@ def distance(weights: FloatArray, rows: npt.NDArray[np.intp] | None = None) -> F
 
 
 def attention_received(weights: FloatArray) -> FloatArray:
-    """Attention each key receives, the mean over the queries, (..., query, key) -> (..., key).
+    """Return the mean attention to each key over the queries, (..., query, key) -> (..., key).
 
     >>> attention_received(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
@@ -55,9 +59,10 @@ def attention_received(weights: FloatArray) -> FloatArray:
 
 
 def by_offset(weights: FloatArray, reach: int) -> FloatArray:
-    """Share of attention at each distance, (query, key) -> (2 * reach + 1,): key minus query from -reach to reach.
+    """Return the share of attention at each offset, (query, key) -> (2 * reach + 1,).
 
-    The share is the mean over the queries that have a key at that distance.
+    An offset is the key position minus the query position, from -reach to reach. Each share is the mean over the
+    queries that have a key at that offset, or 0 if no query has one there.
 
     >>> by_offset(np.array([[0.0, 1.0], [1.0, 0.0]]), 1).tolist()
     [1.0, 0.0, 1.0]
@@ -70,9 +75,10 @@ def by_offset(weights: FloatArray, reach: int) -> FloatArray:
 
 
 def as_shares(weights: FloatArray) -> FloatArray:
-    """Each row as shares of what it gives to the keys shown, (..., query, key); an empty row stays empty.
+    """Scale each row of (..., query, key) to sum to one; a row of zeros stays zero.
 
-    Entropy and distance describe a distribution; with special tokens hidden, or with sinks, a row sums to less.
+    Entropy and distance describe a distribution, but a row sums to less than one if special tokens are hidden or if the
+    layer has attention sinks.
 
     >>> as_shares(np.array([[0.1, 0.3], [0.0, 0.0]], np.float32)).round(2).tolist()
     [[0.25, 0.75], [0.0, 0.0]]
@@ -83,16 +89,19 @@ def as_shares(weights: FloatArray) -> FloatArray:
 
 
 Rows = npt.NDArray[np.intp]
-OfHeads = Callable[[FloatArray], FloatArray]  # of some heads' shares (head, row, key), see as_shares: (head,)
+OfHeads = Callable[[FloatArray], FloatArray]  # maps shares of some heads (head, row, key) from as_shares to (head,)
 
 
 def mean_entropy(_view: View, _rows: Rows) -> OfHeads:
-    """How spread a head looks, in bits, mean over the rows."""
+    """Return a function that computes each head's mean entropy over the rows, in bits."""
     return lambda shares: _mean(entropy(shares))
 
 
 def mean_distance(view: View, rows: Rows) -> OfHeads:
-    """How far a head looks, in cells, mean over the rows; of a picture, in patches."""
+    """Return a function that computes each head's mean distance over the rows, in cells.
+
+    For pictures the unit is patches.
+    """
     grids = view.grids
     if grids is not None:
         looking = [grids[0].place(view.queries[row].pieces[0]) for row in rows]
@@ -102,7 +111,7 @@ def mean_distance(view: View, rows: Rows) -> OfHeads:
 
 
 def _mean_there(found: FloatArray) -> FloatArray:
-    """Over the rows that have a number, (head, row) -> (head,); 0 where none has."""
+    """Average the finite values over the rows, (head, row) -> (head,); 0 if a head has none."""
     there = np.isfinite(found)
     many = there.sum(axis=-1)
     sums = np.where(there, found, 0.0).sum(axis=-1)
@@ -111,15 +120,16 @@ def _mean_there(found: FloatArray) -> FloatArray:
 
 
 def to_punctuation(view: View, _rows: Rows) -> OfHeads:
-    """The share of its attention that a head gives to punctuation, mean over the rows."""
+    """Return a function that computes each head's mean share of attention to punctuation."""
     marks = np.array([is_punctuation(key) for key in view.keys], np.float32)
     return lambda shares: _mean(shares @ marks)
 
 
 def to_same_word(view: View, rows: Rows) -> OfHeads:
-    """The share that a word gives to the same word elsewhere, mean over the rows whose word stands elsewhere too.
+    """Return a function that computes each head's share of attention to repetitions of the query's word.
 
-    Upper and lower case are one; in a decoder, elsewhere is before. 0 where no word of the text is said twice.
+    The share is the mean over the rows with another occurrence of their word. Case is ignored; in a decoder only
+    earlier occurrences count. The value is 0 if no word is repeated.
     """
     queries, keys = _words(view.queries)[rows], _words(view.keys)
     same = (queries[:, None] == keys[None, :]) & (queries != "")[:, None]
@@ -135,13 +145,13 @@ def to_same_word(view: View, rows: Rows) -> OfHeads:
 
 
 def _mean(found: FloatArray) -> FloatArray:
-    """Over the rows, (head, row) -> (head,)."""
+    """Average over the rows, (head, row) -> (head,)."""
     result: FloatArray = found.mean(axis=-1)
     return result
 
 
 def is_punctuation(cell: DisplayToken) -> bool:
-    """Whether a cell of the text is punctuation and nothing else; a special token is not.
+    """Return True if a cell consists of punctuation only; special tokens do not count.
 
     >>> (
     ...     is_punctuation(DisplayToken("...", False, 0, 3, (4, 5))),
@@ -154,7 +164,7 @@ def is_punctuation(cell: DisplayToken) -> bool:
 
 
 def _words(cells: tuple[DisplayToken, ...]) -> npt.NDArray[np.str_]:
-    """Each cell's text, (cell,), upper and lower case as one; special tokens are empty."""
+    """Return each cell's text in casefolded form, (cell,); special tokens become empty strings."""
     return np.array(["" if cell.special else cell.text.strip().casefold() for cell in cells], np.str_)
 
 
@@ -212,47 +222,50 @@ MEASURES = (
 )
 
 
-IN_PATCHES: dict[str, dict[str, Any]] = {  # of a picture
+IN_PATCHES: dict[str, dict[str, Any]] = {  # fields that differ for pictures
     "distance": {"unit": gettext_lazy("patches"), "clause": gettext_lazy("look {value} patches away on average")},
 }
 
 
 def measures_of(view: View) -> tuple[Measure, ...]:
-    """Return the measures of a view; for a picture without those that need words, and with units in patches."""
+    """Return the measures of a view.
+
+    For pictures, leave out the measures that need words and use patches as the unit.
+    """
     if view.grids is None:
         return MEASURES
     without_words = (measure for measure in MEASURES if not measure.needs_words)
     return tuple(replace(measure, **IN_PATCHES.get(measure.name, {})) for measure in without_words)
 
 
-TOGETHER = 2**18  # weights of some heads that are looked at together; more at once are no faster
+TOGETHER = 2**18  # number of weights per group of heads; larger groups are not faster
 
 
 @dataclass(frozen=True, eq=False)
 class HeadSummary:
-    """Every head at a glance, made in one pass over the maps."""
+    """Thumbnails, measures and top links of every head, computed in one pass over the maps."""
 
     thumbnails: FloatArray  # (layer, head, row, col): the largest weight of each cell
-    measures: dict[str, FloatArray]  # by name, (layer, head), of the keys shown; NaN without attention
-    received: FloatArray  # (key,), mean over queries and all heads that attend
-    crowd: ColumnMeans  # what the words of the text give each key together
-    own: TopLinks  # the links to open the text with
-    sampled: bool  # from some rows only, because the text is long
-    signed: bool = False  # of numbers with signs: then there are no measures, and the rest is told of their sizes
+    measures: dict[str, FloatArray]  # by name, (layer, head), over the visible keys; NaN for layers without attention
+    received: FloatArray  # (key,), mean over the queries and the heads of all layers with attention
+    crowd: ColumnMeans  # column means over the words of the text
+    own: TopLinks  # candidates for the link that is selected when the text is opened
+    sampled: bool  # True if only some rows of a long text were used
+    signed: bool = False  # True for signed values: there are no measures, and means and links use absolute values
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it holds, but for the few of measures."""
+        """Return the memory of the arrays in bytes, without the small arrays of measures."""
         return int(self.thumbnails.nbytes + self.received.nbytes) + self.crowd.nbytes
 
     @property
     def entropy(self) -> FloatArray:
-        """(layer, head), mean over queries, bits; raises Unavailable for numbers with signs."""
+        """Return the mean entropy over queries in bits, (layer, head); raise Unavailable for signed values."""
         return self._measure("entropy")
 
     @property
     def distance(self) -> FloatArray:
-        """(layer, head), mean over queries, in cells of the view; raises Unavailable for numbers with signs."""
+        """Return the mean distance over queries in cells, (layer, head); raise Unavailable for signed values."""
         return self._measure("distance")
 
     def _measure(self, name: str) -> FloatArray:
@@ -262,7 +275,10 @@ class HeadSummary:
 
 
 def summarize_heads(view: View, size: int) -> HeadSummary:
-    """Thumbnails of at most (size, size) and the measures of every head; of numbers with signs, no measures."""
+    """Compute thumbnails of at most (size, size) and the measures of every head.
+
+    Signed values get no measures.
+    """
     sample = view.sample(size)
     rows = np.arange(len(view.queries)) if sample is None else sample
     measures = {} if view.is_signed else {measure.name: measure.of(view, rows) for measure in MEASURES}
@@ -296,7 +312,7 @@ def summarize_heads(view: View, size: int) -> HeadSummary:
 
 
 def _head_chunks(layer: Iterator[FloatArray], weights: int) -> Iterator[FloatArray]:
-    """Some heads of a layer at a time, (head, row, key); a head has so many weights."""
+    """Yield groups of heads of a layer, (head, row, key); ``weights`` is the number of weights per head."""
     many = max(1, TOGETHER // max(1, weights))
     while heads := list(islice(layer, many)):
         yield np.stack(heads)
@@ -305,6 +321,6 @@ def _head_chunks(layer: Iterator[FloatArray], weights: int) -> Iterator[FloatArr
 def _own_links(
     rows: Rows, links: Sequence[tuple[Rows, Rows, FloatArray, FloatArray]], shape: tuple[int, int]
 ) -> TopLinks:
-    """The links of every head, their rows as queries of the view."""
+    """Combine the top links of all heads, with row numbers replaced by query indices of the view."""
     at, keys, weights, excess = (np.concatenate(values).reshape(*shape, -1) for values in zip(*links, strict=True))
     return TopLinks(np.where(at >= 0, rows[at], -1), keys, weights, excess)

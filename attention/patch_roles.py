@@ -1,4 +1,4 @@
-"""Roles of heads on pictures: neighbours, outlines, links between regions."""
+"""Roles of heads on pictures: neighbours, outlines, and links between regions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from attention.roles import EVEN, LEAST, MOST_ROWS
 from attention.trace import Trace
 from attention.view import View
 
-EDGE_HEADS_EVEN = 1e-6  # of the mean weight: patches that differ by less are all alike, but for rounding
+EDGE_HEADS_EVEN = 1e-6  # relative variance below which the weights of all patches count as equal
 
 
 def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
-    """How far each head's look at patches makes shapes, (layer, head, key) -> (layer, head), from -1 to 1.
+    """Return how clearly each head's attention forms shapes, (layer, head, key) -> (layer, head), -1 to 1.
 
-    The share that patches get, times Moran's I of its root: how alike neighbours are among patches that differ. Noise
-    and single bright patches are near 0, an object that stands out from its ground is near the share itself.
+    It is the share of attention on patches times Moran's I (spatial autocorrelation) of the square roots of the
+    weights. Noise and isolated bright patches score near 0, a compact object near the share itself.
 
     >>> grid = Grid(2, 4, 0, (0.0, 0.0, 8.0, 4.0))
     >>> halves, chequered = [1, 1, 0, 0, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1, 0, 1]
@@ -44,26 +44,29 @@ def edge_score(rows: FloatArray, grid: Grid) -> FloatArray:
     return found
 
 
-Region = tuple[int, int, int, int]  # the first row and column and the last row and column, from 0
+Region = tuple[int, int, int, int]  # (top, left, bottom, right): first row, first column, last row, last column, from 0
 Indices = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class RegionLinks:
-    """Of every head, each (layer, head) float32; ``usual`` is NaN where there are no other patches."""
+    """Weight between two regions and expected weight from other patches, (layer, head) float32.
+
+    ``usual`` is NaN if there are no other patches.
+    """
 
     weights: FloatArray
     usual: FloatArray
 
     @property
     def beyond(self) -> FloatArray:
-        """The weight beyond what other patches give, from -1 to 1."""
+        """Return the weight above the expected weight, from -1 to 1."""
         found: FloatArray = self.weights - self.usual
         return found
 
 
 def pack(region: Region) -> str:
-    """A region as one short word for an address; ``unpack`` is its inverse.
+    """Encode a region as a compact string for a URL; ``unpack`` is the inverse.
 
     >>> pack((0, 1, 2, 3)), unpack("0-1-2-3", Grid(3, 4, 1, (0, 0, 1, 1)))
     ('0-1-2-3', (0, 1, 2, 3))
@@ -72,7 +75,7 @@ def pack(region: Region) -> str:
 
 
 def unpack(packed: str, grid: Grid) -> Region | None:
-    """The region that an address names; None for what is none of this grid.
+    """Decode a region from a URL, or return None if it is invalid for the grid.
 
     >>> unpack("2-0-1-1", Grid(3, 4, 1, (0, 0, 1, 1))), unpack("nowhere", Grid(3, 4, 1, (0, 0, 1, 1)))
     (None, None)
@@ -84,7 +87,7 @@ def unpack(packed: str, grid: Grid) -> Region | None:
 
 
 def parse_region(ends: object, grid: Grid) -> Region | None:
-    """Four numbers as a region of a grid; None where they are none."""
+    """Return a region from four integers, or None if they are invalid for the grid."""
     if not isinstance(ends, list | tuple) or len(ends) != 4 or not all(type(end) is int for end in ends):
         return None
     top, left, bottom, right = ends
@@ -92,7 +95,7 @@ def parse_region(ends: object, grid: Grid) -> Region | None:
 
 
 def tokens_of(region: Region, grid: Grid) -> Indices:
-    """A region's tokens.
+    """Return the tokens of a region.
 
     >>> tokens_of((0, 1, 1, 2), Grid(2, 3, 1, (0, 0, 1, 1))).tolist()
     [2, 3, 5, 6]
@@ -103,7 +106,10 @@ def tokens_of(region: Region, grid: Grid) -> Indices:
 
 
 def region_links(view: View, looking: Indices, looked: Indices) -> RegionLinks:
-    """How much some patches give others in every head; ``view`` has a cell for each token."""
+    """Measure the attention from the tokens ``looking`` to the tokens ``looked`` in every head.
+
+    ``view`` must have a cell for each token.
+    """
     records = view.trace.shares(view.part)
     found: list[list[tuple[float, float]]] = []
     for layer, record in enumerate(record.quick() for record in records):
@@ -129,15 +135,18 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class PatchEvidence:
-    """Mean shares of attention over the patches that have such a place, each (layer, head); NaN where none has."""
+    """Mean shares of attention by role, (layer, head).
+
+    The mean is over the patches that have keys of the role, NaN if there are none.
+    """
 
     shares: Mapping[str, Numbers]
-    chance: Mapping[str, float]  # what even attention would give
+    chance: Mapping[str, float]  # shares of uniform attention
 
     def role(self, layer: int, head: int) -> str:
-        """What a head is named after: the narrowest role with at least half of its attention; "" where there is none.
+        """Return the first role with at least half of the head's attention, else "broad" or "".
 
-        Neighbours, row and column hold the narrower ones, and are asked after them.
+        Neighbours, row and column include narrower roles, so they come later in the order.
         """
         for name in PATCH_ROLES[:-1]:
             if self.shares[name][layer, head] >= LEAST:
@@ -146,7 +155,7 @@ class PatchEvidence:
 
 
 def observe_patches(trace: Trace, part: str) -> PatchEvidence:
-    """The roles of every head that looks at a picture; raises ValueError for a trace of a text."""
+    """Measure the roles of every head on a picture; raise ValueError for a trace of a text."""
     grid = trace.source.grid
     if grid is None:
         raise ValueError("Roles of patches are told of a picture; a text came.")
@@ -170,7 +179,7 @@ def observe_patches(trace: Trace, part: str) -> PatchEvidence:
 
 
 def sampled_patches(grid: Grid) -> Indices:
-    """The patches that stand for all: every one, or evenly spaced ones of many.
+    """Return the patches to measure: all of them, or evenly spaced patches of a large grid.
 
     >>> sampled_patches(Grid(2, 2, 1, (0, 0, 2, 2))).tolist()
     [1, 2, 3, 4]
@@ -180,7 +189,7 @@ def sampled_patches(grid: Grid) -> Indices:
 
 
 def places(grid: Grid, rows: Indices, count: int) -> dict[str, BoolArray]:
-    """Which of ``count`` tokens are in each role as seen from some patches, (row, token).
+    """Return the tokens of each role relative to some patches, (row, token).
 
     >>> found = places(Grid(2, 3, 1, (0, 0, 3, 2)), np.array([5]), 7)  # row 1, column 1, both counted from 0
     >>> [(name, np.flatnonzero(target[0]).tolist()) for name, target in found.items()][:5]

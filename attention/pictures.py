@@ -1,4 +1,4 @@
-"""Pictures as models read them: pixels, the grid of patches, and measures on it."""
+"""Pictures for vision models: pixels, the grid of patches, and distances between patches."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from attention.mask import FloatArray
 
 @dataclass(frozen=True)
 class Grid:
-    """Patches in rows and columns, one token each, row by row from the token ``start`` on; both count from 0.
+    """A grid of image patches, a token for each patch, in row-major order from the token ``start``.
 
-    ``box`` is the part of the picture that the model was given: left, top, right and bottom, in the picture's own
-    pixels. It is the whole picture, unless the model's processor crops; patches divide it evenly.
+    ``box`` is the crop of the picture that the model receives (left, top, right, bottom), in pixels of the original. It
+    is the whole picture unless the image processor crops. Patches divide it evenly; rows and columns count from 0.
 
     >>> grid = Grid(2, 3, 1, (0.0, 0.0, 60.0, 40.0))
     >>> len(grid), grid.token(1, 2), grid.place(6), grid.place(0)
@@ -36,16 +36,16 @@ class Grid:
         return self.rows * self.columns
 
     def token(self, row: int, column: int) -> int:
-        """The token of a patch."""
+        """Return the token index of a patch."""
         return self.start + row * self.columns + column
 
     def place(self, token: int) -> tuple[int, int] | None:
-        """(row, column) of a token's patch; None for a token that is none, such as CLS or a register."""
+        """Return (row, column) of a token's patch, or None for CLS, registers and other tokens."""
         at = token - self.start
         return divmod(at, self.columns) if 0 <= at < len(self) else None
 
     def pixels(self, token: int) -> tuple[float, float, float, float] | None:
-        """Left, top, right and bottom of a token's patch in the picture's own pixels; None for one that has none."""
+        """Return a patch's box (left, top, right, bottom) in pixels of the original, or None without a patch."""
         place = self.place(token)
         if place is None:
             return None
@@ -60,7 +60,9 @@ Pixels = np.ndarray[Any, np.dtype[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Red, green and blue of every pixel, (row, column, 3) uint8, upright, read-only. Equal where the pixels are.
+    """RGB pixels, (row, column, 3) uint8, upright and read-only.
+
+    Two pictures are equal if their pixels are equal.
 
     >>> Picture(np.zeros((2, 3, 3), np.uint8)) == Picture(np.zeros((2, 3, 3), np.uint8))
     True
@@ -82,22 +84,22 @@ class Picture:
 
     @property
     def height(self) -> int:
-        """Rows of pixels."""
+        """Return the number of rows of pixels."""
         return int(self.pixels.shape[0])
 
     @property
     def width(self) -> int:
-        """Columns of pixels."""
+        """Return the number of columns of pixels."""
         return int(self.pixels.shape[1])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory."""
+        """Return the memory of the pixels in bytes."""
         return int(self.pixels.nbytes)
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the size and the pixels, 64 hexadecimal digits."""
+        """Return the SHA-256 of size and pixels, 64 hexadecimal digits."""
         found = hashlib.sha256(f"{self.height}x{self.width}".encode())
         found.update(self.pixels.tobytes())
         return found.hexdigest()
@@ -109,13 +111,13 @@ class Picture:
         return hash(self.key)
 
 
-Place = tuple[int, int] | None  # a patch's row and column; None for CLS and registers
+Place = tuple[int, int] | None  # row and column of a patch; None for CLS and registers
 
 
 def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArray:
-    """How far each query's patch is from each key's, in a straight line, (query, key), in patches.
+    """Return Euclidean distances between the patches of queries and keys, (query, key), in patches.
 
-    NaN where one of the two is none, such as CLS or a register.
+    The distance is NaN if either token has no patch, such as CLS or a register.
 
     >>> between_patches([(0, 0), None], [(3, 4), (0, 0)]).tolist()
     [[5.0, 0.0], [nan, nan]]
@@ -126,10 +128,10 @@ def between_patches(queries: Sequence[Place], keys: Sequence[Place]) -> FloatArr
 
 
 def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
-    """Mean distance at which each patch looks at other patches, (..., query, key) -> (..., query), in patches.
+    """Return each query's mean distance to other patches, (..., query, key) -> (..., query), in patches.
 
-    ``away`` as of between_patches. What goes to tokens without a place is left out; NaN for a query that has none, or
-    that gives nothing to patches.
+    ``away`` is the result of ``between_patches``. Weights to tokens without a patch are ignored. The value is NaN if
+    the query has no patch or gives no weight to patches.
 
     >>> away = between_patches([None, (0, 0)], [None, (3, 4), (0, 0)])
     >>> patch_distance(np.array([[0.5, 0.5, 0.0], [0.6, 0.2, 0.2]], np.float32), away).tolist()
@@ -143,9 +145,9 @@ def patch_distance(weights: FloatArray, away: FloatArray) -> FloatArray:
 
 
 def kept_by(weights: FloatArray, grid: Grid, tokens: int) -> dict[int, FloatArray]:
-    """What share of each query's attention every token without a place keeps, by token: CLS, registers.
+    """Return the attention to each token without a patch (CLS, registers), by token.
 
-    ``weights`` are (..., query, key) over all ``tokens``; each share is (..., query).
+    ``weights`` is (..., query, key) over all ``tokens``; each array of the result is (..., query).
 
     >>> kept_by(np.array([[0.25, 0.5, 0.25]]), Grid(1, 2, 1, (0, 0, 2, 1)), 3)[0].tolist()
     [0.25]

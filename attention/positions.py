@@ -1,4 +1,4 @@
-"""Positional encodings, and the test of the order of words."""
+"""Positional encodings, and permutations of words for the test of word order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from i18n import gettext_lazy
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-BASE = 10_000.0  # of the sinusoidal vectors and of rotary positions, in both papers
-BUCKETS, FARTHEST = 32, 128  # of T5's bias; tokens
+BASE = 10_000.0  # base of sinusoidal vectors and of rotary positions in their papers
+BUCKETS, FARTHEST = 32, 128  # number of buckets and maximum distance in tokens of T5's relative bias
 
 
 def frequencies(dimensions: int, base: float = BASE) -> Numbers:
-    """ω_i = base^(-2i/d) in radians per token, (pair,): from 1 down to almost 1/base (arXiv:1706.03762, section 3.5).
+    """Return ω_i = base^(-2i/d) in radians per token, (pair,) (arXiv:1706.03762, section 3.5).
 
-    Raises ValueError for an odd or empty number of dimensions, which has no whole pairs.
+    The values fall from 1 to almost 1/base. Raise ValueError for an odd number of dimensions or for less than 2.
 
     >>> frequencies(4).tolist()
     [1.0, 0.01]
@@ -37,9 +37,9 @@ def frequencies(dimensions: int, base: float = BASE) -> Numbers:
 
 
 def sinusoidal(length: int, dimensions: int, base: float = BASE) -> Numbers:
-    """PE(pos, 2i) = sin(pos·ω_i), PE(pos, 2i+1) = cos(pos·ω_i), (position, dimension), between -1 and 1.
+    """Return sinusoidal position vectors, (position, dimension), between -1 and 1.
 
-    Raises ValueError for an odd number of dimensions.
+    PE(pos, 2i) = sin(pos·ω_i) and PE(pos, 2i+1) = cos(pos·ω_i). Raise ValueError for an odd number of dimensions.
 
     >>> sinusoidal(2, 4).round(2).tolist()
     [[0.0, 1.0, 0.0, 1.0], [0.84, 0.54, 0.01, 1.0]]
@@ -49,7 +49,7 @@ def sinusoidal(length: int, dimensions: int, base: float = BASE) -> Numbers:
 
 
 def halves(vectors: Numbers) -> Numbers:
-    """The same columns with all sines first, then all cosines, as translation models such as Marian store them.
+    """Reorder columns to all sines, then all cosines, as in translation models such as Marian.
 
     >>> halves(np.array([[1.0, 2, 3, 4]])).tolist()
     [[1.0, 3.0, 2.0, 4.0]]
@@ -58,10 +58,10 @@ def halves(vectors: Numbers) -> Numbers:
 
 
 def shift_matrix(shift: int, dimensions: int, base: float = BASE) -> Numbers:
-    """M_k with PE(pos + k) = M_k · PE(pos) for every position, (dimension, dimension): one rotation by k·ω_i a pair.
+    """Return M_k with PE(pos + k) = M_k · PE(pos) for every position, (dimension, dimension).
 
-    That it exists is why the authors chose sines (arXiv:1706.03762, section 3.5). By the sums of angles
-    sin((pos + k)ω) = cos(kω) sin(pos·ω) + sin(kω) cos(pos·ω) and its like for the cosine.
+    M_k rotates each pair of columns by k·ω_i. Its existence motivated the choice of sinusoids (arXiv:1706.03762,
+    section 3.5): sin((pos + k)ω) = cos(kω) sin(pos·ω) + sin(kω) cos(pos·ω), and similarly for the cosine.
 
     >>> shift_matrix(0, 2).tolist()
     [[1.0, 0.0], [-0.0, 1.0]]
@@ -76,7 +76,7 @@ def shift_matrix(shift: int, dimensions: int, base: float = BASE) -> Numbers:
 
 
 def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
-    """Largest difference between PE(pos + k) and M_k · PE(pos) over all positions that have both.
+    """Return the largest difference between PE(pos + k) and M_k · PE(pos) over all positions with both.
 
     >>> shift_error(sinusoidal(9, 6), 3, shift_matrix(3, 6)) < 1e-14
     True
@@ -87,7 +87,7 @@ def shift_error(vectors: Numbers, shift: int, matrix: Numbers) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ByDistance:
-    """Dot products of two positions' vectors by how far apart they stand, each (distance,), from distance 0."""
+    """Dot products of position vectors by the distance of the positions, (distance,), from 0."""
 
     mean: Numbers
     lowest: Numbers
@@ -95,7 +95,7 @@ class ByDistance:
 
 
 def by_distance(vectors: Numbers) -> ByDistance:
-    """Dot products of all pairs of rows of (position, dimension), gathered by distance.
+    """Collect the dot products of all pairs of rows (position, dimension) by distance.
 
     For sinusoidal vectors lowest and highest are equal: sin a sin b + cos a cos b = cos(a - b).
 
@@ -112,7 +112,7 @@ def by_distance(vectors: Numbers) -> ByDistance:
 
 
 def neighbours(vectors: Numbers) -> Numbers:
-    """Cosine of each position's vector and the next one's, (position - 1,), between -1 and 1; 0 beside a zero vector.
+    """Return the cosine similarity of adjacent position vectors, (position - 1,); 0 for zero vectors.
 
     >>> neighbours(np.array([[1.0, 0], [2, 0], [0, 5]])).tolist()
     [1.0, 0.0]
@@ -125,9 +125,10 @@ def neighbours(vectors: Numbers) -> Numbers:
 
 
 def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
-    """The two most alike rows: their Euclidean distance and their positions. Zero: two positions cannot be told apart.
+    """Return the Euclidean distance and the indices of the two closest rows.
 
-    Of pairs that are equally far apart, up to rounding, the first. Raises ValueError for fewer than two rows.
+    Distance 0 means that two positions are indistinguishable. The first of equally close pairs is returned, up to
+    rounding. Raise ValueError for fewer than two rows.
 
     >>> closest_rows(np.array([[0.0, 0], [3, 4], [3, 5]]))
     (1.0, 1, 2)
@@ -139,16 +140,15 @@ def closest_rows(vectors: Numbers) -> tuple[float, int, int]:
     between[np.tril_indices(len(vectors))] = np.inf
     rounding = 1e-14 * float(squares.max())
     first, second = (int(place) for place in np.argwhere(between <= between.min() + rounding)[0])
-    # Taken again from the rows: the sum of squares above loses digits where they are nearly equal.
+    # Recompute the distance from the rows, because the expanded squares lose precision for close rows.
     return float(np.linalg.norm(vectors[first] - vectors[second])), first, second
 
 
 def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
-    """Score of a query with a key equal to it, as a share of that at distance 0, (distance,), between -1 and 1.
+    """Return the score of equal query and key by distance, relative to distance 0, (distance,), -1 to 1.
 
-    Rotary positions turn channel pair i of a query at m and of a key at n by m·ω_i and n·ω_i, so that their product
-    depends on the distance only: the sum of cos((m - n)·ω_i) when all pairs are of one size (arXiv:2104.09864,
-    section 3.2.2).
+    Rotary positions rotate channel pair i of a query at m by m·ω_i and of a key at n by n·ω_i, so that the score
+    depends on the distance only: Σ cos((m - n)·ω_i) if all pairs have the same norm (arXiv:2104.09864, section 3.2.2).
 
     >>> rotary_score(np.array([0, 3]), np.array([np.pi / 3])).round(2).tolist()
     [1.0, -1.0]
@@ -158,9 +158,9 @@ def rotary_score(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
-    """What bounds a score, up to a factor: the mean of |S_i|; S_i sums e^(i·distance·ω_j) over j < i; (distance,).
+    """Return the bound of rotary scores relative to distance 0, (distance,), up to a constant factor.
 
-    As a share of its value at distance 0 (arXiv:2104.09864, section 3.4.3).
+    It is the mean of |S_i| over i, with S_i = Σ e^(i·distance·ω_j) over j < i (arXiv:2104.09864, section 3.4.3).
 
     >>> rotary_bound(np.array([0, 1]), np.array([np.pi, 2 * np.pi])).round(2).tolist()
     [1.0, 0.33]
@@ -171,10 +171,11 @@ def rotary_bound(distances: Counts, omega: Numbers) -> Numbers:
 
 
 def alibi_slopes(heads: int) -> Numbers:
-    """What each head takes from a score per token of distance, (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
+    """Return ALiBi's slope for each head, (head,): 2^(-8h/n) for h = 1..n (arXiv:2108.12409).
 
-    For a number of heads that is no power of two as in the authors' code: the slopes of the next lower power, then
-    every second one of the next higher. Raises ValueError for no heads.
+    A slope is the penalty per token of distance. If the number of heads is not a power of two, the slopes are those of
+    the next lower power, then every second slope of the next higher power, as in the authors' code. Raise ValueError
+    for less than a single head.
 
     >>> alibi_slopes(8)[:3].tolist(), alibi_slopes(3).round(4).tolist()
     ([0.5, 0.25, 0.125], [0.0625, 0.0039, 0.25])
@@ -189,11 +190,12 @@ def alibi_slopes(heads: int) -> Numbers:
 
 
 def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST, both_ways: bool = True) -> Counts:
-    """Which learned number a distance gets, (offset,); ``offsets`` are key minus query, negative for earlier keys.
+    """Return the bucket of T5's relative bias for each offset, key minus query, (offset,).
 
-    Half of a side's buckets are one distance each, the others grow logarithmically up to ``farthest``, beyond which
-    all share the last (arXiv:1910.10683, section 2.1, and its code). ``both_ways``: earlier and later keys have half
-    of the buckets each, as in an encoder; else later keys share bucket 0 with the query itself.
+    Half of a side's buckets cover a single distance each; the others grow logarithmically up to ``farthest``, and
+    larger distances share the last bucket (arXiv:1910.10683, section 2.1, and its code). With ``both_ways``, earlier
+    and later keys have half of the buckets each, as in an encoder; otherwise later keys share bucket 0 with the query
+    itself.
 
     >>> t5_buckets(np.array([0, -1, 1, -8, -200])).tolist()
     [0, 1, 17, 8, 15]
@@ -201,18 +203,18 @@ def t5_buckets(offsets: Counts, buckets: int = BUCKETS, farthest: int = FARTHEST
     side = buckets // 2 if both_ways else buckets
     far = np.abs(offsets) if both_ways else np.maximum(-offsets, 0)
     exact = side // 2
-    # In float32, as the models' own code: a distance on the edge of two buckets falls where it falls there.
+    # Use float32 like the models' code, so that distances on a boundary get the same bucket.
     steps = np.log(np.maximum(far, 1).astype(np.float32) / exact) / np.log(farthest / exact) * (side - exact)
     grown = np.minimum(exact + steps.astype(np.int64), side - 1)
     found: Counts = np.where(far < exact, far, grown) + (side * (offsets > 0) if both_ways else 0)
     return found
 
 
-Unit = tuple[int, int]  # (start, stop) of one word's pieces
+Unit = tuple[int, int]  # token range (start, stop) of a word
 
 
 def word_stretches(row: TokenRow) -> list[list[Unit]]:
-    """The words between special tokens, stretch by stretch; those of one stretch may change places.
+    """Return the words between special tokens, grouped by stretch; words may swap within a stretch.
 
     >>> row = TokenRow(("[CLS]", "play", "ing", "chess", "[SEP]"), (1, 5, 6, 7, 2), (None, 0, 0, 1, None), (0,) * 5,
     ...                (None, (0, 4), (4, 7), (8, 13), None))
@@ -235,16 +237,15 @@ def word_stretches(row: TokenRow) -> list[list[Unit]]:
 
 
 def words(row: TokenRow) -> list[Unit]:
-    """All words in their order."""
+    """Return the token ranges of all words in text order."""
     return [unit for stretch in word_stretches(row) for unit in stretch]
 
 
 def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
-    """The tokens in a shuffled order: entry ``i`` is the token that then stands at place ``i``.
+    """Return a shuffled order: entry ``i`` is the index of the token that moves to position ``i``.
 
-    The pieces of a word stay together, special tokens stay where they are, and of a pair each text is shuffled for
-    itself. The same seed gives the same order; it is never the text as it was. Raises ValueError when no other order
-    reads differently.
+    Tokens of a word stay together, special tokens keep their positions, and the texts of a pair are shuffled
+    separately. The order is reproducible by ``seed`` and always changes the text. Raise ValueError if no order does.
     """
     parts = word_stretches(row)
     if not any(len({row.ids[slice(*unit)] for unit in stretch}) > 1 for stretch in parts):
@@ -260,9 +261,9 @@ def shuffle_tokens(row: TokenRow, seed: int) -> tuple[int, ...]:
 
 
 def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
-    """The tokens with two words in each other's place, counted as ``words`` counts them.
+    """Return the order of tokens after two words swap positions; words are numbered as in ``words``.
 
-    Raises ValueError for words that are not there, read alike, or stand in different texts of a pair.
+    Raise ValueError if a word is missing, if both words are equal, or if they belong to different texts or stretches.
     """
     parts = word_stretches(row)
     every = [unit for stretch in parts for unit in stretch]
@@ -286,7 +287,7 @@ def swap_words(row: TokenRow, first: int, second: int) -> tuple[int, ...]:
 
 
 def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
-    """A map (query, key) with its rows and its columns in another order.
+    """Return a map (query, key) with rows and columns permuted.
 
     >>> permute_map(np.array([[0, 1], [2, 3]], np.float32), [1, 0]).tolist()
     [[3.0, 2.0], [1.0, 0.0]]
@@ -297,9 +298,9 @@ def permute_map(weights: FloatArray, order: Sequence[int]) -> FloatArray:
 
 
 def differences(text: Sequence[AnyRecord], mixed: Sequence[AnyRecord], order: Sequence[int]) -> FloatArray:
-    """How far the mixed text's maps are from the text's own maps rearranged: the largest |weight - weight|, by head.
+    """Return the largest difference between maps of a permuted text and permuted maps, (layer, head).
 
-    ``text`` and ``mixed`` have one record a layer; the result is (layer, head), zero where the map just follows.
+    ``text`` and ``mixed`` have a record per layer. The value is zero if the map of the head is permutation-equivariant.
     """
     rows = [
         [np.abs(there.weights(head) - permute_map(here.weights(head), order)).max() for head in range(here.heads)]

@@ -1,8 +1,8 @@
-"""One layer's attention as it was recorded, from which any map, row or tile is computed when it is looked at.
+"""Recorded attention of a layer, from which any map, row or tile is computed on demand.
 
-weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1;
-soft cap as in arXiv:2408.00118; sinks are the extra, dropped column of gpt-oss). Scores and sums are float64 and only
-the result is rounded: a weight is the float32 that is nearest to the true one, however large the scores are.
+weights = softmax(softcap(query · keyᵀ · scale) + bias), masked pairs at -inf (arXiv:1706.03762, equation 1; soft cap as
+in arXiv:2408.00118; sinks are the extra column of gpt-oss, which is dropped after the softmax). Scores and sums are
+float64 and only the result is rounded to float32, so that weights are exact to float32 even for large scores.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from i18n import gettext_lazy
 Doubles = npt.NDArray[np.float64]
 
 EVERYTHING = slice(None)
-BLOCK = 2**17  # scores at once: a megabyte, which stays in a core's cache
+BLOCK = 2**17  # scores per block: 1 MB of float64, which fits into the cache of a core
 
 
 class Unavailable(ValueError):
-    """What was asked for does not exist for this architecture."""
+    """Raised if the requested quantity does not exist for this architecture."""
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Queries, keys and values of one attention, after rotary positions and head splitting, before the softmax.
+    """Queries, keys and values of a layer, after rotary positions and head splitting, before the softmax.
 
-    Arrays are float32 and read-only. ``kv_head`` may be fewer than ``head`` (grouped-query attention): head ``h``
-    uses key-value head ``h // (head // kv_head)``.
+    Arrays are float32 and read-only. There may be fewer key-value heads than heads (grouped-query attention): head
+    ``h`` uses key-value head ``h // (heads // kv_heads)``.
     """
 
     query: FloatArray  # (head, query, channel)
@@ -44,55 +44,55 @@ class Record:
     bias: FloatArray | None = None  # (1 or head, query, key)
     softcap: float | None = None
     sinks: FloatArray | None = None  # (head,)
-    lse: FloatArray | None = (
-        None  # (head, query), natural log of each row's sum of exponentials, as the forward pass had it
-    )
-    _sums: dict[int, Doubles] = field(default_factory=dict, init=False, repr=False)  # head -> (query,), NaN: unknown
+    # (head, query), log-sum-exp of each score row from the forward pass
+    lse: FloatArray | None = None
+    # Head -> log-sum-exp of its rows, (query,); NaN if not computed yet
+    _sums: dict[int, Doubles] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def heads(self) -> int:
-        """Number of heads."""
+        """Return the number of heads."""
         return int(self.query.shape[0])
 
     @property
     def queries(self) -> int:
-        """Number of positions that look."""
+        """Return the number of query positions."""
         return int(self.query.shape[1])
 
     @property
     def keys(self) -> int:
-        """Number of positions that are looked at."""
+        """Return the number of key positions."""
         return int(self.key.shape[1])
 
     def kv_head(self, head: int) -> int:
-        """The key-value head that a head reads."""
+        """Return the key-value head of a head."""
         return head // (self.heads // int(self.key.shape[0]))
 
     def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """What enters the softmax, (row, col) float32; masked pairs are -inf."""
+        """Compute the input of the softmax for a block, (row, col) float32; masked pairs are -inf."""
         found = self._empty(rows, cols)
         for part, _, scores in self._blocks(head, rows, cols):
             found[part] = scores
         return found
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Attention weights of a block, (row, col) float32; a whole row sums to one (to less where there are sinks).
+        """Compute the attention weights of a block, (row, col) float32.
 
-        The first block of a row costs the whole row, whose sum is then known; later ones cost their own products.
-        A row whose every key is masked is zero.
+        A full row sums to one, or to less with attention sinks; a row with every key masked is zero. The first block of
+        a row computes the whole row to get its sum, which is cached; later blocks compute their own products only.
         """
         found, sums = self._empty(rows, cols), self._known_sums(head)
         new = bool(np.isnan(sums[rows]).any())
         for part, places, scores in self._blocks(head, rows, EVERYTHING if new else cols):
             if new:
                 sums[places] = _log_sum_exp(scores, self._sink(head))
-                scores = scores[:, cols]  # of the whole row, what was asked for
+                scores = scores[:, cols]  # the block was computed for all keys; keep the requested columns
             scores -= sums[places, None]
             found[part] = np.exp(scores, out=scores)
         return found
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """The share of each row that goes to keys, (row,) float32: one, or less where a sink takes some of it."""
+        """Return the share of each row that goes to keys, (row,) float32: one, or less with an attention sink."""
         sink, places = self._sink(head), positions(rows, self.queries)
         if sink is None:
             return np.ones(len(places), dtype=np.float32)
@@ -100,32 +100,36 @@ class Record:
         return share
 
     def log_sum_exp(self, head: int, rows: Index = EVERYTHING) -> Doubles:
-        """Natural log of the sum of exponentials of each score row, (row,); 0 for a row with every key masked."""
+        """Return the log-sum-exp of each score row, (row,) float64; 0 for a row with every key masked."""
         known = self._known_sums(head)
         if np.isnan(known[rows]).any():
             self.weights(head, rows, slice(0, 0))
         return known[rows]
 
     def quick(self) -> Record:
-        """The same with the sums that the forward pass had, so that no block costs more than its own products.
+        """Return a copy that uses the float32 log-sum-exp of the forward pass, if it was recorded.
 
-        Those are float32: a weight is off by up to one part in 30,000 at scores of 250, which no picture shows.
+        No block then needs its whole row. Weights deviate by up to 1 in 30,000 for scores of 250, which is invisible in
+        pictures.
         """
         if self.lse is None:
             return self
         made = replace(self)
-        made._sums.update(enumerate(self.lse.astype(np.float64)))  # noqa: SLF001  # its own kind
+        made._sums.update(enumerate(self.lse.astype(np.float64)))  # noqa: SLF001  # an instance of the same class
         return made
 
     def _known_sums(self, head: int) -> Doubles:
-        """The sums that are known, (query,), NaN where none is; to be filled in."""
+        """Return the cached log-sum-exp of each row, (query,), NaN if unknown; callers fill it in."""
         return self._sums.setdefault(head, np.full(self.queries, np.nan))
 
     def _empty(self, rows: Index, cols: Index) -> FloatArray:
         return np.empty((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
     def _blocks(self, head: int, rows: Index, cols: Index) -> Iterator[tuple[slice, npt.NDArray[np.intp], Doubles]]:
-        """Scores of some rows at a time: where these stand among those asked for, which they are, (row, col)."""
+        """Yield the scores of successive blocks of rows.
+
+        Each item is the slice of the block among the requested rows, the query positions, and the scores (row, col).
+        """
         places, key = positions(rows, self.queries), self.key[self.kv_head(head)][cols].astype(np.float64)
         step = max(1, BLOCK // max(1, len(key)))
         for start in range(0, len(places), step):
@@ -147,11 +151,11 @@ class Record:
 
     @property
     def sums_nbytes(self) -> int:
-        """Memory of the rows' sums once every row of every head was looked at; until then they take less."""
+        """Return the memory of the cached sums in bytes when all rows of all heads are known."""
         return self.heads * self.queries * np.dtype(np.float64).itemsize
 
     def arrays(self) -> Iterator[FloatArray]:
-        """Every array that it was recorded with, shared ones included."""
+        """Yield every recorded array, shared arrays included."""
         optional = (self.bias, self.sinks, self.lse, self.mask.allowed)
         yield from (self.query, self.key, self.value)
         yield from (array for array in optional if array is not None)  # type: ignore[misc]
@@ -159,39 +163,39 @@ class Record:
 
 @dataclass(frozen=True, eq=False)
 class MapRecord:
-    """Finished maps of one attention, for architectures whose queries and keys cannot be recorded."""
+    """Attention maps of a layer, for architectures that expose no queries and keys."""
 
-    maps: FloatArray  # (head, query, key), rows sum to one
-    signed: bool = False  # whether they are no weights but numbers from -1 to 1, such as attributions
+    maps: FloatArray  # (head, query, key), rows sum to at most one unless signed
+    signed: bool = False  # True for values from -1 to 1, such as attributions, instead of weights
 
     @property
     def heads(self) -> int:
-        """Number of heads."""
+        """Return the number of heads."""
         return int(self.maps.shape[0])
 
     @property
     def queries(self) -> int:
-        """Number of positions that look."""
+        """Return the number of query positions."""
         return int(self.maps.shape[1])
 
     @property
     def keys(self) -> int:
-        """Number of positions that are looked at."""
+        """Return the number of key positions."""
         return int(self.maps.shape[2])
 
     def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:
-        """Attention weights of a block, (row, col) float32."""
+        """Return the attention weights of a block, (row, col) float32."""
         cancellation_points.check()
         block: FloatArray = self.maps[head][rows][:, cols].copy()
         return block
 
     def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:
-        """The share of each row that goes to keys, (row,)."""
+        """Return the sum of each row, (row,)."""
         share: FloatArray = self.maps[head][rows].sum(axis=1)
         return share
 
-    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
-        """Not recorded: raises Unavailable."""
+    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
+        """Raise Unavailable, because scores were not recorded."""
         raise Unavailable(
             gettext_lazy(
                 "This architecture gives its finished attention maps only; scores before the softmax, queries,"
@@ -200,46 +204,46 @@ class MapRecord:
         )
 
     def quick(self) -> MapRecord:
-        """Itself: what is finished costs nothing more."""
+        """Return the record itself, because its maps are already computed."""
         return self
 
     @property
     def sums_nbytes(self) -> int:
-        """None: what is finished needs no sums."""
+        """Return 0, because maps need no softmax sums."""
         return 0
 
     def arrays(self) -> Iterator[FloatArray]:
-        """Every array it holds."""
+        """Yield the array of maps."""
         yield self.maps
 
 
 @dataclass(frozen=True, eq=False)
 class NoAttention:
-    """A layer that has no attention, in a model of which other layers have some, such as Jamba."""
+    """A layer without attention in a model with attention in other layers, such as Jamba."""
 
-    heads: int  # of the layers that attend
+    heads: int  # number of heads in the layers with attention
     queries: int
     keys: int
 
-    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # asked as Record.weights is
+    def weights(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.weights
         """Return zeros, (row, col) float32."""
         return np.zeros((len(positions(rows, self.queries)), len(positions(cols, self.keys))), dtype=np.float32)
 
-    def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # asked as Record.given is
+    def row_sums(self, head: int, rows: Index = EVERYTHING) -> FloatArray:  # noqa: ARG002  # the signature of Record.row_sums
         """Return zeros, (row,) float32."""
         return np.zeros(len(positions(rows, self.queries)), dtype=np.float32)
 
-    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # asked as Record.scores is
-        """Raise Unavailable."""
+    def scores(self, head: int, rows: Index = EVERYTHING, cols: Index = EVERYTHING) -> NoReturn:  # noqa: ARG002  # the signature of Record.scores
+        """Raise Unavailable, because the layer has no attention."""
         raise Unavailable(gettext_lazy("This layer has no attention. Pick a layer that has some."))
 
     def quick(self) -> NoAttention:
-        """Return itself."""
+        """Return the record itself."""
         return self
 
     @property
     def sums_nbytes(self) -> int:
-        """Return 0: it needs no sums."""
+        """Return 0, because there are no softmax sums."""
         return 0
 
     def arrays(self) -> Iterator[FloatArray]:
@@ -256,12 +260,15 @@ def attending_records(records: Iterable[AnyRecord]) -> list[Record | MapRecord]:
 
 
 def first_attending(records: Sequence[AnyRecord]) -> AnyRecord:
-    """Return the first record that has attention; the first record if none has."""
+    """Return the first record that has attention, or the first record if none has."""
     return next(iter(attending_records(records)), records[0])
 
 
 def _log_sum_exp(scores: Doubles, sink: float | None) -> Doubles:
-    """Per row of (row, col); a sink counts as one more column. Rows with every key masked give 0, so exp gives 0."""
+    """Return the log-sum-exp of each row of (row, col); a sink counts as another column.
+
+    A row with every key masked gives 0, so that exp of its scores stays 0.
+    """
     top = scores.max(axis=1, initial=-np.inf if sink is None else sink)
     top[np.isneginf(top)] = 0
     powers = scores - top[:, None]

@@ -1,4 +1,4 @@
-"""Roles of heads: previous token, induction, attention sinks and others, from the maps alone."""
+"""Roles of heads, such as previous token, repeated token and attention sink, from attention maps."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from attention.record import AnyRecord, NoAttention, Record
 from attention.tokens import TokenRow
 from attention.trace import Trace
 
-# Share of a token's attention that goes to: the token before it, the one after it, itself, the first token of all,
-# the tokens that end or separate texts, the same piece elsewhere. Broad: entropy over that of even attention.
+# Targets of attention: the previous token, the next token, the token itself, the first token, special tokens after the
+# first, and other occurrences of the token. "broad" compares the entropy with that of uniform attention.
 ROLES = ("previous", "next", "same", "first", "separator", "repeat", "broad")
 SINKS = ("first", "separator")
-MOST_ROWS = 256  # of one text: of longer ones, evenly spaced tokens stand for all
-LEAST = 0.5  # share from which a head is named after a role (arXiv:1906.04341, section 3.1)
-EVEN = 0.85  # entropy over that of even attention from which a head is called broad
-FEWEST = 5  # tokens that a share is taken over before a head is named after it
+MOST_ROWS = 256  # limit on query tokens per text; longer texts use evenly spaced tokens
+LEAST = 0.5  # minimum share of attention for a role (arXiv:1906.04341, section 3.1)
+EVEN = 0.85  # minimum ratio of the entropy to that of uniform attention for the role "broad"
+FEWEST = 5  # minimum number of tokens behind a share
 
 Indices = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float64]
@@ -30,16 +30,16 @@ Sums = Mapping[str, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class RoleEvidence:
-    """Sums over tokens, each array (layer, head) float64; evidence of several texts of one model adds up.
+    """Sums over query tokens by role, (layer, head) float64; evidence adds up over texts of a model.
 
-    Special tokens do not count as tokens that look, nor in a role those that may not look at anything in it.
+    Special tokens do not count as queries. A query counts for a role only if a key of the role is visible to it.
     """
 
-    shares: Sums  # by role
-    chance: Sums  # by role: what even attention would have given
-    tokens: Sums  # by role: how many tokens the shares are of
-    by_value: Sums | None  # by sink: shares of attention times value length; None where values were not recorded
-    lengths: Sums | None  # by sink: length of its value vectors over the mean length of the others', weighted by tokens
+    shares: Sums  # shares of attention by role
+    chance: Sums  # shares of uniform attention by role
+    tokens: Sums  # number of query tokens by role
+    by_value: Sums | None  # shares of attention times value norm by sink; None if values were not recorded
+    lengths: Sums | None  # norm of the sink's values relative to the mean of other tokens, times the number of tokens
     texts: int = 1
 
     def __add__(self, other: RoleEvidence) -> RoleEvidence:
@@ -53,19 +53,19 @@ class RoleEvidence:
         )
 
     def strength(self, role: str) -> Numbers:
-        """Mean share of a role, (layer, head), 0 to 1; nan where no token had anything to look at in it."""
+        """Return the mean share of a role, (layer, head), 0 to 1; NaN if no token had a key of the role."""
         return self._mean(self.shares, role)
 
     def uniform_share(self, role: str) -> Numbers:
-        """What even attention would give it, (layer, head)."""
+        """Return the mean share of a role under uniform attention, (layer, head)."""
         return self._mean(self.chance, role)
 
     def value_share(self, sink: str) -> Numbers | None:
-        """Mean share of a sink once each weight counts times the length of its value vector, (layer, head)."""
+        """Return the mean share of a sink with weights multiplied by value norms, (layer, head), or None."""
         return None if self.by_value is None else self._mean(self.by_value, sink)
 
     def value_length(self, sink: str) -> Numbers | None:
-        """Length of the sink's value vectors, in mean lengths of the other tokens', (layer, head)."""
+        """Return the mean value norm of a sink relative to the other tokens, (layer, head), or None."""
         return None if self.lengths is None else self._mean(self.lengths, sink)
 
     def _mean(self, sums: Sums, role: str) -> Numbers:
@@ -74,9 +74,9 @@ class RoleEvidence:
 
 
 def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
-    """The evidence of one text. ``part`` is "encoder" or "decoder": cross-attention has no neighbours or sinks.
+    """Measure the roles of all heads on a text; ``part`` is "encoder" or "decoder".
 
-    Raises ValueError for "cross".
+    Raise ValueError for "cross", because cross-attention has no neighbours or sinks.
     """
     if (part or trace.part) == "cross":
         raise ValueError('Roles are told of a text that looks at itself; "cross" came. Name "encoder" or "decoder".')
@@ -89,7 +89,7 @@ def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
     shares, chance, tokens = ({role: np.zeros(shape) for role in ROLES} for _ in range(3))
     by_value, lengths = ({sink: np.zeros(shape) for sink in SINKS} for _ in range(2))
     for layer, record in enumerate(records):
-        if isinstance(record, NoAttention):  # no token looks at anything there
+        if isinstance(record, NoAttention):  # the layer has no weights to measure
             continue
         seen = _visible_keys(record, rows, causal)
         allowed = seen.sum(axis=1, dtype=np.float32)
@@ -114,10 +114,10 @@ def observe(trace: Trace, part: str | None = None) -> RoleEvidence:
 
 
 def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str | None = None) -> Numbers:
-    """The share of its attention that each token gives to a role's places in one head, (token,).
+    """Return the share of each token's attention on the keys of a role in a head, (token,).
 
-    Their mean is the strength. NaN for tokens that do not count: special ones, those passed over in a long text, and
-    those that have nothing to look at in that role.
+    The mean is the strength of the role. The value is NaN for special tokens, for tokens of a long text that are not
+    sampled, and for tokens without a key of the role.
     """
     row, _ = trace.token_rows(part)
     rows, record = sampled_queries(row), trace.records(part)[layer]
@@ -133,7 +133,7 @@ def attention_to_role(trace: Trace, role: str, layer: int, head: int, part: str 
 
 
 def sampled_queries(row: TokenRow) -> Indices:
-    """The tokens that count as looking, (row,): no special ones, of a long text MOST_ROWS evenly spaced ones."""
+    """Return the query tokens to measure, (row,): no special tokens, at most MOST_ROWS, evenly spaced."""
     real = np.array([at for at, word in enumerate(row.words) if word is not None], dtype=np.intp)
     if len(real) <= MOST_ROWS:
         return real
@@ -142,9 +142,9 @@ def sampled_queries(row: TokenRow) -> Indices:
 
 
 def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
-    """For each role but "broad", the keys that some tokens would look at in it, (row, key).
+    """Return the keys of each role except "broad" for some query tokens, (row, key).
 
-    A special token is no neighbour, so that looking at what comes before is not taken for a sink.
+    A special token is no neighbour, so that attention to a sink does not count as previous token.
 
     >>> row = TokenRow(("[CLS]", "a", "b", "a"), (9, 1, 2, 1), (None, 0, 1, 2), (0,) * 4, (None,) * 4)
     >>> places(row, np.array([2]))["previous"].tolist(), places(row, np.array([3]))["repeat"].tolist()
@@ -165,10 +165,10 @@ def places(row: TokenRow, rows: Indices) -> dict[str, BoolArray]:
 
 
 def names(evidence: RoleEvidence, layer: int, head: int, least: float = LEAST, even: float = EVEN) -> list[str]:
-    """The roles that a head is named after, strongest first: those that get at least ``least`` of its attention.
+    """Return the roles of a head, strongest first: those with a share of at least ``least``.
 
-    "broad" comes last, and needs ``even`` of the greatest entropy there is. Roles that fewer than FEWEST tokens could
-    have are not given.
+    "broad" comes last and needs the share ``even`` of the maximum entropy. Roles with fewer than FEWEST query tokens
+    are left out.
     """
     found = []
     for role in ROLES:
@@ -183,7 +183,7 @@ def _add_sums(one: Sums, other: Sums) -> Sums:
 
 
 def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
-    """Which keys each token may look at, (row, key)."""
+    """Return True for visible pairs of query token and key, (row, key)."""
     mask = record.mask.block(rows, slice(None)) if isinstance(record, Record) else None
     if mask is not None:
         return mask
@@ -193,14 +193,20 @@ def _visible_keys(record: AnyRecord, rows: Indices, causal: bool) -> BoolArray:
 
 
 def _evenness(weights: FloatArray, allowed: FloatArray) -> FloatArray:
-    """Entropy over that of even attention, (row,), 0 to 1; 1 where there is only one key to look at."""
+    """Return the entropy relative to that of uniform attention, (row,), 0 to 1.
+
+    The value is 1 for rows with a single visible key.
+    """
     most = np.log2(allowed)
     result: FloatArray = np.divide(entropy(weights), most, out=np.ones_like(most), where=most > 0)
     return result
 
 
 def _sink_shares(weights: FloatArray, norms: FloatArray, target: BoolArray) -> tuple[float, float]:
-    """A sink's share of attention times value length, and its values' relative length; sums over tokens that see it."""
+    """Return a sink's share of attention times value norm, and its relative value norm.
+
+    Both are sums over the queries to which the sink is visible.
+    """
     sees = target.any(axis=1)
     if not sees.any():
         return 0.0, 0.0
@@ -210,15 +216,15 @@ def _sink_shares(weights: FloatArray, norms: FloatArray, target: BoolArray) -> t
     return float(moved[target].sum()), float(inside / mean * sees.sum()) if mean > 0 else 0.0
 
 
-SETTLED = 2  # the first query that is counted for the other scores: the token before it is never the first of all
+SETTLED = 2  # first query in ``previous`` and ``first``, so that the token before it is not the first token
 
 
 def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArray:
-    """The prefix-matching score, (..., query, key) -> (...), from 0 to 1.
+    """Return the prefix-matching score, (..., query, key) -> (...), from 0 to 1.
 
-    For each token of the second and later copies, what it gives to the tokens that followed its earlier occurrences;
-    the mean over these tokens. ``start`` tokens stand in front, ``length`` is that of one copy. Raises ValueError for
-    maps in which nothing is repeated. The score of arXiv:2209.11895, summed over earlier copies.
+    The score is the attention of each token in the second and later copies to the tokens that followed its earlier
+    occurrences, averaged over queries (arXiv:2209.11895, summed over earlier copies). ``start`` is the number of tokens
+    before the first copy, ``length`` the length of a copy. Raise ValueError if the maps contain no repetition.
 
     >>> maps = np.zeros((6, 6), np.float32)  # a b c a b c
     >>> maps[[3, 4, 5], [1, 2, 3]] = [1.0, 0.5, 0.0]  # the second a looks at the first b, and so on
@@ -231,7 +237,7 @@ def prefix_matching_score(maps: FloatArray, start: int, length: int) -> FloatArr
 
 
 def previous(maps: FloatArray) -> FloatArray:
-    """What tokens give to the token before, the mean over the third and later ones, (..., query, key) -> (...).
+    """Return the mean attention to the previous token from the third query on, (..., query, key) -> (...).
 
     >>> float(previous(np.eye(4, k=-1, dtype=np.float32)))
     1.0
@@ -241,7 +247,7 @@ def previous(maps: FloatArray) -> FloatArray:
 
 
 def first(maps: FloatArray) -> FloatArray:
-    """What tokens give to the first of all, the mean over the third and later ones, (..., query, key) -> (...).
+    """Return the mean attention to the first token from the third query on, (..., query, key) -> (...).
 
     >>> float(first(np.array([[1, 0, 0], [0, 1, 0], [0.25, 0, 0.75]], np.float32)))
     0.25
@@ -251,7 +257,7 @@ def first(maps: FloatArray) -> FloatArray:
 
 
 def uniform_matching_score(tokens: int, start: int, length: int) -> float:
-    """The prefix-matching score of attention that is spread evenly over all that a token may see.
+    """Return the prefix-matching score of causal uniform attention.
 
     >>> round(uniform_matching_score(4, 0, 2), 4)  # two copies of two tokens: (1/3 + 1/4) / 2
     0.2917
@@ -261,8 +267,8 @@ def uniform_matching_score(tokens: int, start: int, length: int) -> float:
 
 
 def _pairs(tokens: int, start: int, length: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Each query of a later copy with each token that followed an earlier occurrence of it."""
-    back = length - 1  # from a token to what followed it one copy before
+    """Return pairs of a query in a later copy and a token that followed its earlier occurrence."""
+    back = length - 1  # offset from a token to the successor of its previous occurrence
     pairs = [(query, key) for query in range(start + length, tokens) for key in range(query - back, start, -length)]
     if back < 1 or not pairs:
         raise ValueError(f"{tokens} tokens, {start} in front, repeat no sequence of {length}: give two copies or more.")
@@ -271,7 +277,9 @@ def _pairs(tokens: int, start: int, length: int) -> tuple[npt.NDArray[np.intp], 
 
 
 def without_first(looks: FloatArray) -> FloatArray:
-    """Weights (..., key) with the first token's taken out and the rest scaled to one again; 0 where nothing is left.
+    """Set the weight of the first token in (..., key) to zero and rescale the rest to sum to one.
+
+    The result is 0 if no weight remains.
 
     >>> without_first(np.array([0.5, 0.25, 0.25], np.float32)).tolist()
     [0.0, 0.5, 0.5]
@@ -279,12 +287,12 @@ def without_first(looks: FloatArray) -> FloatArray:
     kept = looks.copy()
     kept[..., 0] = 0
     left = kept.sum(axis=-1, keepdims=True)
-    result: FloatArray = np.divide(kept, left, out=np.zeros_like(kept), where=left != 0)  # NaN stays NaN
+    result: FloatArray = np.divide(kept, left, out=np.zeros_like(kept), where=left != 0)  # NaN != 0, so NaN is kept
     return result
 
 
 def without_missing(looks: FloatArray) -> FloatArray:
-    """Return weights (layer, head, key) with NaN for the layers that give nothing, since they have no attention.
+    """Return weights (layer, head, key) with NaN for layers of zeros, which have no attention.
 
     >>> without_missing(np.array([[[0.0, 0.0]], [[0.5, 0.5]]], np.float32)).tolist()
     [[[nan, nan]], [[0.5, 0.5]]]
@@ -294,9 +302,9 @@ def without_missing(looks: FloatArray) -> FloatArray:
 
 
 def largest_weight_back(looks: FloatArray) -> FloatArray:
-    """The largest weight (...) further back: on no first token, nor on the newest and the one before it; else 0.
+    """Return the largest weight (...) without the first token and the last two tokens, or 0.
 
-    Many heads look at the neighbour whatever it is; what is further back had to be found.
+    Many heads attend to a neighbour regardless of content, so weights further back are more informative. NaN is kept.
 
     >>> largest_weight_back(np.array([[0.5, 0.25, 0.125, 0.125], [0.0, 0.125, 0.875, 0.0]], np.float32)).tolist()
     [0.25, 0.125]
@@ -307,9 +315,10 @@ def largest_weight_back(looks: FloatArray) -> FloatArray:
 
 
 def mean_distance_back(looks: FloatArray) -> FloatArray:
-    """How far back the newest token looks, (...): the mean distance in tokens, the first token's weight counted as 0.
+    """Return the mean distance of the newest token's attention in tokens, (...).
 
-    The first token is far from every other, and much weight on it says little (arXiv:2309.17453).
+    The distance of the first token counts as 0, because it is the farthest and a large weight on it carries little
+    information (arXiv:2309.17453).
 
     >>> (
     ...     mean_distance_back(np.array([0.5, 0.5, 0.0], np.float32)).tolist(),

@@ -1,4 +1,4 @@
-"""Softmax and its temperature: sensitivity, sampling, and attention under other rules."""
+"""Softmax and temperature: sensitivity, sampling, and attention with modified scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention.walkthrough import Rows
 
 
 def slopes(weights: Numbers) -> Numbers:
-    """How each weight of a row changes with each score, (weight, score), from the weights (key,).
+    """Return the Jacobian of the softmax, (weight, score), from its weights (key,).
 
     >>> slopes(np.array([0.5, 0.5])).tolist()
     [[0.25, -0.25], [-0.25, 0.25]]
@@ -26,9 +26,9 @@ def slopes(weights: Numbers) -> Numbers:
 
 
 def softmax_sensitivity(weights: Numbers) -> Numbers:
-    """One number for a row's gradient, (..., key) -> (...): the sum of a·(1 - a), each weight by its own score.
+    """Return Σ a·(1 - a) of each row, (..., key) -> (...): the trace of the softmax Jacobian.
 
-    Largest, 1 - 1 / n, where all weights are even; 0 where one is all.
+    It is largest, 1 - 1 / n, for uniform weights, and 0 if a single weight is 1.
 
     >>> softmax_sensitivity(np.array([[0.5, 0.5], [1.0, 0.0]])).tolist()
     [0.5, 0.0]
@@ -38,10 +38,10 @@ def softmax_sensitivity(weights: Numbers) -> Numbers:
 
 
 def by_width(widths: Sequence[int], tokens: int, draws: int = 200, seed: int = 0) -> tuple[Numbers, Numbers]:
-    """Mean steepness over random rows for each d_k, (width,) each: scores over √d_k, and as they are.
+    """Return the mean softmax sensitivity of random rows for each d_k, (width,), with and without 1/√d_k.
 
-    Queries and keys are drawn from the standard normal distribution, as after an initialisation: q · k then has mean 0
-    and variance d_k, which is the footnote's argument.
+    Queries and keys are drawn from the standard normal distribution, as after initialisation, so that q · k has mean 0
+    and variance d_k.
     """
     random = np.random.default_rng(seed)
     over: list[float] = []
@@ -58,12 +58,12 @@ Doubles = npt.NDArray[np.float64]
 
 
 def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Doubles:
-    """The distribution that a token is drawn from, (token,) float64, summing to one.
+    """Return the sampling distribution, (token,) float64, summing to one.
 
-    Logits are divided by ``temperature`` (0: the likeliest token alone, the first of equal ones). Then the ``top_k``
-    likeliest stay, and those that are as likely as the last of them (0: all; arXiv:1805.04833, section 5); then the
-    fewest whose probabilities together reach ``top_p`` (1: all; arXiv:1904.09751, section 3.1), at least one. Tokens
-    at -inf cannot be drawn. Raises ValueError for settings out of range and for logits that leave nothing to draw.
+    Logits are divided by ``temperature`` (0 selects the likeliest token, the first of equals). Then the ``top_k``
+    likeliest tokens remain, with ties (0: all; arXiv:1805.04833, section 5), then the smallest set of likeliest tokens
+    with a total probability of at least ``top_p`` (1: all; arXiv:1904.09751, section 3.1). Tokens at -inf are never
+    sampled. Raise ValueError for options out of range and for logits without a finite value.
 
     >>> shape([0.0, np.log(2), np.log(5)]).round(3).tolist()
     [0.125, 0.25, 0.625]
@@ -82,7 +82,7 @@ def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p
         certain = np.zeros_like(scores)
         certain[scores.argmax()] = 1
         return certain
-    scores = (scores - scores.max()) / temperature  # moved first, so that a small temperature cannot overflow
+    scores = (scores - scores.max()) / temperature  # at most 0, so that a small temperature cannot overflow
     if 0 < top_k < scores.size:
         scores[scores < np.partition(scores, -top_k)[-top_k]] = -np.inf
     if top_p < 1:
@@ -94,7 +94,7 @@ def shape(logits: npt.ArrayLike, temperature: float = 1.0, top_k: int = 0, top_p
 
 
 def distribution_entropy(probabilities: npt.ArrayLike) -> float:
-    """How uncertain a distribution (token,) is, in bits: 0 for a certain one, log2(n) for n equally likely tokens.
+    """Return the entropy of a distribution (token,) in bits: 0 if certain, log2(n) for n equal tokens.
 
     >>> distribution_entropy([0.5, 0.25, 0.25, 0.0])
     1.5
@@ -105,15 +105,15 @@ def distribution_entropy(probabilities: npt.ArrayLike) -> float:
 
 
 def draw(probabilities: npt.ArrayLike, seed: int, at: int) -> int:
-    """A token drawn from a distribution (token,): the same ``seed`` and place ``at`` (both 0 or more) draw the same.
+    """Sample a token from a distribution (token,), reproducible by ``seed`` and position ``at``.
 
-    Tokens of probability 0 are never drawn.
+    Both must be at least 0. Tokens of probability 0 are never sampled.
 
     >>> draw([0.0, 1.0, 0.0], seed=3, at=5)
     1
     """
     reached = np.cumsum(np.asarray(probabilities, dtype=np.float64))
-    aim = np.random.default_rng((seed, at)).random() * reached[-1]  # below the last
+    aim = np.random.default_rng((seed, at)).random() * reached[-1]  # stay below the total, because random() < 1
     return int(np.searchsorted(reached, aim, side="right"))
 
 
@@ -126,10 +126,10 @@ def _softmax(scores: Doubles) -> Doubles:
 def change_softmax_rules(
     record: Record, *, scale: float | None = None, temperature: float = 1.0, masked: bool = True
 ) -> Record:
-    """The record under other rules; its weights are softmax(scores / temperature).
+    """Return a record with weights softmax(scores / temperature).
 
-    ``scale`` replaces what the dot products are multiplied with, before bias and soft cap. With ``masked`` False every
-    query looks at every key. Raises ValueError for a temperature that is not above zero.
+    ``scale`` replaces the scale of the dot products, before bias and soft cap. With ``masked`` False every query
+    attends to every key. Raise ValueError unless the temperature is above zero.
 
     >>> one, two = np.ones((1, 1, 2), np.float32), np.array([[[0, 0], [1, 1]]], np.float32)
     >>> record = Record(one, two, two, scale=0.5, mask=Mask(1, 2))
@@ -142,7 +142,7 @@ def change_softmax_rules(
         record,
         scale=(record.scale if scale is None else scale) / temperature,
         bias=None if record.bias is None else record.bias / np.float32(temperature),
-        # cap · tanh(s / cap) / T is the soft cap of s / T at cap / T.
+        # Since cap · tanh(s / cap) / T is the soft cap of s / T at cap / T, the cap is divided too.
         softcap=None if record.softcap is None else record.softcap / temperature,
         sinks=None if record.sinks is None else record.sinks / np.float32(temperature),
         mask=record.mask if masked else Mask(record.queries, record.keys),
@@ -151,7 +151,7 @@ def change_softmax_rules(
 
 
 def spreads(record: Record, rows: Rows) -> FloatArray:
-    """Mean entropy of each head over some queries, (head,), in bits; of the shares that go to keys."""
+    """Return the mean entropy of each head over some queries in bits, (head,), from renormalised rows."""
     found: FloatArray = np.array(
         [entropy(as_shares(record.weights(head, rows))).mean() for head in range(record.heads)]
     )

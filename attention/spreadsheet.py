@@ -1,7 +1,7 @@
-"""Saved tables: cells that no spreadsheet runs, unique column names, and the file that states the provenance.
+"""CSV export: safe cells, unique column names, and a file with the provenance.
 
-Excel, LibreOffice and Google Sheets run a cell that begins with one of these signs; what a visitor or a model's file
-says may begin so. An apostrophe before it keeps it a text.
+Excel, LibreOffice and Google Sheets evaluate cells that begin with characters such as = or +, and texts of visitors or
+of model files may begin so. An apostrophe before the cell keeps it a text.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import Any
 
 from i18n import _
 
-MARK = "\ufeff"  # tells a spreadsheet that the file is UTF-8
-EMPTY = "(empty)"  # the name of a column whose name is empty
-STEM_BYTES = 200  # of a file's name without its ending; file systems allow 255 for all of it
-STEM = 100  # characters of a file's name without its ending
-PART = 40  # characters of the table's name, and of the model's, within a file's name
-TEXT = 24  # characters of the text within a file's name
-FIXED = (1980, 1, 1, 0, 0, 0)  # date of every file in a zip: equal content gives equal bytes
+MARK = "\ufeff"  # byte-order mark, which marks the file as UTF-8 for spreadsheets
+EMPTY = "(empty)"  # replacement for an empty column name
+STEM_BYTES = 200  # bytes of a file name without its extension; file systems allow 255 in total
+STEM = 100  # characters of a file name without its extension
+PART = 40  # characters of the table name, and of the model name, in a file name
+TEXT = 24  # characters of the text in a file name
+FIXED = (1980, 1, 1, 0, 0, 0)  # fixed date of zip members, so that equal content gives equal bytes
 
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_cell(cell: str) -> str:
-    """A text as a cell; numbers are not given to this, and keep their sign.
+    """Prefix a text with an apostrophe if a spreadsheet would evaluate it; numbers are not passed here.
 
     >>> safe_cell("=1+1"), safe_cell(" @x"), safe_cell("it")
     ("'=1+1", "' @x", 'it')
@@ -37,7 +37,7 @@ def safe_cell(cell: str) -> str:
 
 
 def plain_cell(cell: str) -> str:
-    """The text that ``safe_cell`` made a cell of.
+    """Return the text of a cell; the inverse of ``safe_cell``.
 
     >>> plain_cell("'=1+1"), plain_cell("'tis")
     ('=1+1', "'tis")
@@ -46,7 +46,7 @@ def plain_cell(cell: str) -> str:
 
 
 def column_names(names: Iterable[str]) -> list[str]:
-    """Return the names as cells that are unique and not empty, so that pandas keeps them.
+    """Return the names as unique, non-empty cells, so that pandas keeps them.
 
     The second "the" becomes "the#2".
 
@@ -70,9 +70,9 @@ def column_names(names: Iterable[str]) -> list[str]:
 
 
 def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
-    """Return a file name without its ending: the table's name, the model, layer and head, and the text's beginning.
+    """Return a file name without extension: table, model, layer and head, and the beginning of the text.
 
-    A comparison's provenance has the names of its first reading.
+    For a comparison, model and text are those of the first view.
 
     >>> about = {"model": "org/tiny", "layer": 3, "head": 1, "text": "The animal didn't cross the street."}
     >>> file_stem("headlight-attention", about)
@@ -92,7 +92,7 @@ def file_stem(table: str, provenance: Mapping[str, Any]) -> str:
 
 
 def meta_json(table: str, provenance: Mapping[str, Any]) -> bytes:
-    """Return the file that lies next to the CSV file ``table``: its provenance, and how to read its cells."""
+    """Return a JSON file with the provenance of the CSV file ``table`` and notes on how to read its cells."""
     notes = [
         _("an apostrophe before = + - @ keeps a spreadsheet from reading a token as a formula"),
         _("pandas reads words such as NA and null as missing; keep_default_na=False keeps them as text"),
@@ -101,7 +101,7 @@ def meta_json(table: str, provenance: Mapping[str, Any]) -> bytes:
 
 
 def with_provenance(stem: str, table: str | bytes, provenance: Mapping[str, Any]) -> bytes:
-    """Return a zip of ``stem``.csv, the table in UTF-8 with its mark, and ``stem``.meta.json, its provenance."""
+    """Return a zip of ``stem``.csv (UTF-8 with byte-order mark) and ``stem``.meta.json (the provenance)."""
     text = table if isinstance(table, str) else table.decode()
     page = io.BytesIO()
     with zipfile.ZipFile(page, "w") as files:
@@ -111,7 +111,7 @@ def with_provenance(stem: str, table: str | bytes, provenance: Mapping[str, Any]
 
 
 def zip_member(name: str) -> zipfile.ZipInfo:
-    """Return a compressed member of a zip, with a fixed date."""
+    """Return a compressed zip member with a fixed date."""
     member = zipfile.ZipInfo(name, FIXED)
     member.compress_type = zipfile.ZIP_DEFLATED
     member.external_attr = 0o644 << 16
@@ -119,6 +119,9 @@ def zip_member(name: str) -> zipfile.ZipInfo:
 
 
 def _slug(text: str, most: int) -> str:
-    """Return the text's letters, marks, digits and dots, at most ``most`` characters, hyphens for all others."""
+    """Return letters, marks, digits and dots of a text, with hyphens for other characters.
+
+    The result has at most ``most`` characters.
+    """
     signs = (sign if sign == "." or unicodedata.category(sign)[0] in "LMN" else "-" for sign in text[: 10 * most])
     return re.sub(r"-+", "-", "".join(signs)).strip("-.")[:most]

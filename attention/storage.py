@@ -1,7 +1,8 @@
-"""A trace as one safetensors file: saved, carried, opened again, with nothing in it that can run.
+"""Reading and writing of traces as safetensors files, which contain no executable code.
 
-The arrays are tensors, an array that layers share is stored once; everything else is JSON in the file's metadata.
-A text is written in the first format, so that older versions open it; the second has a picture and its grids too.
+The arrays are tensors, and an array shared by layers is stored once; all other data is JSON in the metadata of the
+file. Traces without pictures use the first format, so that older versions can open them; the second format adds the
+picture and its grids.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from attention.trace import PARTS, ModelId, Trace
 from i18n import gettext_lazy
 
 FORMAT, WITH_PICTURE = "headlight-trace-1", "headlight-trace-2"
-LONGEST_HEADER = 64_000_000  # bytes; a long text's tokens take a few
-MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # a small file must not stand for endless work
-# Rows and columns of all maps: layers may share one array, so that a small file stands for many. Without sharing, heads
-# of 64 channels have a quarter of them in the 400 MB that a visitor may upload.
+LONGEST_HEADER = 64_000_000  # limit in bytes; the tokens of a long text take several megabytes
+MOST_MAPS, MOST_TOKENS = 20_000, 300_000  # limits that keep a small file from causing unbounded work
+# Limit on the rows plus columns of all maps. Layers may share an array, so a small file can contain many maps. Without
+# sharing, 400 MB (the limit on uploads) hold a quarter of this limit for heads of 64 channels.
 MOST_LINES = 2**22
 MOST_PIXELS = 2**25
 ARRAYS = ("query", "key", "value", "bias", "sinks", "lse")
 
 
 def dump(trace: Trace) -> bytes:
-    """The file's content."""
+    """Serialise a trace to the bytes of a safetensors file."""
     names: dict[int, str] = {}
     tensors: dict[str, np.ndarray[Any, Any]] = {}
 
@@ -47,7 +48,8 @@ def dump(trace: Trace) -> bytes:
         if isinstance(record, NoAttention):
             return {"none": record.heads}
         if isinstance(record, MapRecord):
-            return {"signed" if record.signed else "maps": keep(record.maps)}  # who knows weights only opens no others
+            # Versions without support for signed values know only "maps", so they reject such files.
+            return {"signed" if record.signed else "maps": keep(record.maps)}
         mask = record.mask
         rule = {"causal": mask.causal, "left": mask.left, "right": mask.right, "allowed": keep(mask.allowed)}
         arrays = {name: keep(getattr(record, name)) for name in ARRAYS}
@@ -69,18 +71,21 @@ def dump(trace: Trace) -> bytes:
         header["whole"] = trace.whole
     if trace.picture is not None:
         header["picture"] = keep(trace.picture.pixels)
-    # ASCII escapes keep the metadata valid whatever the text holds.
+    # JSON with ASCII escapes keeps the metadata valid for any text, lone surrogates included.
     return save(tensors, metadata={"headlight": json.dumps(header)})
 
 
 def _fields(row: TokenRow) -> dict[str, Any]:
-    """A row as JSON has it; a text's has no grid."""
+    """Return a token row as a JSON object; the grid is left out if the row has none."""
     fields = {name: value for name, value in vars(row).items() if name != "grid"}
     return fields if row.grid is None else {**fields, "grid": vars(row.grid)}
 
 
 def parse(data: bytes) -> Trace:
-    """The trace in a file's content. Raises ValueError in one sentence when it holds none, whatever it holds."""
+    """Load a trace from the bytes of a file.
+
+    Raise ValueError with a message for users if the file is invalid, for any kind of damage.
+    """
     try:
         length = int.from_bytes(data[:8], "little")
         if length > LONGEST_HEADER:
@@ -166,7 +171,7 @@ def _row(fields: dict[str, Any]) -> TokenRow:
         words=tuple(_int(word) for word in fields["words"]),
         segments=tuple(int(segment) for segment in fields["segments"]),
         spans=tuple(None if span is None else (int(span[0]), int(span[1])) for span in fields["spans"]),
-        unknown=tuple(_text(piece) for piece in fields.get("unknown", ())),  # files saved before have none
+        unknown=tuple(_text(piece) for piece in fields.get("unknown", ())),  # files of older versions lack this field
         grid=_grid(fields["grid"]) if "grid" in fields else None,
     )
 
@@ -182,7 +187,7 @@ def _grid(fields: dict[str, Any]) -> Grid:
 
 
 def _check(trace: Trace) -> None:
-    """The sizes fit each other: every map has the tokens' rows and columns."""
+    """Raise ValueError if array sizes do not match the tokens or exceed the limits."""
     if not trace.parts or not all(trace.parts.values()):
         raise ValueError("no attention")
     for row in (trace.source, trace.target):
@@ -194,7 +199,7 @@ def _check(trace: Trace) -> None:
     for part, records in trace.parts.items():
         queries, keys = trace.token_rows(part)
         if isinstance(first_attending(records), NoAttention):
-            raise ValueError("no attention")  # of the file, not of a type
+            raise ValueError("no attention")  # the file is invalid, so this is not a TypeError
         lines += len(records) * records[0].heads * (len(queries) + len(keys))
         if lines > MOST_LINES:
             raise ValueError("maps times tokens")
@@ -241,7 +246,7 @@ def _bools(array: np.ndarray[Any, Any]) -> BoolArray:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
-    value.encode()  # JSON may hold half of a character, which no page and no file can: UnicodeEncodeError, a ValueError
+    value.encode()  # reject lone surrogates, which JSON allows; the UnicodeEncodeError is a ValueError
     return value
 
 

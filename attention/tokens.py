@@ -1,4 +1,4 @@
-"""Tokens as a model reads them, and the surprisal of a text."""
+"""Rows of tokens, token labels, and the surprisal of a text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from attention.mask import FloatArray
 from attention.pictures import Grid
 
-PIECE = "##"  # before a piece that goes on with the word of the piece before it; BERT's vocabulary writes it so
+PIECE = "##"  # prefix of a subword that continues a word, as in BERT's vocabulary
 
 
-BYTE = "<0x"  # so begins what a vocabulary calls a piece that is a part of a character
+BYTE = "<0x"  # prefix of byte tokens, which encode a part of a character
 
 
 def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
-    """A token's name where it stands alone, beside a matrix or in a file.
+    """Return the label of a single token for axes and files.
 
     >>> label("ing", goes_on=True), label("\u732b", unknown="[UNK]"), label("\u732b 2/3", unknown="<0x8C>")
     ('##ing', '\u732b [UNK]', '\u732b 2/3')
@@ -27,12 +27,14 @@ def label(text: str, goes_on: bool = False, unknown: str = "") -> str:
 
 
 def is_out_of_vocabulary(unknown: str) -> bool:
-    """Whether the vocabulary lacks what the reader wrote; a part of a character it knows, by its bytes."""
+    """Return True if ``unknown`` is a mark for unknown tokens, such as [UNK]; byte tokens are known."""
     return bool(unknown) and BYTE not in unknown
 
 
 def word_runs(words: Sequence[int | None], segments: Sequence[int]) -> list[tuple[int, int]]:
-    """(start, stop) of each run of tokens of one word, by every token's word and text; a special token stands alone.
+    """Return (start, stop) of each run of tokens of the same word and segment.
+
+    A special token is a run of length 1.
 
     >>> word_runs((None, 0, 0, 0, None), (0, 0, 0, 1, 1))
     [(0, 1), (1, 3), (3, 4), (4, 5)]
@@ -48,25 +50,23 @@ def word_runs(words: Sequence[int | None], segments: Sequence[int]) -> list[tupl
 
 @dataclass(frozen=True)
 class TokenRow:
-    """One sequence of tokens; all fields have one entry per token.
+    """A sequence of tokens; every field has an entry per token.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> len(row), row.special
     (3, (True, False, False))
     """
 
-    pieces: tuple[
-        str, ...
-    ]  # as shown: marks made readable; what is unknown, or a part of a character, as it was written
-    ids: tuple[int, ...]  # in the model's vocabulary
-    words: tuple[int | None, ...]  # number of the word the piece belongs to; None for a special token
+    # Text for display, without the tokenizer's markers; unknown tokens and byte tokens show the original text.
+    pieces: tuple[str, ...]
+    ids: tuple[int, ...]  # indices into the model's vocabulary
+    words: tuple[int | None, ...]  # word number of each token; None for special tokens
     segments: tuple[int, ...]  # 0 for the first text, 1 for the second of a pair
-    spans: tuple[tuple[int, int] | None, ...]  # (start, end) in its text, in characters; None where there is none
-    unknown: tuple[
-        str, ...
-    ] = ()  # what the model read in its place: "[UNK]", a character's part "<0xE7>"; "" for itself
+    spans: tuple[tuple[int, int] | None, ...]  # (start, end) in the token's text, in characters, or None
+    # Token that the model read instead of the text: "[UNK]", a byte token such as "<0xE7>", or "" if they are equal.
+    unknown: tuple[str, ...] = ()
 
-    grid: Grid | None = None  # where a picture's patches stand among them
+    grid: Grid | None = None  # grid of image patches among the tokens
 
     def __post_init__(self) -> None:
         if not self.unknown:
@@ -83,16 +83,16 @@ class TokenRow:
 
     @property
     def special(self) -> tuple[bool, ...]:
-        """Whether each token was added by the tokenizer ([CLS], </s> …) and stands for no word."""
+        """Return a flag for each token that is special, such as [CLS] or </s>."""
         return tuple(word is None for word in self.words)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Each token's name where it stands alone: pieces of a word are told from words, unknown words are marked."""
+        """Return the label of each token, with marks for subwords and for unknown words."""
         return tuple(label(self.pieces[at], self.goes_on(at), self.unknown[at]) for at in range(len(self)))
 
     def unknown_words(self) -> tuple[int, int]:
-        """How many of the words hold something that the vocabulary lacks, and how many words there are.
+        """Return the number of words with an out-of-vocabulary token, and the number of all words.
 
         >>> TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]")).unknown_words()
         (1, 2)
@@ -104,7 +104,7 @@ class TokenRow:
         )
 
     def unreadable(self) -> tuple[int, ...]:
-        """Return the positions of the first text of which at least a third of the tokens are unknown; empty if none.
+        """Return the positions of the first segment with at least a third of unknown tokens; empty if none.
 
         Special tokens do not count.
 
@@ -119,7 +119,7 @@ class TokenRow:
         return ()
 
     def goes_on(self, at: int) -> bool:
-        """Whether the token at ``at`` belongs to the same word as the token before it.
+        """Return True if the token at ``at`` belongs to the same word as the token before it.
 
         >>> row = TokenRow(("a", "play", "ing"), (9, 2377, 2075), (0, 1, 1), (0, 0, 0), (None,) * 3)
         >>> [row.goes_on(at) for at in range(3)]
@@ -131,7 +131,9 @@ class TokenRow:
 
 
 def bits(log_probabilities: FloatArray) -> FloatArray:
-    """Surprise in bits from natural logarithms, any shape: 0 = certain, 1 = as likely as heads of a coin.
+    """Convert natural log-probabilities of any shape to surprisal in bits.
+
+    0 is certain; 1 is as likely as heads of a coin.
 
     >>> bits(np.log(np.array([1.0, 0.5, 0.25]))).tolist()
     [0.0, 1.0, 2.0]
@@ -141,10 +143,10 @@ def bits(log_probabilities: FloatArray) -> FloatArray:
 
 
 def of_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[list[tuple[int, int]], FloatArray]:
-    """Sums over the pieces of each word: (piece,) -> (start, stop) of each run of one word, and (word,).
+    """Sum log-probabilities over the tokens of each word, (token,) -> runs (start, stop) and sums (word,).
 
-    A word's probability is the product over its pieces where each was guessed without those after it
-    (arXiv:2305.10588).
+    ``words`` holds a word key for each token. The sum is the log-probability of a word if each of its tokens was
+    predicted without the later tokens of the word (arXiv:2305.10588).
 
     >>> runs, sums = of_words(np.array([-1.0, -2.0, -4.0]), ["a", "a", "b"])
     >>> runs, sums.tolist()
@@ -158,9 +160,10 @@ def of_words(log_probabilities: FloatArray, words: Sequence[object]) -> tuple[li
 
 
 def pseudo_perplexity(log_probabilities: FloatArray) -> float:
-    """e to the mean negative logarithm over the pieces of a text (arXiv:1910.14659, section 2.3).
+    """Return the pseudo-perplexity of a text from log-probabilities of its tokens.
 
-    At least 1; a model that guesses among k equally likely pieces has k.
+    It is exp of the mean negative log-probability, at least 1; a model that chooses uniformly among k tokens has k
+    (arXiv:1910.14659, section 2.3). Raise ValueError if the text has no tokens.
 
     >>> round(pseudo_perplexity(np.log(np.array([0.25, 0.25, 0.25]))), 6)
     4.0

@@ -1,4 +1,4 @@
-"""A small example in numbers: attention on few matrices, then a whole layer and the next word."""
+"""A small numeric example: attention on small matrices, then a whole layer and next-word prediction."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
-PLAIN = 20.0  # size of a score up to which e^x is a number that can be looked at
+PLAIN = 20.0  # largest absolute score for which exp is still readable
 
 
 @dataclass(frozen=True, eq=False)
 class ToyAttention:
-    """Everything between X and the result, float64."""
+    """All intermediate results from X to the output of attention, float64."""
 
     queries: Numbers  # (token, width), width = heads · d_k
     keys: Numbers  # (token, width)
     values: Numbers  # (token, width)
     products: Numbers  # (head, query, key), q · k
-    scaled: Numbers  # (head, query, key), over √d_k
-    masked: Numbers  # (head, query, key), -inf where a query may not look
-    shift: Numbers  # (head, query), taken from a row's scores before e^x: 0 where no exponential is too large or small
+    scaled: Numbers  # (head, query, key), divided by √d_k
+    masked: Numbers  # (head, query, key), -inf for masked pairs
+    shift: Numbers  # (head, query), subtracted before exp: 0 for small scores, else the row maximum
     powers: Numbers  # (head, query, key), e^(masked - shift)
-    sums: Numbers  # (head, query), of each row's powers
-    weights: Numbers  # (head, query, key), powers over their sum; rows sum to one
+    sums: Numbers  # (head, query), row sums of powers
+    weights: Numbers  # (head, query, key), powers divided by their sum; rows sum to one
     mixed: Numbers  # (head, query, channel), weights · values
-    result: Numbers  # (token, width), the heads side by side
+    result: Numbers  # (token, width), concatenated heads
 
     @property
     def heads(self) -> int:
-        """Number of heads."""
+        """Return the number of heads."""
         return int(self.weights.shape[0])
 
     @property
     def channels(self) -> int:
-        """d_k: columns of one head."""
+        """Return d_k, the columns of a head."""
         return int(self.mixed.shape[2])
 
 
@@ -49,10 +49,10 @@ def attend(  # noqa: PLR0913  # the four matrices of the formula
     *,
     scaled: bool = True,
 ) -> ToyAttention:
-    """Attention of the rows of ``x`` (token, column) with ``w_q``, ``w_k`` and ``w_v`` (column, width).
+    """Compute attention of the rows of ``x`` (token, column); the matrices are (column, width).
 
-    ``causal``: a token sees itself and what stands before it. Without ``scaled`` nothing is divided by √d_k, as if it
-    were 1. Raises ValueError where the sizes do not fit.
+    With ``causal``, a token attends to itself and earlier tokens. Without ``scaled``, scores are not divided by √d_k.
+    Raise ValueError if the shapes do not match.
 
     >>> x, asks_for_the_other = np.eye(2), np.array([[0.0, 50.0], [50.0, 0.0]])
     >>> attend(x, asks_for_the_other, np.eye(2), np.eye(2)).weights.round(3).tolist()
@@ -72,10 +72,10 @@ def attend(  # noqa: PLR0913  # the four matrices of the formula
 
 
 def softmax(scores: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """The steps of a softmax over the last axis: what is taken from each row, e^x, its sums, the shares.
+    """Return the steps of a softmax over the last axis: shift, exponentials, sums and weights.
 
-    Nothing is taken while all exponentials can be looked at; else each row's largest score is, so that none overflows.
-    The shares are the same.
+    The shift is 0 if all scores are small enough for readable exponentials, else the row maximum, which prevents
+    overflow. The weights are the same either way.
 
     >>> [step.tolist() for step in softmax(np.log([[1.0, 3.0]]))]
     [[0.0], [[1.0, 3.0000000000000004]], [4.0], [[0.25, 0.7500000000000001]]]
@@ -88,7 +88,7 @@ def softmax(scores: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
 
 
 def _split(projected: Numbers, heads: int) -> Numbers:
-    """(token, head · channel) -> (head, token, channel)."""
+    """Split heads, (token, head · channel) -> (head, token, channel)."""
     return projected.reshape(len(projected), heads, -1).swapaxes(0, 1)
 
 
@@ -103,12 +103,12 @@ def _check(x: Numbers, projections: tuple[Numbers, ...], heads: int) -> None:
         raise ValueError(f"{heads} heads cannot share {shape[1]} columns alike; the number of heads must divide them.")
 
 
-EPSILON = 1e-5  # added to LayerNorm's variance, as torch does
+EPSILON = 1e-5  # epsilon of LayerNorm, as in torch
 
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """What the example is made of, float64."""
+    """The input matrices of the example, float64."""
 
     x: Numbers  # (token, column)
     w_q: Numbers  # (column, width)
@@ -117,52 +117,52 @@ class Matrices:
     w_o: Numbers  # (width, column)
     w_1: Numbers  # (column, hidden)
     w_2: Numbers  # (hidden, column)
-    e: Numbers  # (word, column), the vocabulary's vectors
+    e: Numbers  # (word, column), embeddings of the vocabulary
 
 
 @dataclass(frozen=True)
 class ToyRules:
-    """How it is computed."""
+    """Options of the computation."""
 
     heads: int = 1
     causal: bool = False
-    scaled: bool = True  # over √d_k
-    positions: bool = False  # sines and cosines are added to X
-    layer: bool = True  # residual sums, LayerNorm and feed-forward; without them E meets what W_O gives
+    scaled: bool = True  # divide scores by √d_k
+    positions: bool = False  # add sinusoidal positions to X
+    layer: bool = True  # use residual sums, LayerNorm and feed-forward; else project the output of W_O to logits
 
 
 @dataclass(frozen=True, eq=False)
 class ToyLayer:
-    """The rest of the layer, (token, column) each but for the hidden ones."""
+    """Steps of the layer after attention, (token, column) unless noted."""
 
-    added: Numbers  # x + what W_O gives
+    added: Numbers  # x + output of W_O
     normed: Numbers
     hidden: Numbers  # (token, hidden)
     active: Numbers  # (token, hidden), ReLU
     forward: Numbers
     summed: Numbers  # normed + forward
-    closed: Numbers  # its LayerNorm
+    closed: Numbers  # LayerNorm of summed
 
 
 @dataclass(frozen=True, eq=False)
 class ToyExample:
-    """Every step, float64."""
+    """All steps of the example, float64."""
 
-    positions: Numbers | None  # (token, column); None where they are off
-    x: Numbers  # (token, column), what attention reads
+    positions: Numbers | None  # (token, column); None without positions
+    x: Numbers  # (token, column), input of attention
     worked: ToyAttention
     joined: Numbers  # (token, column), after W_O
     layer: ToyLayer | None
-    last: Numbers  # (token, column), what E meets
+    last: Numbers  # (token, column), input of the projection to logits
     logits: Numbers  # (token, word)
-    shift: Numbers  # (token,), as in attention.toy_example.softmax
+    shift: Numbers  # (token,), shift of the softmax
     powers: Numbers  # (token, word)
     sums: Numbers  # (token,)
     chances: Numbers  # (token, word), rows sum to one
 
 
 def compute_example(given: Matrices, rules: ToyRules) -> ToyExample:
-    """All steps from X to the next word's probabilities. Raises ValueError where the sizes do not fit.
+    """Compute all steps from X to next-word probabilities; raise ValueError if the shapes do not match.
 
     >>> one = np.eye(2)
     >>> compute_example(Matrices(one, one, one, one, one, one, one, one), ToyRules()).chances.sum(axis=1).tolist()
@@ -180,7 +180,7 @@ def compute_example(given: Matrices, rules: ToyRules) -> ToyExample:
 
 
 def layer_after_attention(x: Numbers, joined: Numbers, w_1: Numbers, w_2: Numbers) -> ToyLayer:
-    """What follows attention in a layer, norms after the sums."""
+    """Compute the steps after attention in a post-norm layer."""
     added = x + joined
     normed = norm(added)
     hidden = normed @ w_1
@@ -191,7 +191,7 @@ def layer_after_attention(x: Numbers, joined: Numbers, w_1: Numbers, w_2: Number
 
 
 def norm(rows: Numbers) -> Numbers:
-    """LayerNorm of each row, (row, column): less its mean, over its standard deviation.
+    """Apply LayerNorm to each row, (row, column): subtract the mean and divide by the standard deviation.
 
     >>> norm(np.array([[1.0, 3.0]])).round(3).tolist()
     [[-1.0, 1.0]]
@@ -202,7 +202,9 @@ def norm(rows: Numbers) -> Numbers:
 
 
 def sinusoidal_positions(tokens: int, columns: int) -> Numbers:
-    """Sines in the even columns and cosines in the odd ones, (token, column): arXiv:1706.03762, section 3.5.
+    """Return sinusoidal positions, (token, column), sine in even and cosine in odd columns.
+
+    The formula is that of arXiv:1706.03762, section 3.5.
 
     >>> sinusoidal_positions(2, 2).round(2).tolist()
     [[0.0, 1.0], [0.84, 0.54]]

@@ -1,6 +1,6 @@
-"""The trace: one text as one model read it, with what is needed to compute any of its attention maps.
+"""The trace: a text as read by a model, with all data needed to compute any of its attention maps.
 
-A trace is an immutable value and a pure function of (model and revision, text, pair or target, edits).
+A trace is immutable and a pure function of (model and revision, text, pair or target, edits).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PART_NAMES = {
     "encoder": gettext_lazy("encoder"),
     "decoder": gettext_lazy("decoder"),
     "cross": gettext_lazy("cross"),
-}  # as told
+}
 
 
 def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
-    """Return the sentence that a layer has no attention, and which layers have some."""
+    """Return the message that a layer has no attention, with a list of the layers that have some."""
     return gettext_lazy(
         "Layer {layer} has no attention. Pick a layer that has some: {layers}.",
         layer=layer,
@@ -38,7 +38,7 @@ def without_attention(layer: int, attending: Sequence[int]) -> LazyMessage:
 
 
 def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage | None:
-    """Return the sentence that something needs attention in every layer, or None if every layer has it."""
+    """Return the message that a feature needs attention in every layer, or None if every layer has it."""
     missing = [layer for layer in range(layers) if layer not in attending]
     if not missing:
         return None
@@ -50,9 +50,9 @@ def attention_everywhere(layers: int, attending: Sequence[int]) -> LazyMessage |
 
 @dataclass(frozen=True)
 class ModelId:
-    """Which model: its name, for a model of the hub the commit of its files, its kind and its class's name.
+    """Identity of a model: name, commit (for models of the hub), kind and class name.
 
-    ``weights`` is the SHA-256 of the weights' file where no commit says which they are.
+    ``weights`` is the SHA-256 of the weights file if there is no commit.
     """
 
     name: str
@@ -64,13 +64,13 @@ class ModelId:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """What every layer and head of a model attends to in one text. Layers and heads count from 0.
+    """The attention of every layer and head of a model on a text; layers and heads count from 0.
 
-    ``parts`` maps "encoder", "decoder" and "cross" to one record a layer. A decoder-only model has its text in
-    ``source`` and the part "decoder". Every method takes ``part``; without it, the first part there is.
+    ``parts`` maps "encoder", "decoder" and "cross" to the records of all layers. A decoder-only model has its text in
+    ``source`` and the part "decoder". Methods take an optional ``part``; the default is the first that exists.
     """
 
-    id: str  # sha256 of the request that made it
+    id: str  # SHA-256 of the request
     model: ModelId
     text: str
     pair: str | None
@@ -78,39 +78,39 @@ class Trace:
     target: TokenRow | None
     parts: Mapping[str, tuple[AnyRecord, ...]]
     target_text: str | None = None
-    picture: Picture | None = None  # as it was given; source.grid says where its patches are
+    picture: Picture | None = None  # the original picture; source.grid locates its patches
 
-    whole: int | None = None  # number of tokens of the text before it was cut; None if it was not cut
+    whole: int | None = None  # number of tokens before truncation; None if the text was not truncated
 
     @property
     def truncated(self) -> str:
-        """How much of a cut text was read, such as "512 of 3,002 tokens"; "" if all of it was read."""
+        """Return the share of a truncated text that was read, such as "512 of 3,002 tokens", else ""."""
         if self.whole is None:
             return ""
         return gettext_lazy("{read:,} of {whole:,} tokens", read=len(self.source), whole=self.whole)
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The pieces of the text, as the model reads it."""
+        """Return the tokens of the source text."""
         return self.source.pieces
 
     @property
     def layers(self) -> int:
-        """Number of layers of the first part."""
+        """Return the number of layers of the first part."""
         return len(self.records())
 
     @property
     def heads(self) -> int:
-        """Number of heads in a layer of the first part."""
+        """Return the number of heads per layer of the first part."""
         return self.records()[0].heads
 
     @property
     def part(self) -> str:
-        """The part that is meant when none is named."""
+        """Return the name of the first part, which is the default."""
         return next(name for name in PARTS if name in self.parts)
 
     def records(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """One record a layer."""
+        """Return the records of all layers of a part; raise Unavailable if the trace lacks the part."""
         name = part or self.part
         if name not in self.parts:
             raise Unavailable(
@@ -121,58 +121,61 @@ class Trace:
         return self.parts[name]
 
     def token_rows(self, part: str | None = None) -> tuple[TokenRow, TokenRow]:
-        """The tokens that look and the tokens that are looked at."""
+        """Return the token rows of the queries and of the keys."""
         name = part or self.part
         queries = self.source if name == "encoder" or self.target is None else self.target
         keys = self.source if name in ("encoder", "cross") or self.target is None else self.target
         return queries, keys
 
     def has_qkv(self, part: str | None = None) -> bool:
-        """Whether queries, keys, values and scores are there, not only finished maps."""
+        """Return True if queries, keys, values and scores were recorded, not only attention maps."""
         records = self.records(part)
         return isinstance(first_attending(records), Record) and not any(isinstance(r, MapRecord) for r in records)
 
     def attending(self, part: str | None = None) -> tuple[int, ...]:
-        """Return the layers that have attention: all, but for models such as Jamba."""
+        """Return the layers that have attention; models such as Jamba have layers without it."""
         return tuple(at for at, record in enumerate(self.records(part)) if not isinstance(record, NoAttention))
 
     def is_signed(self, part: str | None = None) -> bool:
-        """Whether its maps are no weights but numbers with signs, such as attributions."""
+        """Return True if the maps hold signed values, such as attributions, instead of weights."""
         return any(isinstance(record, MapRecord) and record.signed for record in self.records(part))
 
     def shares(self, part: str | None = None) -> tuple[AnyRecord, ...]:
-        """The same records, for what reads each row as shares of one; raises Unavailable for numbers with signs."""
+        """Return the records for code that needs weights; raise Unavailable for signed values."""
         if self.is_signed(part):
             raise Unavailable(SIGNED)
         return self.records(part)
 
     def weights(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """How much each token looks at each other, (query, key) float32; rows sum to one."""
+        """Return the attention weights of a head, (query, key) float32; rows sum to at most one."""
         return self._record(layer, head, part).weights(head)
 
     def scores(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """What enters the softmax, (query, key) float32, scaled, with bias; masked pairs are -inf."""
+        """Return the input of the softmax, (query, key) float32, scaled and with bias; masked pairs are -inf."""
         return self._record(layer, head, part).scores(head)
 
     def query(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Query vectors, (query, channel) float32, after rotary positions."""
+        """Return the query vectors after rotary positions, (query, channel) float32."""
         vectors: FloatArray = self._qkv(layer, head, part).query[head]
         return vectors
 
     def key(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Key vectors of the head's key-value head, (key, channel) float32, after rotary positions."""
+        """Return the key vectors of the head's key-value head after rotary positions, (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.key[record.kv_head(head)]
         return vectors
 
     def value(self, layer: int, head: int, part: str | None = None) -> FloatArray:
-        """Value vectors of the head's key-value head, (key, channel) float32."""
+        """Return the value vectors of the head's key-value head, (key, channel) float32."""
         record = self._qkv(layer, head, part)
         vectors: FloatArray = record.value[record.kv_head(head)]
         return vectors
 
     def rows(self, query: int, part: str | None = None) -> FloatArray:
-        """Where one token looks in every head, (layer, head, key) float32."""
+        """Return the attention of a query in every head, (layer, head, key) float32.
+
+        Raise IndexError if the token does not exist.
+        """
         index = np.array([query])
         records = self.records(part)
         if not 0 <= query < records[0].queries:
@@ -186,16 +189,13 @@ class Trace:
         return np.stack([[r.weights(head, index)[0] for head in range(r.heads)] for r in records])
 
     def quick(self) -> Trace:
-        """The same for a glance at many heads of a long text: attention.record.Record.quick."""
+        """Return a copy that reuses the softmax sums of the forward pass; see ``Record.quick``."""
         parts = {part: tuple(record.quick() for record in records) for part, records in self.parts.items()}
         return replace(self, parts=parts)
 
     @property
     def nbytes(self) -> int:
-        """The most memory that its arrays take, whatever is looked at; an array shared by layers counts once.
-
-        Its picture counts too.
-        """
+        """Return the maximum memory of arrays, picture and cached sums in bytes; shared arrays count once."""
         records = [record for layers in self.parts.values() for record in layers]
         arrays = {id(array): array.nbytes for record in records for array in record.arrays()}
         seen = 0 if self.picture is None else self.picture.nbytes

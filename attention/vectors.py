@@ -1,4 +1,4 @@
-"""Vectors of tokens and texts: layers, pooling, cosine similarity, projection; distances between heads."""
+"""Token and text vectors: layer mixes, pooling, similarity, projection; distances between heads."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from i18n import gettext_lazy
 
 MIXES = ("last", "second", "sum4", "concat4", "mean", "level")
 POOLINGS = ("mean", "words", "first", "max")
-BLOCK = 8192  # vectors compared at once while the nearest ones are looked for
+BLOCK = 8192  # number of vectors per block of the nearest-neighbour search
 
 
 def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
-    """One vector per token from all levels, (level, token, channel) -> (token, channel), or (token, 4 · channel).
+    """Combine the levels to a vector per token, (level, token, channel) -> (token, channel).
 
-    "last": after the last layer; "second": after the one before it; "sum4" and "concat4": the last four layers added
-    up, or one after the other (arXiv:1810.04805, table 7), fewer where the model has fewer; "mean": the mean over all
-    layers; "level": one level. The embeddings count as a layer in the last case only. Raises ValueError.
+    "last": after the last layer; "second": after the second to last; "sum4" and "concat4": sum or concatenation of the
+    last four layers (arXiv:1810.04805, table 7), or of fewer in a shallow model; "mean": the mean over all layers;
+    "level": a single level. Level 0, the embeddings, is used by "level" only, or by "second" in a model with a single
+    layer. "concat4" has up to 4 · channel channels. Raise ValueError for an unknown mix or level.
 
     >>> levels = np.arange(3.0).reshape(3, 1, 1)  # embeddings 0, first layer 1, second layer 2
     >>> [float(mix(levels, how)[0, 0]) for how in ("last", "second", "sum4", "mean", "level")]
@@ -52,7 +53,7 @@ def mix(levels: FloatArray, how: str = "last", level: int = 0) -> FloatArray:
 
 
 def merge(vectors: FloatArray, groups: Sequence[tuple[int, int]]) -> FloatArray:
-    """The mean over each group of neighbours, (token, channel) and [start, stop) pairs -> (group, channel).
+    """Average each group of neighbouring tokens [start, stop), (token, channel) -> (group, channel).
 
     >>> merge(np.array([[1.0], [3.0], [8.0]]), [(0, 2), (2, 3)]).tolist()
     [[2.0], [8.0]]
@@ -61,11 +62,11 @@ def merge(vectors: FloatArray, groups: Sequence[tuple[int, int]]) -> FloatArray:
 
 
 def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> FloatArray:
-    """One vector for a text, (token, channel) -> (channel,).
+    """Pool token vectors to a text vector, (token, channel) -> (channel,).
 
-    "mean": over all its tokens, special ones too, as sentence-BERT does (arXiv:1908.10084); "words": over those that
-    are not special; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "max": each channel's
-    largest value over all tokens. Raises ValueError for another word, and for "words" of a text without any.
+    "mean": over all tokens, special tokens included, as in Sentence-BERT (arXiv:1908.10084); "words": over the other
+    tokens; "first": the first token, which is [CLS] in BERT (arXiv:1810.04805); "max": the maximum of each channel.
+    Raise ValueError for an unknown pooling, and for "words" if the text has special tokens only.
 
     >>> vectors = np.array([[9.0, 0.0], [1.0, 2.0], [3.0, 4.0]])
     >>> [pool(vectors, (True, False, False), how).round(2).tolist() for how in ("mean", "words", "first", "max")]
@@ -84,9 +85,9 @@ def pool(vectors: FloatArray, special: Sequence[bool], how: str = "mean") -> Flo
 
 
 def cosine(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """How alike directions are, (row, channel) and (column, channel) -> (row, column), from -1 to 1.
+    """Return cosine similarities, (row, channel) and (column, channel) -> (row, column), from -1 to 1.
 
-    A vector of zeros has no direction; its cosine is given as 0.
+    The cosine with a zero vector is 0.
 
     >>> cosine(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[2.0, 0.0], [3.0, 3.0], [0.0, -1.0]])).round(2).tolist()
     [[1.0, 0.71, 0.0], [0.0, 0.0, 0.0]]
@@ -103,17 +104,17 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Points in few dimensions, and the share of the whole variance along each of them, from 0 to 1."""
+    """Points in few dimensions, and the share of the total variance of each dimension, 0 to 1."""
 
     points: FloatArray  # (point, dimension)
-    shares: FloatArray  # (dimension,), falling; all 0 where the points are one
+    shares: FloatArray  # (dimension,), in descending order; all 0 if the points coincide
 
 
 def pca(vectors: FloatArray, dimensions: int = 2) -> Projection:
-    """The directions in which the points differ most (principal components; Pearson 1901), (point, channel).
+    """Project points (point, channel) to their principal components (Pearson 1901).
 
-    A direction's sign is arbitrary; here its largest channel is positive, so that the same points give the same
-    picture. With fewer points or channels than ``dimensions`` the others are 0.
+    The sign of a component is arbitrary; its largest channel is made positive, so that the result is reproducible. If
+    there are fewer points or channels than ``dimensions``, the remaining coordinates are 0.
 
     >>> flat = pca(np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]]))  # on one line
     >>> flat.points.round(6).tolist(), flat.shares.round(6).tolist()
@@ -122,7 +123,7 @@ def pca(vectors: FloatArray, dimensions: int = 2) -> Projection:
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     points, channels = centred.shape
     few = min(dimensions, points, channels)
-    if points < channels:  # the same axes from the smaller of two matrices
+    if points < channels:  # the Gram matrix is smaller and has the same axes
         sizes, mixing = np.linalg.eigh(centred @ centred.T)
         axes = centred.T @ mixing[:, ::-1][:, :few]
         lengths = np.linalg.norm(axes, axis=0)
@@ -142,9 +143,10 @@ def pca(vectors: FloatArray, dimensions: int = 2) -> Projection:
 def nearest_neighbors(
     vectors: FloatArray, wanted: FloatArray, count: int, block: int = BLOCK
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """The ``count`` vectors (point, channel) most alike to ``wanted`` (channel,): their places and cosines, best first.
+    """Return indices and cosines of the ``count`` vectors that are most similar to ``wanted``.
 
-    Read in blocks, so that ``vectors`` may be a file mapped into memory. Equals come in their order.
+    ``vectors`` is (point, channel) and ``wanted`` (channel,). The most similar vector comes first; ties keep their
+    order. Vectors are read in blocks, so ``vectors`` may be memory-mapped.
 
     >>> places, cosines = nearest_neighbors(np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]]), np.array([1.0, 0.0]), 2)
     >>> places.tolist(), cosines.round(2).tolist()
@@ -158,7 +160,7 @@ def nearest_neighbors(
 
 
 def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
-    """The cosine of two tokens or words at each level, both (level, channel) -> (level,).
+    """Return the cosine of two tokens or words at each level, both (level, channel) -> (level,).
 
     >>> along_levels(np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])).tolist()
     [1.0, 0.0]
@@ -168,10 +170,10 @@ def along_levels(one: FloatArray, other: FloatArray) -> FloatArray:
 
 
 def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
-    """The mean cosine over all pairs of words with different names, (level, word, channel) -> (level,).
+    """Return the mean cosine of words with different names, (level, word, channel) -> (level,).
 
-    What two words have in common only because they are in one model: the baseline that a word's likeness to itself in
-    another text is to be held against (arXiv:1909.00512). Raises ValueError where no two names differ.
+    It is the baseline for the self-similarity of a word across contexts (arXiv:1909.00512). Raise ValueError if all
+    names are equal.
 
     >>> words = np.array([[[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
     >>> different_words(words, ["a", "a", "b"]).tolist()  # the pairs a, b; a and a is no pair of different words
@@ -183,7 +185,7 @@ def different_words(words: FloatArray, names: Sequence[str]) -> FloatArray:
     return np.array([cosine(level, level)[unlike].mean() for level in words], dtype=np.float32)
 
 
-MOST_WORK = 10**8  # weights whose logarithm is taken; of long texts and many heads fewer tokens are compared
+MOST_WORK = 10**8  # limit on the number of logarithms; long texts with many heads use fewer tokens
 
 Labels = npt.NDArray[np.intp]
 Numbers = npt.NDArray[np.float64]
@@ -191,7 +193,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Divergence:
-    """Jensen–Shannon divergences between all heads, summed over tokens; several texts of one model add up.
+    """Jensen–Shannon divergences between all heads, summed over tokens; they add up over texts of a model.
 
     Heads are numbered layer by layer.
     """
@@ -203,13 +205,13 @@ class Divergence:
         return Divergence(self.sums + other.sums, self.tokens + other.tokens)
 
     def distances(self) -> Numbers:
-        """Jensen–Shannon distances, (head, head), 0 for the same attention to 1 for none in common."""
+        """Return Jensen–Shannon distances, (head, head), from 0 (equal attention) to 1 (no common key)."""
         result: Numbers = np.sqrt(np.maximum(self.sums / max(1, self.tokens), 0))
         return result
 
 
 def compare(trace: Trace, part: str | None = None) -> Divergence:
-    """Every head's attention to one text against every other's."""
+    """Compute the divergences between all heads on a text."""
     row, _ = trace.token_rows(part)
     records = trace.shares(part)
     heads = sum(record.heads for record in records)
@@ -222,7 +224,9 @@ def compare(trace: Trace, part: str | None = None) -> Divergence:
 
 
 def divergences(maps: FloatArray) -> Numbers:
-    """Jensen–Shannon divergence of every pair of heads, (head, query, key) -> (head, head), bits summed over queries.
+    """Return the Jensen–Shannon divergence of each pair of heads, (head, query, key) -> (head, head).
+
+    Values are in bits, summed over the queries.
 
     >>> divergences(np.array([[[1.0, 0.0]], [[0.0, 1.0]], [[1.0, 0.0]]])).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
@@ -237,10 +241,10 @@ def divergences(maps: FloatArray) -> Numbers:
 
 
 def flat(distances: Numbers) -> tuple[Numbers, float]:
-    """Classical multidimensional scaling (W. S. Torgerson, 1952, doi:10.1007/BF02288916): (head, head) -> (head, 2).
+    """Project distances (head, head) to 2-D points (head, 2) by classical multidimensional scaling.
 
-    The share of the squared distances that two dimensions keep, 0 to 1, comes with it. Axes have no meaning; of each,
-    the side with the largest coordinate is made the positive one.
+    Also return the share of the squared distances that two dimensions keep, 0 to 1. The axes have no meaning; the
+    largest absolute coordinate of each is made positive (W. S. Torgerson, 1952, doi:10.1007/BF02288916).
 
     >>> points, kept = flat(np.array([[0.0, 3.0, 5.0], [3.0, 0.0, 4.0], [5.0, 4.0, 0.0]]))
     >>> bool(np.isclose(np.linalg.norm(points[0] - points[2]), 5)), round(kept, 6)
@@ -259,10 +263,10 @@ def flat(distances: Numbers) -> tuple[Numbers, float]:
 
 
 def groups(distances: Numbers, count: int) -> Labels:
-    """Ward's method (doi:10.1080/01621459.1963.10500845): each head its own group, until ``count`` are left.
+    """Cluster heads by Ward's method into ``count`` clusters, (head, head) -> labels (head,).
 
-    Joined are the two whose union spreads least. Groups (head,) are numbered by size, the largest 0; of equals, the
-    one with the first head comes first.
+    Each step merges the two clusters with the smallest increase of variance (doi:10.1080/01621459.1963.10500845).
+    Labels are ordered by cluster size, largest first, then by the first head.
 
     >>> groups(np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 9.0], [9.0, 9.0, 0.0]]), 2).tolist()
     [0, 0, 1]

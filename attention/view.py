@@ -1,4 +1,4 @@
-"""A trace as it is shown: tokens or words, with or without special tokens, pooled if large."""
+"""A trace with view options applied: tokens or words, with or without special tokens, pooled if large."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from attention.trace import Trace
 
 @dataclass(frozen=True)
 class DisplayToken:
-    """One row or column of the picture: a token, or a word made of several."""
+    """A row or column of a displayed map: a token, or a word of several tokens."""
 
     text: str
     special: bool
     segment: int
     word: int | None
-    pieces: tuple[int, int]  # (start, stop) in the trace's tokens
-    goes_on: bool = False  # whether it is a piece that goes on with the word of the one before it
-    unknown: str = ""  # what the model read in its place, or in a part of it: "[UNK]"; of a character's part "<0xE7>"
+    pieces: tuple[int, int]  # token range (start, stop) of the trace
+    goes_on: bool = False  # True for a subword that continues the previous token's word
+    # Unknown token or byte token that the model read for the cell or a part of it, such as "[UNK]" or "<0xE7>"
+    unknown: str = ""
 
     @property
     def label(self) -> str:
-        """Its name where it stands alone: beside a matrix, in a file."""
+        """Return the label for axes and files."""
         return label(self.text, self.goes_on, self.unknown)
 
 
 def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> DisplayToken:
-    """The cell of the tokens ``group`` (start, stop) of a row; ``texts`` are those that its segments lie in."""
+    """Build the cell of the tokens ``group`` (start, stop); ``texts`` are the texts of the segments."""
     start, stop = group
     text = "".join(row.pieces[start:stop])
     first, last, segment = row.spans[start], row.spans[stop - 1], row.segments[start]
     if stop - start > 1 and first is not None and last is not None and segment < len(texts):
         text = texts[segment][first[0] : last[1]].strip() or text
-    # A word may be several pieces of which one is unknown; with all its bytes it is whole.
+    # Mark a word as unknown if any of its tokens is; byte tokens do not count, because together they spell the word.
     unknown = (
         row.unknown[start] if stop - start == 1 else next(filter(is_out_of_vocabulary, row.unknown[start:stop]), "")
     )
@@ -50,7 +51,7 @@ def cell_of(row: TokenRow, group: tuple[int, int], texts: tuple[str, ...]) -> Di
 
 
 def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
-    """The stretches of pieces that the cells cover, hidden ones left out, in blocks of at most ``longest``."""
+    """Yield the token ranges that the cells cover, in slices of at most ``longest`` tokens."""
     starts = [cell.pieces[0] for i, cell in enumerate(cells) if i == 0 or cells[i - 1].pieces[1] != cell.pieces[0]]
     stops = [
         cell.pieces[1]
@@ -62,23 +63,26 @@ def runs(cells: tuple[DisplayToken, ...], longest: int) -> Iterator[slice]:
 
 
 def pieces_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """All pieces of the cells, one after the other."""
+    """Return the indices of all tokens of the cells."""
     return np.concatenate([np.arange(*cell.pieces) for cell in cells])
 
 
 def starts_of(cells: Sequence[DisplayToken]) -> npt.NDArray[np.intp]:
-    """Where each cell's pieces begin among all of them."""
+    """Return the offset of each cell's first token among the tokens of all cells."""
     sizes = [cell.pieces[1] - cell.pieces[0] for cell in cells]
     return np.cumsum([0, *sizes[:-1]])
 
 
 def span_of(cells: tuple[DisplayToken, ...]) -> slice:
-    """From the first cell's first piece to the last one's last."""
+    """Return the slice from the first token of the first cell to the last token of the last cell."""
     return slice(cells[0].pieces[0], cells[-1].pieces[1])
 
 
 def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[DisplayToken, ...] | None) -> FloatArray:
-    """Mean over the pieces of each query cell, sum over those of each key cell; hidden pieces between them drop out."""
+    """Average over the tokens of each query cell and sum over those of each key cell.
+
+    Weights of hidden tokens between the cells are dropped.
+    """
     if keys is not None:
         weights = sum_pieces(weights, keys, axis=1)
     sizes = np.array([cell.pieces[1] - cell.pieces[0] for cell in queries], dtype=np.float32)
@@ -87,16 +91,16 @@ def merge(weights: FloatArray, queries: tuple[DisplayToken, ...], keys: tuple[Di
 
 
 def sum_pieces(values: FloatArray, cells: tuple[DisplayToken, ...], axis: int) -> FloatArray:
-    """Sums over each cell's pieces along an axis that runs from the first cell's start to the last one's stop."""
+    """Sum over the tokens of each cell along an axis that starts at the first cell and ends with the last."""
     bounds = np.array([cell.pieces for cell in cells]) - cells[0].pieces[0]
-    # Starts and stops together, so that a run ends where its cell ends even when a hidden token follows.
+    # Reduce at starts and stops, so that the sum of a cell excludes a hidden token after it.
     sums: FloatArray = np.add.reduceat(values, bounds.reshape(-1)[:-1], axis=axis)
     result: FloatArray = np.take(sums, np.arange(0, 2 * len(cells), 2), axis=axis)
     return result
 
 
 def edges(length: int, size: int) -> npt.NDArray[np.intp]:
-    """Where the cells begin when an axis is cut into at most ``size`` cells as even as possible.
+    """Return the starts of at most ``size`` cells of nearly equal length on an axis.
 
     >>> edges(7, 3).tolist(), edges(2, 3).tolist()
     ([0, 2, 4], [0, 1])
@@ -106,7 +110,7 @@ def edges(length: int, size: int) -> npt.NDArray[np.intp]:
 
 
 def max_pool(values: FloatArray, size: int) -> FloatArray:
-    """The largest value of each cell, (row, col) -> at most (size, size).
+    """Max-pool (row, col) to at most (size, size).
 
     >>> max_pool(np.array([[1, 2, 0], [0, 0, 5]], np.float32), 2).tolist()
     [[1.0, 2.0], [0.0, 5.0]]
@@ -115,7 +119,9 @@ def max_pool(values: FloatArray, size: int) -> FloatArray:
 
 
 def far_pool(values: FloatArray, size: int) -> FloatArray:
-    """The value furthest from zero of each cell, (row, col) -> at most (size, size); of two alike the one above it.
+    """Pool (row, col) to at most (size, size), by the value furthest from zero.
+
+    On a tie the positive value is taken.
 
     >>> far_pool(np.array([[0.5, -2, 0], [0, 0, -0.5]], np.float32), 2).tolist()
     [[0.5, -2.0], [0.0, -0.5]]
@@ -124,18 +130,21 @@ def far_pool(values: FloatArray, size: int) -> FloatArray:
 
 
 def furthest_from_zero(most: FloatArray, least: FloatArray) -> FloatArray:
-    """Of each two values the one further from zero, as most and as least of their cells."""
+    """Return the value further from zero of the maximum and the minimum of each cell.
+
+    On a tie the maximum is taken.
+    """
     result: FloatArray = np.where(most >= -least, most, least)
     return result
 
 
 def pool_rows(values: FloatArray, size: int) -> FloatArray:
-    """The largest value of each of at most ``size`` row cells, (row, col) -> (cell, col)."""
+    """Max-pool the rows to at most ``size`` cells, (row, col) -> (cell, col)."""
     if values.shape[0] <= size:
         return values
     starts = edges(values.shape[0], size)
     last = np.append(starts[1:], values.shape[0]) - 1
-    # Whole rows compared at once: eight times faster than reduceat, which goes through them number by number.
+    # Comparing whole rows is eight times faster than reduceat.
     result: FloatArray = values[starts]
     for step in range(1, int((last - starts).max()) + 1):
         np.maximum(result, values[np.minimum(starts + step, last)], out=result)
@@ -143,7 +152,7 @@ def pool_rows(values: FloatArray, size: int) -> FloatArray:
 
 
 def pool_cols(values: FloatArray, size: int) -> FloatArray:
-    """The largest value of each of at most ``size`` column cells, (row, col) -> (row, cell)."""
+    """Max-pool the columns to at most ``size`` cells, (row, col) -> (row, cell)."""
     if values.shape[1] <= size:
         return values
     result: FloatArray = np.maximum.reduceat(values, edges(values.shape[1], size), axis=1)
@@ -151,7 +160,7 @@ def pool_cols(values: FloatArray, size: int) -> FloatArray:
 
 
 def sample_rows(length: int, size: int, each: int) -> npt.NDArray[np.intp]:
-    """Evenly spread rows, ``each`` in every one of ``size`` cells (all rows where a cell has fewer).
+    """Return evenly spaced rows: ``each`` rows in each of ``size`` cells, or all rows of a smaller cell.
 
     >>> sample_rows(12, 2, 3).tolist()
     [0, 2, 4, 6, 8, 10]
@@ -161,18 +170,18 @@ def sample_rows(length: int, size: int, each: int) -> npt.NDArray[np.intp]:
     return np.concatenate(picks) if picks else np.empty(0, dtype=np.intp)
 
 
-SAMPLED_ABOVE = 2048  # tokens; thumbnails of longer texts are pooled over some rows only
+SAMPLED_ABOVE = 2048  # number of tokens above which thumbnails use sampled rows
 SAMPLES_PER_CELL = 4
-THIN = 0.01  # of a row, below which the share that is shown is summed and not taken as the rest
-BLOCK = 2**21  # most weights held at once while a large map is pooled
+THIN = 0.01  # visible share of a row below which it is summed directly, not computed as 1 - hidden
+BLOCK = 2**21  # limit on the weights in memory while a large map is pooled
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A trace with the reader's choices applied; the same methods, over cells instead of tokens.
+    """A trace with view options; it has methods like those of the trace, over cells instead of tokens.
 
-    ``renormalise``: with special tokens hidden, what is left of each row is scaled to sum to one again; without it,
-    the weights stay the model's own and a row sums to what was not given to the hidden tokens.
+    With ``renormalise`` and hidden special tokens, each row is scaled to sum to one. Without ``renormalise`` the
+    weights are those of the model, and a row sums to the share of the visible tokens.
     """
 
     trace: Trace
@@ -183,19 +192,19 @@ class View:
 
     @cached_property
     def queries(self) -> tuple[DisplayToken, ...]:
-        """The rows: what looks."""
+        """Return the cells of the rows (queries)."""
         return tuple(cell for cell in self._all_queries if self.special or not cell.special)
 
     @cached_property
     def keys(self) -> tuple[DisplayToken, ...]:
-        """The columns: what is looked at."""
+        """Return the cells of the columns (keys)."""
         return tuple(cell for cell in self._all_keys if self.special or not cell.special)
 
     @property
     def causal(self) -> bool:
-        """Whether a token looks back only, as in every decoder's attention to itself.
+        """Return True if tokens attend to earlier tokens only, as in the self-attention of decoders.
 
-        What reads the texts of a model for pictures and texts is called decoder too, and may look both ways.
+        The text part of a vision-language model is also called decoder but may be bidirectional.
         """
         record = first_attending(self._records)
         free = isinstance(record, Record) and record.queries > 1 and record.mask.hides_nothing
@@ -203,31 +212,31 @@ class View:
 
     @property
     def crosses(self) -> bool:
-        """Whether rows and columns are two texts, as in a decoder's attention to its encoder."""
+        """Return True for cross-attention, in which rows and columns are different texts."""
         return (self.part or self.trace.part) == "cross"
 
     @cached_property
     def is_signed(self) -> bool:
-        """Whether its numbers have signs, such as attributions, and are no weights."""
+        """Return True if the maps hold signed values, such as attributions, instead of weights."""
         return self.trace.is_signed(self.part)
 
     @property
     def grids(self) -> tuple[Grid, Grid] | None:
-        """Where the patches of a picture are among the trace's tokens that look and that are looked at; None of text.
+        """Return the patch grids of queries and keys, or None unless both have a grid.
 
-        A picture on one side alone has none: a word and a patch have no distance.
+        A word and a patch have no distance, so a grid on a single side does not count.
         """
         queries, keys = self.trace.token_rows(self.part)
         return None if queries.grid is None or keys.grid is None else (queries.grid, keys.grid)
 
     @property
     def layers(self) -> int:
-        """Number of layers of this part."""
+        """Return the number of layers of the part."""
         return len(self._records)
 
     @property
     def heads(self) -> int:
-        """Number of heads in a layer."""
+        """Return the number of heads per layer."""
         return self._records[0].heads
 
     @cached_property
@@ -236,19 +245,19 @@ class View:
         return self.trace.attending(self.part)
 
     def weights(self, layer: int, head: int) -> FloatArray:
-        """How much each cell looks at each other, (query, key) float32."""
+        """Return the weights between all cells of a head, (query, key) float32."""
         return self.block(layer, head, (0, len(self.queries)), (0, len(self.keys)))
 
     def rows(self, query: int) -> FloatArray:
-        """Where one cell looks in every head, (layer, head, key) float32."""
+        """Return the attention of a query cell in every head, (layer, head, key) float32."""
         span, every = (query, query + 1), (0, len(self.keys))
         maps = [[self.block(layer, head, span, every)[0] for head in range(self.heads)] for layer in range(self.layers)]
         return np.array(maps, dtype=np.float32)
 
     def columns(self, key: int) -> FloatArray:
-        """How much every cell looks at one, in every head, (layer, head, query) float32.
+        """Return the attention to a key cell in every head, (layer, head, query) float32.
 
-        Of a long text with the sums that the forward pass had: its own would cost all of every map.
+        Long texts use the softmax sums of the forward pass, because exact sums need every complete map.
         """
         view = replace(self, trace=self.trace.quick()) if self.is_sampled() else self
         every, span = (0, len(self.queries)), (key, key + 1)
@@ -258,7 +267,7 @@ class View:
         return np.array(maps, dtype=np.float32)
 
     def block(self, layer: int, head: int, rows: tuple[int, int], cols: tuple[int, int]) -> FloatArray:
-        """Weights of queries rows[0] to rows[1] and keys cols[0] to cols[1], both ends as in slices, (row, col)."""
+        """Return the weights of the queries [rows[0], rows[1]) and keys [cols[0], cols[1]), (row, col)."""
         record = self._records[layer]
         queries, keys = self.queries[slice(*rows)], self.keys[slice(*cols)]
         if not queries or not keys:
@@ -277,7 +286,7 @@ class View:
     def visible(
         self, layer: int, rows: npt.NDArray[np.intp], cols: npt.NDArray[np.intp] | None = None
     ) -> BoolArray | None:
-        """Which of these rows may look at which of these columns, by any of their pieces, (row, col); None: all may."""
+        """Return True for pairs of cells with any visible pair of tokens, (row, col), or None if all are."""
         record = self._records[layer]
         mask = record.mask if isinstance(record, Record) else Mask(record.queries, record.keys, causal=self.causal)
         queries = [self.queries[row] for row in rows]
@@ -289,10 +298,10 @@ class View:
         seen: BoolArray = np.logical_or.reduceat(by_row, starts_of(keys), axis=1)
         return seen
 
-    def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> FloatArray:  # noqa: PLR0913  # a block of one head: two ranges and a size
-        """A block pooled to at most (size, size) by the largest weight of each cell; exact when it is no larger.
+    def tile(self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int) -> FloatArray:  # noqa: PLR0913  # a head, two ranges and a size
+        """Return a block max-pooled to at most (size, size); the values are exact if the block is smaller.
 
-        Of numbers with signs the one furthest from zero.
+        Signed values are pooled by the value furthest from zero. The block is [q0, q1) × [k0, k1).
         """
         asked = layer, head, q0, q1, k0, k1, size
         most = self._max_pool(*asked)
@@ -300,8 +309,8 @@ class View:
 
     def _max_pool(  # noqa: PLR0913
         self, layer: int, head: int, q0: int, q1: int, k0: int, k1: int, size: int, sign: int = 1
-    ) -> FloatArray:  # as tile
-        """The largest of each cell, of the numbers as they are or with their signs turned."""
+    ) -> FloatArray:  # the arguments of tile
+        """Max-pool a block of the weights, negated if ``sign`` is negative."""
         step = max(1, BLOCK // max(1, k1 - k0))
         starts = np.append(edges(q1 - q0, size), q1 - q0)
         strips, first = [], 0
@@ -314,19 +323,19 @@ class View:
         return np.concatenate(strips)
 
     def is_sampled(self) -> bool:
-        """Whether thumbnails and measures are taken from some rows only, because the text is long."""
+        """Return True if thumbnails and measures use sampled rows, because the text is long."""
         return len(self.queries) > SAMPLED_ABOVE
 
     def thumbnails(self, size: int) -> FloatArray:
-        """Every head's map made small, (layer, head, <=size, <=size): the largest weight of each cell.
+        """Return a thumbnail of every head, (layer, head, <=size, <=size), by the largest weight of each cell.
 
-        Past SAMPLED_ABOVE tokens a cell's value is the largest of a few of its rows: a lower bound.
+        Texts longer than SAMPLED_ABOVE are sampled, so each value is a lower bound.
         """
         grids = [[self.thumbnail(weights, size) for weights in layer] for layer in self.maps(size)]
         return np.array(grids, dtype=np.float32)
 
     def maps(self, size: int) -> Iterator[Iterator[FloatArray]]:
-        """For each layer, for each head: its map, or for a long text the sampled rows of it (row, key)."""
+        """Yield for each layer an iterator over the maps of its heads (row, key), sampled for long texts."""
         rows = self.sample(size)
         for layer in range(self.layers):
             yield (
@@ -335,15 +344,15 @@ class View:
             )
 
     def sample(self, size: int) -> npt.NDArray[np.intp] | None:
-        """Which rows stand for a long text, (row,); None when all of them do."""
+        """Return the sampled rows of a long text, (row,), or None if all rows are used."""
         return sample_rows(len(self.queries), size, SAMPLES_PER_CELL) if self.is_sampled() else None
 
     def thumbnail(self, weights: FloatArray, size: int) -> FloatArray:
-        """One map (or its sampled rows) made small, (<=size, <=size)."""
+        """Pool a map, or its sampled rows, to (<=size, <=size)."""
         return (far_pool if self.is_signed else max_pool)(weights, size)
 
     def rows_of(self, layer: int, head: int, rows: npt.NDArray[np.intp]) -> FloatArray:
-        """Where some cells look in one head, (row, key) float32: ``rows`` are cells, in any order."""
+        """Return the attention of some query cells in a head, (row, key) float32; ``rows`` may have any order."""
         record, pieces = self._records[layer], [np.arange(*self.queries[row].pieces) for row in rows]
         asked = np.concatenate(pieces)
         weights = record.weights(head, asked)
@@ -360,23 +369,23 @@ class View:
 
     @property
     def _rescales(self) -> bool:
-        """Whether what is left of each row is scaled to sum to one again; numbers with signs have no such sum."""
+        """Return True if visible rows are scaled to sum to one; signed values never are."""
         return self.renormalise and not self.special and not self.is_signed
 
     def _visible(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """The share of each row, (row,), that goes to cells which are shown."""
+        """Return the share of each row that goes to visible cells, (row,)."""
         if record.keys <= SAMPLED_ABOVE:
             return self._sum_cells(record, head, rows)
         shown = np.concatenate([np.arange(*cell.pieces) for cell in self.keys])
         hidden: Index = np.setdiff1d(np.arange(record.keys), shown)
         mass: FloatArray = record.row_sums(head, rows) - record.weights(head, rows, hidden).sum(axis=1)
-        thin = mass < THIN  # what is left over of one is mostly rounding there
+        thin = mass < THIN  # small differences are dominated by rounding errors
         if thin.any():
             mass[thin] = self._sum_cells(record, head, positions(rows, record.queries)[thin])
         return mass
 
     def _sum_cells(self, record: AnyRecord, head: int, rows: Index) -> FloatArray:
-        """The same, weight by weight."""
+        """Return the share of each row that goes to visible cells, (row,), as a direct sum of the weights."""
         mass = np.zeros(len(positions(rows, record.queries)), dtype=np.float32)
         for run in runs(self.keys, SAMPLED_ABOVE):
             mass += record.weights(head, rows, run).sum(axis=1)
@@ -406,7 +415,7 @@ GROUPS = ("a", "b", "first", "others")  # words of each text, the first special 
 
 
 def group(row: TokenRow, name: str) -> list[int]:
-    """Positions of a group's tokens.
+    """Return the positions of the tokens of a group; raise ValueError for an unknown group.
 
     >>> row = TokenRow(("[CLS]", "x", "[SEP]", "y", "[SEP]"), (1, 5, 2, 6, 2), (None, 0, None, 1, None),
     ...                (0, 0, 0, 1, 1), (None, (0, 1), None, (0, 1), None))
@@ -423,9 +432,9 @@ def group(row: TokenRow, name: str) -> list[int]:
 
 
 def flow(trace: Trace, queries: Sequence[int], keys: Sequence[int]) -> FloatArray:
-    """The share of the queries' attention that goes to the keys, mean over the queries, (layer, head) float32, 0 to 1.
+    """Return the share of the queries' attention on the keys, mean over queries, (layer, head) float32.
 
-    Raises ValueError for an empty group of queries; no keys get nothing.
+    Raise ValueError if there are no queries; without keys the share is 0.
     """
     if not queries:
         raise ValueError("A flow needs tokens that look; none came.")

@@ -1,4 +1,4 @@
-"""One attention layer computed step by step, and one weight worked out in numbers."""
+"""Step-by-step computation of an attention layer, and the arithmetic of a single weight in LaTeX."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from i18n import gettext_lazy, ngettext_lazy, translate
 class Norm:
     """LayerNorm (arXiv:1607.06450) or RMSNorm (arXiv:1910.07467).
 
-    ``weight`` is what is multiplied with, also for a model that stores it less one (Gemma). ``wide``: a norm of queries
-    or keys that takes all heads together, not each by itself.
+    ``weight`` is the actual multiplier, also for models that store it minus one (Gemma). ``wide`` means that a norm of
+    queries or keys spans all heads together instead of each head separately.
     """
 
     kind: str  # "layer" or "rms"
@@ -30,21 +30,22 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Rotary:
-    """Rotary positions, arXiv:2104.09864: pairs of channels turn by position times frequency.
+    """Rotary position embeddings (arXiv:2104.09864): pairs of channels rotate by position times frequency.
 
-    The first 2 * pairs channels turn. Channel i goes with i + pairs, or with its neighbour where ``neighbours``.
+    The first 2 * pairs channels are rotated. Channel i is paired with i + pairs, or with its neighbour if
+    ``neighbours``.
     """
 
     frequencies: FloatArray  # (pair,) radians per token
-    scale: float = 1.0  # by which cosine and sine are multiplied, arXiv:2309.00071
+    scale: float = 1.0  # multiplier of cosine and sine (arXiv:2309.00071)
     neighbours: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class ProjectionParameters:
-    """How a layer makes its queries, its keys or its values.
+    """Parameters of the projection to queries, keys or values.
 
-    ``factor`` is what a model multiplies them with before the dot products, 1 in most.
+    ``factor`` is a multiplier of the result before the dot products, 1 in most models.
     """
 
     weight: FloatArray  # (input, head, channel)
@@ -55,17 +56,17 @@ class ProjectionParameters:
 
     @property
     def parameters(self) -> int:
-        """Numbers that were trained: of the matrix, its bias and its norm."""
+        """Return the number of trained parameters of the matrix, its bias and its norm."""
         return sum(array.size for array in _arrays(self.weight, self.bias, *_norm_arrays(self.norm)))
 
 
 @dataclass(frozen=True, eq=False)
 class LayerParameters:
-    """One attention, from the vectors of the residual stream to those vectors with the attention's part added.
+    """Parameters of an attention layer, from the residual stream to the residual stream after the update.
 
-    ``ends`` says how far the model's own way is known: "norm" (after the norm that follows the sum), "sum" (after the
-    sum), "output" (after W_O only, because what follows could not be recognised) or "beside" (likewise after W_O: the
-    model adds the feed-forward layer's part in the same sum, arXiv:2204.02311, so that the sum alone never exists).
+    ``ends`` is the last step that is known to match the model: "norm" (the norm after the sum), "sum" (the residual
+    sum), "output" (W_O only, because the next step was not recognised) or "beside" (W_O only, because the model adds
+    attention and feed-forward output in a single sum, arXiv:2204.02311).
     """
 
     query: ProjectionParameters
@@ -73,30 +74,30 @@ class LayerParameters:
     value: ProjectionParameters
     output: FloatArray  # W_O, (head, channel, output)
     output_bias: FloatArray | None = None  # (output,)
-    before: Norm | None = None  # of the vectors, before W_Q, W_K, W_V
-    after: Norm | None = None  # of what W_O gives, before it is added
-    closing: Norm | None = None  # of the sum
+    before: Norm | None = None  # norm of the input, before W_Q, W_K and W_V
+    after: Norm | None = None  # norm of the output of W_O, before the residual sum
+    closing: Norm | None = None  # norm of the residual sum
     ends: str = "sum"
 
     @property
     def heads(self) -> int:
-        """Number of heads that look."""
+        """Return the number of query heads."""
         return int(self.query.weight.shape[1])
 
     @property
     def kv_heads(self) -> int:
-        """Number of heads that keys and values have; fewer than ``heads`` in grouped-query attention."""
+        """Return the number of key-value heads, which is less than ``heads`` in grouped-query attention."""
         return int(self.key.weight.shape[1])
 
     @property
     def parameters(self) -> dict[str, int]:
-        """Trained numbers by matrix, biases and norms of queries and keys included."""
+        """Return the number of trained parameters by matrix, with biases and the norms of queries and keys."""
         joined = sum(array.size for array in _arrays(self.output, self.output_bias))
         parts = {"W_Q": self.query, "W_K": self.key, "W_V": self.value}
         return {**{name: branch.parameters for name, branch in parts.items()}, "W_O": joined}
 
     def arrays(self) -> Iterator[FloatArray]:
-        """Every array it holds."""
+        """Yield every array of the parameters."""
         for branch in (self.query, self.key, self.value):
             frequencies = None if branch.rotary is None else branch.rotary.frequencies
             yield from _arrays(branch.weight, branch.bias, *_norm_arrays(branch.norm), frequencies)
@@ -121,7 +122,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def normalise(vectors: FloatArray, norm: Norm) -> FloatArray:
-    """Each vector of (..., channel) brought to mean 0 and variance 1 ("layer"), or to mean square 1 ("rms").
+    """Normalise each vector (..., channel) to mean 0 and variance 1 ("layer") or to mean square 1 ("rms").
 
     >>> normalise(np.array([[1.0, 3.0]], np.float32), Norm("layer", 0.0)).tolist()
     [[-1.0, 1.0]]
@@ -134,7 +135,7 @@ def normalise(vectors: FloatArray, norm: Norm) -> FloatArray:
 
 
 def rotate(vectors: FloatArray, rotary: Rotary) -> FloatArray:
-    """Vectors (head, token, channel) turned by their token's position, counted from 0.
+    """Rotate vectors (head, token, channel) by their token position, counted from 0.
 
     >>> quarter = Rotary(np.array([np.pi / 2], np.float32))
     >>> rotate(np.array([[[1, 0], [1, 0]]], np.float32), quarter).round(5).tolist()
@@ -155,7 +156,7 @@ def rotate(vectors: FloatArray, rotary: Rotary) -> FloatArray:
 
 
 def project(vectors: FloatArray, branch: ProjectionParameters) -> FloatArray:
-    """x · W + b for every head, (token, input) -> (head, token, channel)."""
+    """Compute x · W + b for every head, (token, input) -> (head, token, channel)."""
     width, heads, channels = branch.weight.shape
     flat = vectors @ branch.weight.reshape(width, heads * channels)
     if branch.bias is not None:
@@ -165,7 +166,7 @@ def project(vectors: FloatArray, branch: ProjectionParameters) -> FloatArray:
 
 
 def flatten(vectors: FloatArray) -> FloatArray:
-    """Heads side by side, (head, token, channel) -> (token, head * channel).
+    """Concatenate the heads, (head, token, channel) -> (token, head * channel).
 
     >>> flatten(np.array([[[1.0, 2.0]], [[3.0, 4.0]]], np.float32)).tolist()
     [[1.0, 2.0, 3.0, 4.0]]
@@ -176,7 +177,7 @@ def flatten(vectors: FloatArray) -> FloatArray:
 
 
 def normalise_heads(vectors: FloatArray, norm: Norm) -> FloatArray:
-    """A norm of queries or keys, (head, token, channel): of each head, or of all heads side by side (``wide``)."""
+    """Normalise queries or keys (head, token, channel), per head or across heads if ``wide``."""
     if not norm.wide:
         return normalise(vectors, norm)
     heads, tokens, channels = vectors.shape
@@ -186,7 +187,7 @@ def normalise_heads(vectors: FloatArray, norm: Norm) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ProjectionSteps:
-    """One of queries, keys and values through its stages, each (head, token, channel)."""
+    """Queries, keys or values after each step, (head, token, channel)."""
 
     projected: FloatArray
     normed: FloatArray | None
@@ -194,12 +195,12 @@ class ProjectionSteps:
 
     @property
     def last(self) -> FloatArray:
-        """What enters the dot products, before the branch's factor."""
+        """Return the input of the dot products, before the multiplication with ``factor``."""
         return next(stage for stage in (self.rotated, self.normed, self.projected) if stage is not None)
 
 
 def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
-    """Queries, keys or values of vectors (token, input)."""
+    """Compute queries, keys or values of vectors (token, input)."""
     projected = project(vectors, branch)
     normed = None if branch.norm is None else normalise_heads(projected, branch.norm)
     before = projected if normed is None else normed
@@ -208,25 +209,29 @@ def make(vectors: FloatArray, branch: ProjectionParameters) -> ProjectionSteps:
 
 @dataclass(frozen=True, eq=False)
 class WeightSteps:
-    """How some queries weigh every key, each (row, key), float32; -inf where the mask hides a key."""
+    """Steps from dot products to attention weights, (row, key) float32.
+
+    Masked keys are -inf in ``scores``.
+    """
 
     dots: FloatArray  # q · k
     scale: float
     scaled: FloatArray
-    capped: FloatArray | None  # where the layer has a soft cap
-    bias: FloatArray | None  # what is added
+    capped: FloatArray | None  # None without a soft cap
+    bias: FloatArray | None  # None without a bias
     allowed: BoolArray
-    scores: FloatArray  # what enters the softmax
+    scores: FloatArray  # input of the softmax
     weights: FloatArray
-    sink: float | None  # a score that takes its share of every row and is dropped
+    sink: float | None  # score of the attention sink, which takes a share of every row and is dropped
 
 
 def weigh(  # noqa: PLR0913
     queries: FloatArray, keys: FloatArray, record: Record, head: int, rows: Rows, factor: float = 1.0
 ) -> WeightSteps:  # the terms of the formula
-    """Queries (row, channel), which stand at ``rows``, against keys (key, channel), by the layer's rules.
+    """Compute the attention weights of queries (row, channel) on keys (key, channel).
 
-    ``factor`` is what the model multiplies queries and keys with beforehand; the scale is all of it together.
+    ``rows`` holds the positions of the queries. ``factor`` is the model's own multiplier of queries and keys; the
+    resulting scale includes it.
     """
     scale = factor * record.scale
     dots: FloatArray = queries @ keys.T
@@ -245,7 +250,9 @@ def weigh(  # noqa: PLR0913
 
 
 def softmax(scores: FloatArray, sink: float | None = None) -> FloatArray:
-    """Weights of each row of scores (row, key); a sink takes a share of its own. All zero where every key is masked.
+    """Return the softmax of each row of scores (row, key); rows with every key masked are zero.
+
+    A sink takes a share of each row.
 
     >>> softmax(np.log(np.array([[1, 3]], np.float32))).tolist()
     [[0.25, 0.75]]
@@ -260,23 +267,23 @@ def softmax(scores: FloatArray, sink: float | None = None) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class LayerSteps:
-    """The whole way for some rows (tokens that look), against all keys."""
+    """All steps of an attention layer for some query rows, against all keys."""
 
     rows: Rows
-    normed: FloatArray | None  # (token, channel), all tokens; None without a norm before
+    normed: FloatArray | None  # (token, channel) of all tokens; None without a norm before the projections
     query: ProjectionSteps
     key: ProjectionSteps
     value: ProjectionSteps
-    context: FloatArray  # (head, row, channel): the weighted sums of values
+    context: FloatArray  # (head, row, channel), weighted sums of values
     joined: FloatArray  # (row, head * channel)
-    output: FloatArray  # (row, channel): after W_O
-    settled: FloatArray | None  # (row, channel): after the norm of the output
-    summed: FloatArray | None  # (row, channel): with the residual added; None where the wiring ends before
-    closed: FloatArray | None  # (row, channel): after the norm of the sum
+    output: FloatArray  # (row, channel), after W_O
+    settled: FloatArray | None  # (row, channel), after the norm of the output
+    summed: FloatArray | None  # (row, channel), after the residual sum; None if ``ends`` is an earlier step
+    closed: FloatArray | None  # (row, channel), after the norm of the sum
 
     @property
     def last(self) -> FloatArray:
-        """What the model has at the same place, (row, channel)."""
+        """Return the last step that the model computes as well, (row, channel)."""
         ends = (self.closed, self.summed, self.output)
         return next(stage for stage in ends if stage is not None)
 
@@ -288,9 +295,10 @@ def trace_layer_steps(
     memory: FloatArray | None = None,
     rows: Rows | None = None,
 ) -> LayerSteps:
-    """Every step for the tokens ``rows`` (all without it), from the residual stream (token, channel).
+    """Compute every step for the query tokens ``rows`` from the residual stream (token, channel).
 
-    ``memory`` is what cross-attention takes keys and values from, (key, channel): the encoder's output.
+    ``rows`` defaults to all tokens. ``memory`` (key, channel) is the encoder output, from which cross-attention
+    computes keys and values.
     """
     rows = np.arange(len(stream)) if rows is None else rows
     normed = None if wiring.before is None else normalise(stream, wiring.before)
@@ -313,7 +321,7 @@ def trace_layer_steps(
 def weigh_head(  # noqa: PLR0913
     wiring: LayerParameters, record: Record, query: ProjectionSteps, key: ProjectionSteps, head: int, rows: Rows
 ) -> WeightSteps:  # the terms of the formula
-    """The weighing of one head, from queries and keys as they were made."""
+    """Compute the attention weights of a head from the projected queries and keys."""
     keys = key.last[head // (wiring.heads // wiring.kv_heads)]
     return weigh(query.last[head][rows], keys, record, head, rows, wiring.query.factor * wiring.key.factor)
 
@@ -327,20 +335,23 @@ def _context(  # noqa: PLR0913
     head: int,
     rows: Rows,
 ) -> FloatArray:  # the terms of the formula
-    """One head's weighted sums of values, (row, channel)."""
+    """Return the weighted sums of values of a head, (row, channel)."""
     weights = weigh_head(wiring, record, query, key, head, rows).weights
     values = value.last[head // (wiring.heads // wiring.kv_heads)]
     found: FloatArray = weights @ values * np.float32(wiring.value.factor)
     return found
 
 
-SHOWN = 3  # products written out
+SHOWN = 3  # number of products that are written out
 BIAS, MASKED = gettext_lazy("bias"), gettext_lazy("(masked)")
 
 
 @dataclass(frozen=True)
 class Products:
-    """A sum of products with its largest terms; ``rest`` is the sum of the ``left`` others, ``total`` of all."""
+    """A sum of products and its largest terms; ``rest`` is the sum of the ``left`` other terms.
+
+    ``total`` is the sum of all terms.
+    """
 
     channels: tuple[int, ...]
     terms: tuple[tuple[float, float], ...]
@@ -350,7 +361,7 @@ class Products:
 
 
 def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products:
-    """The sum over channels of two vectors' products, (channel,) each.
+    """Return the largest products and the sum of the products of two vectors, (channel,) each.
 
     >>> products(np.array([1.0, 2.0, 0.5]), np.array([3.0, -4.0, 0.2]), shown=2)
     Products(channels=(1, 0), terms=((2.0, -4.0), (1.0, 3.0)), left=1, rest=0.1, total=-4.9)
@@ -363,9 +374,10 @@ def products(one: FloatArray, other: FloatArray, shown: int = SHOWN) -> Products
 
 
 def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) -> tuple[str, ...]:
-    """The way of one pair, as rows of LaTeX's aligned: dot product, scale, soft cap, bias, softmax.
+    """Return the computation of a weight as rows for LaTeX's aligned, from dot product to softmax.
 
-    ``query`` and ``key`` are (channel,) as they enter the dot product, ``weighing`` has one row, and ``at`` is the key.
+    ``query`` and ``key`` (channel,) are the inputs of the dot product, ``weighing`` has a single row, and ``at`` is the
+    index of the key.
     """
     dot, score, name = float(weighing.dots[0, at]), float(weighing.scaled[0, at]), "s"
     found = [*_sum(r"q \cdot k", products(query, key)), f"&= {number(dot)}"]
@@ -388,14 +400,17 @@ def lines(query: FloatArray, key: FloatArray, weighing: WeightSteps, at: int) ->
 
 
 def format_projection(vector: FloatArray, weights: FloatArray, bias: float | None, name: str) -> tuple[str, ...]:
-    """One channel of x · W + b, from (input,) each, as rows of LaTeX's aligned; ``name`` is LaTeX for what it is."""
+    """Return a channel of x · W + b, inputs (input,) each, as rows for LaTeX's aligned.
+
+    ``name`` is the left-hand side in LaTeX.
+    """
     found = products(vector, weights)
     added = "" if bias is None else rf"&\quad + \underbrace{{{_format_signed(bias)}}}_{{b}} "
     return (*_sum(name, found), f"{added or '&'}= {number(found.total + (bias or 0.0))}")
 
 
 def align_rows(rows: Iterable[str]) -> str:
-    """Rows of LaTeX under each other, lined up where each has its &.
+    """Join rows to a LaTeX aligned block.
 
     >>> align_rows(["a &= 1", "b &= 2"])
     '\\\\begin{aligned}a &= 1 \\\\\\\\ b &= 2\\\\end{aligned}'
@@ -404,7 +419,7 @@ def align_rows(rows: Iterable[str]) -> str:
 
 
 def number(value: float) -> str:
-    """Two decimals, as LaTeX.
+    """Format a number with two decimals for LaTeX.
 
     >>> number(-0.001), number(2.345), number(float("-inf"))
     ('0.00', '2.35', '-\\\\infty')
@@ -415,12 +430,12 @@ def number(value: float) -> str:
 
 
 def _format_signed(value: float) -> str:
-    """A number that may stand after a sign."""
+    """Format a number with brackets if it is negative, for use after an operator."""
     return f"({number(value)})" if number(value).startswith("-") else number(value)
 
 
 def _sum(name: str, found: Products) -> tuple[str, ...]:
-    """Two rows, so that it fits on a phone."""
+    """Return a sum as at most two rows, so that it fits on a phone."""
     terms = [rf"{_format_signed(one)} \cdot {_format_signed(other)}" for one, other in found.terms]
     rest = [rf"\underbrace{{{_format_signed(found.rest)}}}_{{\text{{{_smaller(found.left)}}}}}"] if found.left else []
     first, second = " + ".join(terms[:2]), " + ".join([*terms[2:], *rest])
@@ -438,7 +453,7 @@ def _times(channels: int, scale: float, dot: float) -> str:
 
 
 def _softmax(weighing: WeightSteps, score: float, at: int) -> str:
-    """exp(score - log-sum-exp): the quotient of the softmax without its huge numbers."""
+    """Return the softmax as exp(score - log-sum-exp), which avoids huge numbers."""
     finite = weighing.scores[0][weighing.allowed[0]].astype(np.float64)
     entries = finite if weighing.sink is None else np.append(finite, weighing.sink)
     top = float(entries.max())

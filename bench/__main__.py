@@ -1,4 +1,4 @@
-"""`python -m bench [NAME ...]`: measure everything, or what is named, and print one Markdown table."""
+"""The command `python -m bench [NAME ...]`, which prints a Markdown table of measurements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.report import ReportRow, machine, table
 
-# In this order: what needs no browser first.
+# Measurements without a browser come first.
 MEASUREMENTS = {
     "forward": "a forward pass with recording against a plain one",
     "pictures": "a picture with recording against a plain pass",
@@ -41,7 +41,7 @@ MEASUREMENTS = {
     "long": "8,192 tokens on a ModernBERT-sized model",
     "teach": "models taught a task in the minutes that are wanted, half an hour; some rows and seeds may be named",
 }
-# Measured on files that are named after it, and only when it is named itself.
+# Measurements that run only if they are named; their files are further arguments.
 ON_FILES = {
     "probing": "scores of heads on annotated sentences, given a CoNLL-U file and GAP's TSV",
     "specific": "heads chosen by a link's weight and by its excess, on held-out sentences; GAP's TSV may be given",
@@ -49,7 +49,7 @@ ON_FILES = {
 
 
 def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[ReportRow]:
-    """The rows of the named measurements; one that breaks off is a failed row, and the others still run."""
+    """Yield the rows of the named measurements; a measurement that fails yields a failed row."""
     for name in names:
         began, what = time.perf_counter(), (MEASUREMENTS | ON_FILES)[name]
         print(f"… {name}: {what}", file=sys.stderr, flush=True)
@@ -59,7 +59,7 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Repor
             for row in module.measure(*(files if name in TAKES else ()), **given):
                 print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
                 yield row
-        except Exception as error:  # a measurement that cannot be made is a loss to publish, not an end
+        except Exception as error:  # a failed measurement is reported, and the others still run
             broken = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             print(f"  {broken}", file=sys.stderr, flush=True)
             yield ReportRow(what, "measured", f"broke off: {broken}", False)
@@ -67,11 +67,11 @@ def rows(names: list[str], files: list[str], seeds: list[int]) -> Iterator[Repor
 
 
 MODULES = {"bytes": "first_view", "machine": "one_machine"}
-TAKES = {*ON_FILES, "teach", "machine"}  # what else is named: files, or some of the rows
+TAKES = {*ON_FILES, "teach", "machine"}  # measurements that take further arguments: files or parts
 
 
 def main() -> int:
-    """Exit status 1 when a bar is missed."""
+    """Run the measurements and return the exit status: 1 if a limit is missed, else 0."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"of {', '.join(MEASUREMENTS)}; all of these by default"

@@ -1,7 +1,7 @@
-"""BertViz's own views, unmodified but for where its scripts come from, to measure against.
+"""BertViz's views for comparison, unmodified except for the source of their scripts.
 
-Its document loads require.js, d3 and jQuery from a public host; here they are served from the same machine, from
-installed packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script stands in for require.js.
+BertViz's document loads require.js, d3 and jQuery from a public host. Here they are served locally from installed
+packages (d3 5.7.0 in mpld3, jQuery in XStatic-jQuery), and a line of script replaces require.js.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from bench.models import EMBEDDED, build, inputs, tokenizer
 REQUIRE = '<script src="https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"></script>'
 SHIM = "window.require={config(){}};window.requirejs=(names,run)=>run(window.jQuery,window.d3);"
 SCRIPTS = {"/jquery.js": ("XStatic-jQuery", "jquery.min.js"), "/d3.js": ("mpld3", "d3.v5.min.js")}
-NEEDED = 10 * 2**30  # bytes that must be free for making the document of 512 tokens, whose numbers become objects
+NEEDED = (
+    10 * 2**30
+)  # free memory, in bytes, needed for the document of 512 tokens, because every weight becomes a Python object
 SMALL = 128
 
 
 def attention(tokens: int) -> tuple[tuple[Any, ...], list[str]]:
-    """Every map of the embedded model for a text of so many tokens, as the model itself gives them; and the tokens."""
+    """Return the embedded model's attention maps of a text of ``tokens`` tokens, and the tokens."""
     import torch
 
     given = inputs(tokens)
@@ -37,21 +39,24 @@ def attention(tokens: int) -> tuple[tuple[Any, ...], list[str]]:
 
 
 def document(maps: tuple[Any, ...], names: list[str]) -> str:
-    """What bertviz.model_view returns."""
+    """Return the HTML of bertviz.model_view."""
     from bertviz import model_view
 
     return str(model_view(maps, names, html_action="return").data)
 
 
 def head_document(maps: tuple[Any, ...], names: list[str]) -> str:
-    """What bertviz.head_view returns: what a notebook's cell holds."""
+    """Return the HTML of bertviz.head_view, which a notebook's cell contains."""
     from bertviz import head_view
 
     return str(head_view(maps, names, html_action="return").data)
 
 
 def page_bytes(tokens: int) -> tuple[int, str]:
-    """Bytes of the document for so many tokens, and how that is known."""
+    """Return the size of the document in bytes, and a description of its source.
+
+    The size is extrapolated from a shorter text if there is too little free memory.
+    """
     if available_memory() > NEEDED:
         return made_apart(tokens), "made by bertviz"
     small = made_apart(SMALL)
@@ -62,13 +67,13 @@ def page_bytes(tokens: int) -> tuple[int, str]:
 
 
 def made_apart(tokens: int) -> int:
-    """Bytes of the document, made in a process of its own, whose memory is then free again."""
+    """Return the size of the document in bytes, generated in a separate process to free its memory."""
     command = [sys.executable, "-m", "bench.bertviz_page", str(tokens)]
     return int(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]))
 
 
 def available_memory() -> int:
-    """Bytes of memory that programs can still have."""
+    """Return the available memory in bytes."""
     import psutil
 
     return int(psutil.virtual_memory().available)
@@ -76,7 +81,7 @@ def available_memory() -> int:
 
 @contextmanager
 def serve_document(html: str) -> Iterator[str]:
-    """The document on this machine, with its scripts from here; its address."""
+    """Serve the document with local scripts, and yield its address."""
     assert REQUIRE in html, "BertViz's document no longer loads require.js"
     local = "".join(f'<script src="{path}"></script>' for path in SCRIPTS) + f"<script>{SHIM}</script>"
     answers = {path: ("text/javascript", read_installed_file(*where)) for path, where in SCRIPTS.items()}
@@ -86,7 +91,7 @@ def serve_document(html: str) -> Iterator[str]:
 
 @contextmanager
 def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
-    """Fixed answers on this machine, each with its kind; the address of "/"."""
+    """Serve fixed (content type, body) responses locally, and yield the address of "/"."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), make_handler(answers))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -96,7 +101,7 @@ def serving(answers: Mapping[str, tuple[str, bytes]]) -> Iterator[str]:
 
 
 def make_handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPRequestHandler]:
-    """A server of a few fixed answers."""
+    """Return a handler class for fixed responses."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -114,12 +119,15 @@ def make_handler(answers: Mapping[str, tuple[str, bytes]]) -> type[BaseHTTPReque
 
 
 def read_installed_file(distribution: str, name: str) -> bytes:
-    """A file of an installed package, which is not imported."""
+    """Return the content of an installed package's file without importing the package."""
     return next(f for f in metadata.files(distribution) or [] if f.name == name).read_text(encoding="utf-8").encode()
 
 
 def painted_in(browser: Any, url: str, elements: int, patience: float = 300.0) -> float:
-    """Milliseconds from asking for the page until every element is drawn and the frame with them is on screen."""
+    """Return the milliseconds from the request of a page until ``elements`` SVG elements are painted.
+
+    Raise TimeoutError after ``patience`` seconds.
+    """
     from bench.browser import Page
 
     page = Page(browser)

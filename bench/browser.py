@@ -1,4 +1,4 @@
-"""Chromium with a page that notes when it was asked, when it had painted, and what it received."""
+"""Chromium, and a page that records times of input and painting, and the received bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 180.0  # seconds
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser: the one in HEADLIGHT_CHROMIUM, the system's, or Playwright's own."""
+    """Launch Chromium: the path in HEADLIGHT_CHROMIUM, the system's, or Playwright's."""
     from playwright.sync_api import sync_playwright
 
     named = os.environ.get("HEADLIGHT_CHROMIUM")
@@ -34,16 +34,16 @@ def chromium() -> Iterator[Any]:
 
 
 class Page:
-    """A page in a fresh profile, with the probe in it from its first moment."""
+    """A page in a new profile, with the probe script (probe.js) injected before loading."""
 
     def __init__(self, browser: Any) -> None:
         self.context = browser.new_context(viewport=SIZE)
         self.page = self.context.new_page()
         self.page.add_init_script(PROBE)
-        self.frames: list[int] = []  # bytes of each WebSocket message received, unpacked
+        self.frames: list[int] = []  # uncompressed bytes of each received WebSocket message
         self.sent: list[int] = []
-        self.fetched: dict[str, int] = {}  # address -> bytes of the body, unpacked
-        self.wire: dict[str, int] = {}  # address -> bytes as they travelled
+        self.fetched: dict[str, int] = {}  # address -> uncompressed bytes of the body
+        self.wire: dict[str, int] = {}  # address -> transferred bytes
         self.page.on("websocket", self._listen)
         network = self.context.new_cdp_session(self.page)
         network.send("Network.enable")
@@ -62,19 +62,22 @@ class Page:
         counts[address] = counts.get(address, 0) + event[field]
 
     def open(self, url: str) -> None:
-        """Open an address; does not wait for the picture."""
+        """Open an address without waiting for the first paint."""
         self.page.goto(url, wait_until="commit")
 
     def note(self, field: str) -> Any:
-        """What the probe noted: see probe.js."""
+        """Return a field that the probe recorded; see probe.js."""
         return self.page.evaluate("(field) => globalThis.bench?.[field] ?? null", field)
 
     def shown_state(self) -> str:
-        """What the view says that it shows: base|layer|head|focus|tab."""
+        """Return the state of the displayed view: base|layer|head|focus|tab."""
         return str(self.page.evaluate("() => globalThis.bench?.shown() ?? ''"))
 
     def wait_until_painted(self, beside: str = "", patience: float = PATIENCE) -> str:
-        """Wait until the view is complete, and is another than ``beside``; what it shows: base|layer|head|focus|tab."""
+        """Wait until the view is complete and its state differs from the given state; return the new state.
+
+        The state is base|layer|head|focus|tab. Raise TimeoutError after ``patience`` seconds.
+        """
         end = time.perf_counter() + patience
         while time.perf_counter() < end:
             shown = self.shown_state()
@@ -84,7 +87,7 @@ class Page:
         raise TimeoutError(f"Nothing new was painted within {patience:.0f} s; the page says: {self.says()}")
 
     def settle(self, quiet: float = 0.6, patience: float = PATIENCE) -> None:
-        """Wait until nothing is painted, sent or received any more for so many seconds."""
+        """Wait until nothing is painted, sent or received for ``quiet`` seconds, at most ``patience`` seconds."""
         last: tuple[int, ...] = ()
         since, end = time.perf_counter(), time.perf_counter() + patience
         while time.perf_counter() < end:
@@ -97,27 +100,27 @@ class Page:
             self.page.wait_for_timeout(50)
 
     def submit(self, text: str, patience: float = PATIENCE) -> float:
-        """Put a text into the box and press Enter; milliseconds until all of its view was painted."""
+        """Submit a text in the text box; return the milliseconds until its view is painted completely."""
         before = self.shown_state()
         self.page.get_by_label("Text", exact=True).fill(text)
         self.page.wait_for_timeout(300)
         self.page.evaluate("() => globalThis.bench.begin()")
         self.page.get_by_label("Text", exact=True).press("Enter")
         shown = self.wait_until_painted(before, patience)
-        while shown.split("|")[0] == before.split("|")[0]:  # the old text painted once more
+        while shown.split("|")[0] == before.split("|")[0]:  # the old text was painted again
             shown = self.wait_until_painted(shown, patience)
         self.page.wait_for_timeout(100)
         return self.took(shown.split("|")[0])
 
     def took(self, part: str) -> float:
-        """Milliseconds from the last question (key, pointer) to the first complete picture whose name has ``part``."""
+        """Return the milliseconds from the last input to the first complete paint of a state with ``part``."""
         asked, painted = self.note("asked"), self.note("painted")
         return float(min(mark["time"] for mark in painted if part in mark["shown"] and mark["time"] > asked) - asked)
 
     def says(self) -> str:
-        """The page's text, shortened, for errors."""
+        """Return the beginning of the page's text, for error messages."""
         return " ".join(self.page.evaluate("() => document.body?.innerText ?? ''").split())[:300]
 
     def close(self) -> None:
-        """End the page and forget its profile."""
+        """Close the page and delete its profile."""
         self.context.close()

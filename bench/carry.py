@@ -1,4 +1,4 @@
-"""What it takes to find what carries a difference: every vector and head of one text taken from another, and chance."""
+"""The time of activation patching of every vector and head, with random controls."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bench.report import ReportRow, upper_limit_row
 LIMIT = 5.0  # seconds
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = TIRED.replace("tired", "wide")
-ROUNDS, AT_ONCE = 5, 500  # repeats; sets of one question
+ROUNDS, AT_ONCE = 5, 500  # repetitions; edit sets per request
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for the sentence vector of the embedded model, and one for a masked word of our own BERT."""
+    """Yield a row for the embedded model's sentence vector, and a row for headlight-bert's masked word."""
     from inference.tasks.edit_effects import BlankEffects, VectorEffects
 
     hidden = ((0, TIRED.index("animal"), TIRED.index("animal") + len("animal")),)

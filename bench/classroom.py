@@ -1,7 +1,7 @@
-"""A class of thirty: all join, a teacher leads from view to view, everybody answers; what a student waits.
+"""A class of thirty: the time to join, to follow the teacher's view, and to answer.
 
-Students speak Streamlit's protocol and ask for news as the browser's script does; a page is there when its script has
-ended, which a browser paints some tens of milliseconds later.
+Students are simulated over Streamlit's protocol and poll for news like the browser's script. A page counts as
+loaded at the end of its script; a browser paints some tens of milliseconds later.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from bench.visitor import AppSession, visitor
 from classroom.question import Question
 from classroom.store import Store
 
-STUDENTS, CHANGES, LOST = 30, 20, 3  # students; views that the teacher opens; connections that each student loses
-JOINED, LED = 60.0, 1.0  # s that are promised: until all are in, and from a change until 19 of 20 have it
-NAME = "headlight_visitor"  # of the cookie
+STUDENTS, CHANGES, LOST = 30, 20, 3  # students; views that the teacher opens; lost connections per student
+JOINED, LED = 60.0, 1.0  # limits in seconds: until all have joined, and the 95th percentile of following a change
+NAME = "headlight_visitor"  # name of the cookie
 
 
 class StudentClient:
-    """A browser's worth of a student: a cookie, a session, and the question for news."""
+    """A student's browser: a cookie, a session, and the polling for news."""
 
     def __init__(self, url: str, code: str) -> None:
         self.url, self.code, self.cookie = url, code, secrets.token_urlsafe(16)
         self.session: AppSession
 
     def news(self, since: int) -> int:
-        """The room's version as soon as it is another."""
+        """Block until the room's version differs from ``since``, and return it."""
         with urllib.request.urlopen(f"{self.url}/headlight/class/{self.code}?since={since}", timeout=60) as answer:
             return int(json.loads(answer.read())["version"])
 
 
 def measure() -> Iterator[ReportRow]:
-    """The figures of one class."""
+    """Yield the rows of a class."""
     from ui.run.fine_tuning import hash_cookie
 
     with (
@@ -80,7 +80,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def lead_students(store: Store, code: str, students: list[StudentClient], change: int) -> list[float]:
-    """Seconds until each student has the view that the teacher opens now."""
+    """Open a new view as the teacher; return the seconds until each student has it."""
     since, waits, lock = store.version(code), [], threading.Lock()
     view = f"/?text=The+class+reads+sentence+{change // 2}.&layer={change % 6}&head={change % 12}"
     ready = threading.Barrier(len(students) + 1)
@@ -95,7 +95,7 @@ def lead_students(store: Store, code: str, students: list[StudentClient], change
     with ThreadPoolExecutor(len(students)) as pool:
         done = [pool.submit(follow, student) for student in students]
         ready.wait()
-        time.sleep(0.3)  # the questions for news are on their way
+        time.sleep(0.3)  # let all polls reach the server
         began = time.perf_counter()
         store.present(code, "the teacher", view)
         for one in done:
@@ -104,7 +104,7 @@ def lead_students(store: Store, code: str, students: list[StudentClient], change
 
 
 def count_answers(store: Store, code: str, students: list[StudentClient]) -> int:
-    """How many answers are there, of students whose connection breaks again and again."""
+    """Return the number of stored answers of students whose connection breaks repeatedly."""
     from ui.run.fine_tuning import hash_cookie
 
     store.ask(code, "the teacher", Question("word", "Which word?"))
@@ -120,6 +120,6 @@ def count_answers(store: Store, code: str, students: list[StudentClient]) -> int
 
 
 def run_together(act: Callable[[StudentClient], None], students: list[StudentClient]) -> None:
-    """Everybody at once; what fails is raised."""
+    """Call ``act`` for all students in parallel; exceptions are raised."""
     with ThreadPoolExecutor(len(students)) as pool:
         list(pool.map(act, students))

@@ -1,9 +1,9 @@
-"""What a click and a new text on Explore cost the server, and what visitors wait when many look at once.
+"""The server's CPU time of a click and of a new text on Explore, and the latency for many visitors.
 
-A visitor speaks Streamlit's protocol and asks for maps as the browser's script does: for a head its tile and that it is
-kept, for a text the run of its part of the page, and then every map small, a row and a tile. Processor time is the
-server's alone, its threads together; of a text the model's own work is taken off, which is measured in this process, on
-texts of the same kind, in turns with the server.
+Visitors are simulated over Streamlit's protocol and request maps like the browser's script: a tile and the stored
+selection for a head; for a text the rerun of its fragment, then the thumbnails, a row and a tile. CPU time is that
+of all the server's threads. For a text, the model's own work is subtracted; it is measured in this process on
+similar texts, alternating with the server.
 """
 
 from __future__ import annotations
@@ -26,26 +26,30 @@ from bench.server import Server, app
 from bench.texts import sentences
 from bench.visitor import PICTURE, AppSession, processor_seconds, visitor
 
-CLICKS, TEXTS = 200, 60  # by which one event's cost is told
-HEAD, TEXT, SENT = 5.0, 15.0, 2000  # promised: ms of a head change and of a text beyond the model, bytes of the first
+CLICKS, TEXTS = 200, 60  # events that the mean cost is taken over
+HEAD, TEXT, SENT = (
+    5.0,
+    15.0,
+    2000,
+)  # limits: CPU milliseconds of a head change, of a text without the model, and bytes of a head change
 VISITORS, HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS = 200, 60, 10, 30
-WAIT_HEAD, WAIT_TEXT = 0.3, 2.0  # s that 19 of 20 wait at most
-KEPT, RUN = 204, 409  # what a click is answered with
+WAIT_HEAD, WAIT_TEXT = 0.3, 2.0  # limits of the 95th percentile of latency in seconds
+KEPT, RUN = 204, 409  # statuses of a click: stored without a rerun, or rerun needed
 
 _OWN = threading.local()
 
 
 class ExploreVisitor:
-    """A visitor with a picture. Its events come one after the other, as one person's do."""
+    """A visitor of Explore. A lock serialises its events, as for a single person."""
 
     def __init__(self, url: str, session: AppSession) -> None:
         self.session, self._lock = session, threading.Lock()
         self.host = url.removeprefix("http://")
-        self.quiet = 0  # clicks that were kept without a run
+        self.quiet = 0  # clicks that were stored without a rerun
         session.see()
 
     def ask(self, address: str, said: dict[str, Any] | None = None) -> tuple[int, int]:
-        """Status, and bytes that went and came."""
+        """Send a request and return its status and the bytes of both bodies."""
         if getattr(_OWN, "host", None) != self.host:
             _OWN.host, _OWN.line = self.host, http.client.HTTPConnection(self.host, timeout=120)
         body = None if said is None else json.dumps(said).encode()
@@ -53,14 +57,17 @@ class ExploreVisitor:
         try:
             _OWN.line.request(*asked)
             answer = _OWN.line.getresponse()
-        except (http.client.RemoteDisconnected, ConnectionError):  # it was idle for too long; browsers ask again, too
+        except (
+            http.client.RemoteDisconnected,
+            ConnectionError,
+        ):  # the idle connection was closed; browsers also reconnect
             _OWN.line.close()
             _OWN.line.request(*asked)
             answer = _OWN.line.getresponse()
         return answer.status, len(answer.read()) + len(body or b"")
 
     def map(self, what: str, **asked: int) -> None:
-        """One of the picture's maps."""
+        """Request a map of the displayed text; raise RuntimeError if the request fails."""
         shown = self.session.picture
         numbers = "".join(f"&{name}={value}" for name, value in asked.items())
         status, _ = self.ask(f"{shown['base']}/{what}?{shown['view']}{numbers}")
@@ -68,13 +75,13 @@ class ExploreVisitor:
             raise RuntimeError(f"A map was answered with {status}.")
 
     def tile(self, layer: int, head: int) -> None:
-        """A whole map."""
+        """Request a head's complete map."""
         shown = self.session.picture
         rows, cols = len(shown["queries"]), len(shown["keys"] or shown["queries"])
         self.map("tile", layer=layer, head=head, q0=0, q1=rows, k0=0, k1=cols, size=512)
 
     def keep(self, pick: random.Random) -> int:
-        """Another head is kept; bytes that went and came for it."""
+        """Select a random head and return the transferred bytes."""
         shown = self.session.picture
         shown["selection"] |= {"layer": pick.randrange(shown["layers"]), "head": pick.randrange(shown["heads"])}
         slip = shown.get("slip")
@@ -85,17 +92,17 @@ class ExploreVisitor:
                 return size
             if status != RUN:
                 raise RuntimeError(f"A click was answered with {status}.")
-        # Something is said or offered that a click changes.
+        # The page shows a message or a control that depends on the selection, so it reruns.
         return self.session.trigger(PICTURE, "selection", shown["selection"])
 
     def click(self, pick: random.Random) -> None:
-        """Another head: painted, then told."""
+        """Request a random head's map, then store a random selection."""
         with self._lock:
             self.tile(pick.randrange(self.session.picture["layers"]), pick.randrange(self.session.picture["heads"]))
             self.keep(pick)
 
     def read(self, text: str) -> None:
-        """Another text, painted."""
+        """Submit a text and request its maps; raise RuntimeError if another text is displayed."""
         with self._lock:
             self.session.submit(text)
             shown = self.session.picture
@@ -107,7 +114,7 @@ class ExploreVisitor:
 
 
 def measure() -> Iterator[ReportRow]:
-    """What one event costs, then many visitors at once."""
+    """Yield rows for the cost of single events, then for many visitors."""
     with app() as server, ExitStack() as open_:
         reader = ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
         yield from texts_alone(server, reader)
@@ -122,11 +129,11 @@ def measure() -> Iterator[ReportRow]:
 
 
 def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """What a new text costs where nobody else is there, in turns with the model alone."""
+    """Yield rows for the cost of a new text on an idle server, alternating with the model's own work."""
     from inference import LocalBackend, TraceRequest
 
     backend, source = LocalBackend(), sentences(seed=20)
-    for text in islice(source, 5):  # what the first ones load is no part of a text
+    for text in islice(source, 5):  # warm up, so that imports and caches are not measured
         backend.trace(TraceRequest(text=text))
         reader.read(text)
     model, run, painted = [list[float]() for _ in range(3)]
@@ -147,7 +154,7 @@ def texts_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
 
 
 def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
-    """What another head costs where nobody else is there."""
+    """Yield rows for the cost of a head change on an idle server."""
     pick, sizes = random.Random(1), list[int]()
     reader.session.see(text="The animal didn't cross the street because it was too tired.")
     spent = cost(server, [lambda: sizes.append(reader.keep(pick))] * CLICKS)
@@ -162,7 +169,7 @@ def heads_alone(server: Server, reader: ExploreVisitor) -> Iterator[ReportRow]:
 
 
 def cost(server: Server, events: list[Callable[[], None]]) -> float:
-    """Milliseconds of the server's processor that one of these takes."""
+    """Return the server's mean CPU time per event in milliseconds."""
     began = processor_seconds(server.process)
     for event in events:
         event()
@@ -170,7 +177,7 @@ def cost(server: Server, events: list[Callable[[], None]]) -> float:
 
 
 def concurrent_rows(server: Server, readers: list[ExploreVisitor]) -> Iterator[ReportRow]:
-    """What they wait."""
+    """Yield rows for the latency of many visitors."""
     load = Load(HEADS_A_SECOND, TEXTS_A_SECOND, SECONDS)
     found = drive(server, readers, load, seed=24)
     how = f"{VISITORS} visitors, {load}{found.used()}"

@@ -1,4 +1,4 @@
-"""What one and two replicas on Ray Serve answer in a second, with batches and without, against this process."""
+"""Throughput of one and two Ray Serve replicas, with and without batches, against this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_PORT = 8951
 
 
 def local_throughput(together: int) -> float:
-    """Traces a second in this process: each by itself, or so many at once."""
+    """Return the traces per second in this process, with ``together`` texts in a batch."""
     here = LocalBackend(Settings())
     here.trace(TraceRequest(text="ready"))
     numbers, end = itertools.count(1_000_000), time.monotonic() + SECONDS
@@ -35,7 +35,7 @@ def local_throughput(together: int) -> float:
 
 
 def measure() -> Iterator[ReportRow]:
-    """Rows of every kind; Ray has to be installed."""
+    """Yield a row for each configuration; Ray has to be installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     for together in (1, CROWD):
         yield _row(f"in this process, {together} at once", local_throughput(together), 0)

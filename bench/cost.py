@@ -1,7 +1,7 @@
-"""What so many visitors an hour need, by a formula and by playing it through: how many processes, and how one waits.
+"""The number of processes for a number of visitors per hour, by a formula and by simulation.
 
-The times are measured ones (docs/LOG.md); how a visit goes is assumed. A process serves one after the other. A visitor
-stays with one process of the app (a sticky proxy), a text goes to the replica that its key names.
+Times are measured (docs/LOG.md); the behaviour of visitors is assumed. A process serves one request at a time. A
+visitor stays with a process of the app (a sticky proxy), and a text is sent to the replica selected by its key.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from math import log
 
 from bench.report import ReportRow
 
-# Measured, in seconds of a processor: `python -m bench clicks`, `classroom` and `serving`.
+# Measured by `python -m bench clicks`, `classroom` and `serving`, in seconds of CPU time.
 CLICK = 0.0035  # a head change: 0.5 ms, and its map
-TEXT = 0.015  # a new text beyond the model, and its answer of a megabyte read
-OPENING = 0.14  # a visitor who comes: thirty took 4.1 s
-MODEL = 0.015  # a text of 32 tokens through all-MiniLM-L6-v2, into bytes and out; others' lengths and models differ
-ANSWER = 0.93  # MB of such a trace
-REPLICA = 0.7  # GB of a process with a model
-KEPT = 1.0  # GB that a process of the app may keep of traces and answers (HEADLIGHT_TRACE_MEMORY)
+TEXT = 0.015  # a new text without the model, including the parsing of a 1 MB response
+OPENING = 0.14  # the first page of a visitor: thirty visitors took 4.1 s
+MODEL = 0.015  # 32 tokens with all-MiniLM-L6-v2, including serialisation; other texts and models differ
+ANSWER = 0.93  # MB of that trace
+REPLICA = 0.7  # GB of memory of a process with a model
+KEPT = 1.0  # GB of cached traces and answers in a process of the app (HEADLIGHT_TRACE_MEMORY)
 
-# Assumed of a visit.
-STAY, TEXTS, CLICKS = 600.0, 6.0, 60.0  # seconds, and what is done in them
-WAIT = 0.1  # seconds for which nineteen of twenty wait at most, at each of the two
-BUSY = 0.7  # of its time a process may work, so that an hour is not all alike
+# Assumptions about visits and limits.
+STAY, TEXTS, CLICKS = 600.0, 6.0, 60.0  # duration in seconds, and the events in it
+WAIT = 0.1  # limit of the 95th percentile of waiting, in seconds, for the app and for the models
+BUSY = 0.7  # maximum utilisation, which leaves room for peaks within the hour
 
-Kinds = Sequence[tuple[float, float, float]]  # how many a second, the mean of their seconds, that of their squares
+Kinds = Sequence[tuple[float, float, float]]  # (requests per second, mean service time in seconds, mean of its square)
 
 
 @dataclass(frozen=True)
 class Need:
-    """So many processes of one kind, how busy they are and how long nineteen of twenty wait at most."""
+    """A number of processes, their utilisation, and the 95th percentile of waiting in seconds."""
 
     processes: int
     busy: float
@@ -42,19 +42,21 @@ class Need:
 
 
 def app_kinds(visitors: float) -> Kinds:
-    """What the app does a second, with visitors so many an hour: each takes as long as the other of its kind."""
+    """Return the app's requests for ``visitors`` per hour, with a constant time for each kind."""
     per_second = visitors / 3600
     done = ((1.0, OPENING), (TEXTS, TEXT), (CLICKS, CLICK))
     return [(per_second * many, seconds, seconds**2) for many, seconds in done]
 
 
 def model_kinds(visitors: float) -> Kinds:
-    """The same of models, whose texts are of all lengths: exponential times."""
+    """Return the models' requests for ``visitors`` per hour, with exponential service times."""
     return [(visitors / 3600 * TEXTS, MODEL, 2 * MODEL**2)]
 
 
 def formula(kinds: Kinds, processes: int) -> Need:
-    """Pollaczek and Khinchine's mean wait of one line, with an exponential tail: nineteen of twenty wait at most so.
+    """Compute utilisation and the 95th percentile of waiting for a number of processes.
+
+    The mean waiting time is the Pollaczek-Khinchine formula; the tail is assumed to be exponential.
 
     >>> formula([(50.0, 0.01, 0.0002)], 1).busy
     0.5
@@ -67,20 +69,20 @@ def formula(kinds: Kinds, processes: int) -> Need:
 
 
 def fewest_processes(kinds: Kinds) -> Need:
-    """The fewest processes whose line is short enough."""
+    """Return the smallest number of processes within the limits of utilisation and waiting."""
     found = (formula(kinds, processes) for processes in count(1))
     return next(need for need in found if need.busy <= BUSY and need.wait <= WAIT)
 
 
 class Lines:
-    """Processes that serve one after the other, and how long each who came waited."""
+    """Queues of processes that serve one request at a time, and the recorded waiting times."""
 
     def __init__(self, processes: int) -> None:
         self.free = [0.0] * processes
         self.waited: list[float] = []
 
     def passes(self, process: int, now: float, seconds: float) -> float:
-        """When one who comes now has been served."""
+        """Add a request to a process's queue and return the time at which it is served."""
         begins = max(now, self.free[process])
         self.waited.append(begins - now)
         self.free[process] = begins + seconds
@@ -88,20 +90,21 @@ class Lines:
 
     @property
     def nineteen_of_twenty(self) -> float:
-        """Seconds that they wait at most."""
+        """Return the 95th percentile of waiting in seconds."""
         return sorted(self.waited)[int(len(self.waited) * 0.95)]
 
 
 def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 0) -> tuple[Lines, Lines]:
-    """The lines before the app and before the models, after so many seconds of a crowd that is there already.
+    """Simulate visitors for ``seconds`` and return the queues of the app and of the models.
 
-    A visitor comes, thinks, changes a head or writes a text, waits for it, thinks again, and leaves some time.
+    The simulation starts with the average number of visitors. A visitor opens a page, then repeatedly thinks,
+    changes a head or submits a text, and waits for the result; after each event the visitor may leave.
     """
     luck, app, model = random.Random(seed), Lines(apps), Lines(replicas)
     think = STAY / (TEXTS + CLICKS)
     leaves = 1 / (TEXTS + CLICKS)
     there = round(visitors / 3600 * STAY)
-    # When, a number that no other has, whose process, and what: "opens", "acts" or "reads".
+    # (time, unique number, process, "opens", "acts" or "reads"); the number breaks ties in the heap
     events = [(luck.expovariate(1 / think), number, luck.randrange(apps), "acts") for number in range(there)]
     numbers = count(there)
     heapq.heapify(events)
@@ -125,12 +128,14 @@ def play(visitors: float, apps: int, replicas: int, seconds: float, seed: int = 
 
 
 def measure() -> Iterator[ReportRow]:
-    """For a thousand and a hundred thousand visitors an hour: what is needed, and how long they wait."""
+    """Yield rows of processes and waiting times for 1,000 and 100,000 visitors per hour."""
     for visitors, seconds in ((1_000, 3_600.0), (100_000, 60.0)):
         app, model = fewest_processes(app_kinds(visitors)), fewest_processes(model_kinds(visitors))
         apps, first = app.processes, play(visitors, app.processes, model.processes, seconds)
         played = first
-        while played[0].nineteen_of_twenty > WAIT:  # the formula knows no line in which few take very long
+        while (
+            played[0].nineteen_of_twenty > WAIT
+        ):  # the formula underestimates waiting if a few requests take much longer than the rest
             apps += 1
             played = play(visitors, apps, model.processes, seconds)
         for name, need, lines in (("app", app, first[0]), ("models", model, first[1])):

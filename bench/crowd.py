@@ -1,4 +1,4 @@
-"""More texts than a machine can read: who would wait for long is told so, tries again, and has the text in the end."""
+"""An overload of texts: visitors who are refused because the queue is long, and retry."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from bench.texts import text_of
 from bench.visitor import open_session, visitor
 from bench.worker import BusyVisitor
 
-VISITORS, SUBMITS, TOKENS = 200, 10, 500  # visitors; texts a second; tokens of each
-AGAIN, TRIES, REST = "try again soon", 100, 2.0  # what a page says that is busy; how often and when one tries again
-AFTERWARDS = 0.5  # s until a short text is read, once the line is gone
+VISITORS, SUBMITS, TOKENS = 200, 10, 500  # visitors; texts per second; tokens per text
+AGAIN, TRIES, REST = "try again soon", 100, 2.0  # text of the busy message; maximum retries; seconds before a retry
+AFTERWARDS = 0.5  # limit in seconds for a short text after the overload
 
 
 class RetryingVisitor(BusyVisitor):
-    """A visitor who reads a text and tries again where the page says that it is busy."""
+    """A visitor who submits a text and retries if the page is busy."""
 
-    told = 0  # how often it was told so
+    told = 0  # number of refusals
 
     def read(self, text: str) -> None:
-        """Until the text is there; raises where the page said no word, or something else."""
+        """Submit a text and retry until it is displayed.
+
+        Raise RuntimeError on any error except the busy message, or after TRIES retries.
+        """
         self.refusal, before = "", self.picture.get("text")
         self.submit(text)
         for _ in range(TRIES):
@@ -45,7 +48,7 @@ class RetryingVisitor(BusyVisitor):
 
 
 def overload_rows(seconds: int) -> Iterator[ReportRow]:
-    """Rows for what became of the texts, and of a short one afterwards."""
+    """Yield rows for the submitted texts, for errors, and for a short text afterwards."""
     with app() as server, ExitStack() as open_:
         sessions = open_visitors(server, open_)
         began = time.perf_counter()
@@ -75,7 +78,7 @@ def overload_rows(seconds: int) -> Iterator[ReportRow]:
 
 
 def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
-    """All visitors, each with a page."""
+    """Open a page for each visitor."""
 
     def one(_: int) -> RetryingVisitor:
         session = open_.enter_context(open_session(server.url, RetryingVisitor))
@@ -87,7 +90,7 @@ def open_visitors(server: Server, open_: ExitStack) -> list[RetryingVisitor]:
 
 
 def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str]]:
-    """How many texts were submitted, and what went wrong: one at each beat, by whoever has nothing on the way."""
+    """Submit texts at a fixed rate by idle visitors; return their number and the errors."""
     free, errors = SimpleQueue[RetryingVisitor](), list[str]()
     for session in sessions:
         free.put(session)
@@ -95,17 +98,17 @@ def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str
     def one(session: RetryingVisitor, number: int) -> None:
         try:
             session.read(text_of(TOKENS, count_embedded, seed=1000 + number))
-        except Exception as error:  # each is counted, and none may end the others
+        except Exception as error:  # count the error, and let the other visitors continue
             errors.append(f"{type(error).__name__}: {error}")
         finally:
             free.put(session)
 
-    count_embedded("")  # transformers' lazy imports do not bear several threads at once
+    count_embedded("")  # transformers' lazy imports are not thread-safe
     began, on_the_way = time.perf_counter(), list[Future[None]]()
     with ThreadPoolExecutor(len(sessions)) as pool:
         for number in range(SUBMITS * seconds):
             time.sleep(max(0.0, began + number / SUBMITS - time.perf_counter()))
-            with suppress(Empty):  # all are waiting for theirs, and press the button again themselves
+            with suppress(Empty):  # no visitor is idle; all of them are retrying
                 on_the_way.append(pool.submit(one, free.get_nowait(), number))
             if number % (60 * SUBMITS) == 0:
                 print_progress(on_the_way, errors)
@@ -115,7 +118,7 @@ def submit(sessions: list[RetryingVisitor], seconds: int) -> tuple[int, list[str
 
 
 def print_progress(on_the_way: list[Future[None]], errors: list[str]) -> None:
-    """How far it is: it takes longer than one waits for without a word."""
+    """Print the progress, because the measurement takes minutes."""
     done = sum(one.done() for one in on_the_way)
     print(
         f"{len(on_the_way):,} texts submitted, {done:,} done, {len(errors)} of them wrong", file=sys.stderr, flush=True

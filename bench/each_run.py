@@ -1,6 +1,7 @@
-"""Streamlit as it is where nobody says otherwise, to be measured against: `python -m bench.each_run run app.py …`.
+"""Streamlit with its default garbage collection: `python -m bench.each_run run app.py …`.
 
-Garbage is collected after every run of a script, in the thread that ran it, and not while the server is idle.
+By default Streamlit collects garbage after every script run, in the thread of that run; the app collects while
+idle.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if __name__ == "__main__":
 
     from ui.run.idle_collection import SCRIPTS
 
-    SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py asks this object
+    SCRIPTS.collect_while_idle = nullcontext  # type: ignore[assignment, method-assign]  # app.py calls this method
     os.environ["STREAMLIT_RUNNER_POST_SCRIPT_GC"] = "true"
     sys.argv[0] = "streamlit"
     main()

@@ -1,4 +1,4 @@
-"""What removing every head in turn costs: all single-head ablations of a short text against plain forward passes."""
+"""The cost of ablating every head of a short text, against plain forward passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPEATS = 30
 
 
 def measure() -> Iterator[ReportRow]:
-    """One row: every head of the embedded model, the text unedited first."""
+    """Yield a row for the ablations of all heads of the embedded model and the unedited text."""
     import torch
 
     from attention.edits import Ablate

@@ -1,4 +1,4 @@
-"""What the browser receives from the moment a text is submitted until its first full view is there."""
+"""The bytes that the browser receives from the submission of a text to its first complete view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUTES = "/headlight/"
 
 
 def measure() -> Iterator[ReportRow]:
-    """One row: the grid of all heads, one matrix and the lines, and all messages of the page around them."""
+    """Yield a row for all messages and requests: thumbnails of all heads, a matrix, and the lines view."""
     text = text_of(TOKENS, count_embedded, seed=2)
     with app() as server, chromium() as browser:
         page = Page(browser)

@@ -1,4 +1,4 @@
-"""What recording costs: a forward pass that records queries, keys and values, against a plain one."""
+"""The cost of recording queries, keys and values in a forward pass, against a plain pass."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPEATS = {(EMBEDDED, 128): 100, (EMBEDDED, 512): 40, (BERT_BASE, 128): 30, (BER
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each model and length."""
+    """Yield a row for each model and length."""
     import torch
 
     from inference.record.capture import record_parts

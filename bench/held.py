@@ -1,8 +1,8 @@
-"""Memory that the server holds after a thousand texts and twenty changes of model.
+"""The server's memory after a thousand texts and twenty changes of model.
 
-The app as it is, which collects garbage while nobody waits, beside the app with Streamlit's own collection after every
-script run. Little memory is allowed for models and traces, so that both are evicted all the time; whatever is held then
-beyond that is what nobody has freed.
+The app, which collects garbage while idle, is compared with Streamlit's collection after every script run. The
+budgets for models and traces are small, so that entries are evicted continually; memory beyond the budgets has not
+been freed.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from bench.server import Server, app
 from bench.texts import sentences
 from bench.visitor import visitor
 
-TEXTS, CHANGES, MODELS, A_SESSION = 1000, 20, 3, 50  # A_SESSION: texts that one visitor reads
-MOST = 1.1  # memory held / memory held where garbage is collected after every run
-LIMITS = {"HEADLIGHT_MODEL_MEMORY": "400MB", "HEADLIGHT_TRACE_MEMORY": "100MB"}  # two of the models fit, not three
-REST = 15.0  # seconds without a question: more than a server waits until it collects (ui/run/idle_collection.py)
+TEXTS, CHANGES, MODELS, A_SESSION = 1000, 20, 3, 50  # A_SESSION is the number of texts per visitor
+MOST = 1.1  # ratio of memory to that with garbage collection after every run
+LIMITS = {"HEADLIGHT_MODEL_MEMORY": "400MB", "HEADLIGHT_TRACE_MEMORY": "100MB"}  # two of the three models fit
+REST = 15.0  # idle seconds, longer than the delay of the idle collection (ui/run/idle_collection.py)
 MOMENTS = ("after the first text", "after the texts", "at rest", "after the model changes", "at rest again", "peak")
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each moment."""
+    """Yield a row for each moment."""
     with tempfile.TemporaryDirectory() as name:
         models = [save(Path(name) / f"model-{at}", at) for at in range(MODELS)]
         mine, theirs = (measure_resident_memory(module, Path(name), models) for module in ("streamlit", EACH_RUN))
@@ -41,7 +41,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def measure_resident_memory(module: str, folder: Path, models: list[Path]) -> list[int]:
-    """Bytes resident at each of the MOMENTS, in the app as this module runs it."""
+    """Return the resident memory in bytes at each of the MOMENTS; ``module`` runs the app."""
     with app({**LIMITS, "HEADLIGHT_MODEL_FOLDERS": str(folder)}, module) as server:
         read(server, [{}])
         found = [server.resident()]
@@ -58,14 +58,14 @@ def measure_resident_memory(module: str, folder: Path, models: list[Path]) -> li
 
 
 def read(server: Server, queries: list[dict[str, object]]) -> None:
-    """One visitor, who asks for these one after the other and leaves."""
+    """Open the given pages one after another as a single visitor."""
     with visitor(server.url) as other:
         for query in queries:
             other.see("", **query)
 
 
 def save(folder: Path, seed: int) -> Path:
-    """A BERT of random weights, 140 MB, with the embedded model's tokenizer."""
+    """Save a BERT with random weights (140 MB) and the embedded model's tokenizer."""
     import torch
     from transformers import BertConfig, BertModel
 

@@ -1,4 +1,4 @@
-"""From a pointer or a key to the picture, on a text of 512 tokens; the model must not run again."""
+"""Latency from a pointer or key event to the paint, with 512 tokens and without another forward pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOKENS, REPEATS = 512, 20
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row each for pointing at a head, pointing at a token, choosing a head by click and by key."""
+    """Yield a row each for hovering over a head and a token, and for selecting a head by click and by key."""
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         count = Path(folder) / "forwards"
         with app(environment={COUNT: str(count)}, module="bench.wrapped") as server:
@@ -40,7 +40,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> ReportRow:
-    """The median of some repeats of one kind."""
+    """Return a row with the median latency of a kind of event."""
     before = forwards(count)
     times = [way(turn) for turn in range(REPEATS)]
     page.settle()
@@ -55,19 +55,19 @@ def row(what: str, way: Callable[[int], float], page: Page, count: Path) -> Repo
 
 
 def forwards(count: Path) -> int:
-    """How often a model ran in the app so far: one byte each."""
+    """Return the number of forward passes in the app so far: the size of the counter file in bytes."""
     return count.stat().st_size if count.exists() else 0
 
 
 def point(page: Page, turn: int) -> tuple[float, float]:
-    """A place in the grid of heads, another one each turn."""
+    """Return the coordinates of a head in the grid; each turn selects another head."""
     box = page.page.locator(".grid .pad canvas").bounding_box()
     across, down = (turn * 5 + 2) % 12, (turn * 7 + 1) % 6
     return box["x"] + box["width"] * (0.12 + 0.86 * across / 12), box["y"] + box["height"] * (0.16 + 0.82 * down / 6)
 
 
 def time_first_picture(page: Page) -> float:
-    """Milliseconds from the last event to the first picture; waits for it."""
+    """Wait for the first paint after the last event, and return the milliseconds in between."""
     end = time.perf_counter() + 20
     while time.perf_counter() < end:
         painted = [mark["time"] for mark in page.note("painted") if mark["time"] > page.note("asked") > 0]
@@ -78,7 +78,7 @@ def time_first_picture(page: Page) -> float:
 
 
 def hover_head(page: Page, turn: int) -> float:
-    """The pointer comes to rest on another head."""
+    """Move the pointer to another head and return the milliseconds until the paint."""
     page.page.wait_for_timeout(150)
     page.page.evaluate("() => globalThis.bench.begin()")
     page.page.mouse.move(*point(page, turn))
@@ -86,7 +86,7 @@ def hover_head(page: Page, turn: int) -> float:
 
 
 def hover_token(page: Page, turn: int) -> float:
-    """The pointer comes to rest on another token."""
+    """Move the pointer to another token and return the milliseconds until the paint."""
     places = page.page.locator(".chips").first.evaluate(VISIBLE)
     x, y = places[(turn * 7 + 3) % len(places)]
     page.page.wait_for_timeout(150)
@@ -95,7 +95,7 @@ def hover_token(page: Page, turn: int) -> float:
     return time_first_picture(page)
 
 
-# Middles of the tokens that are in sight: the strip scrolls.
+# Centres of the visible tokens; the token strip scrolls.
 VISIBLE = """(strip) => {
   const box = strip.getBoundingClientRect();
   const middles = [...strip.querySelectorAll("button")].map((chip) => chip.getBoundingClientRect())
@@ -105,13 +105,16 @@ VISIBLE = """(strip) => {
 
 
 def click_head(page: Page, turn: int) -> float:
-    """A head under the pointer is chosen, one that is not chosen yet: its exact matrix is fetched."""
+    """Click a head that is not selected and return the milliseconds until the paint.
+
+    The browser fetches the head's exact map.
+    """
     page.page.mouse.move(5, 5)
     page.settle(0.4)
     kept = page.shown_state()
     for more in range(12):
         x, y = point(page, turn + more)
-        for step in (0, 1):  # what is said about a head may move the grid under the pointer
+        for step in (0, 1):  # the description of a head can move the grid under the pointer
             page.page.mouse.move(x + step, y)
             page.settle(0.3)
         if page.shown_state() != kept:
@@ -123,7 +126,7 @@ def click_head(page: Page, turn: int) -> float:
 
 
 def next_head(page: Page) -> float:
-    """The key that goes on to the next head."""
+    """Select the next head by key and return the milliseconds until the paint."""
     page.page.locator(".figure .tabs button").first.focus()
     page.page.mouse.move(5, 5)
     page.settle(0.5)

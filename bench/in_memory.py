@@ -1,4 +1,4 @@
-"""What `headlight.explore` costs, the model's own run among it: a small encoder in memory reads a text new to it."""
+"""The cost of `headlight.explore` for a small encoder in memory, including its forward pass."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from bench.models import EMBEDDED, build, count_embedded, tokenizer
 from bench.report import ReportRow, upper_limit_row
 from bench.texts import text_of
 
-FIRST, AFTER = 200, 60  # milliseconds of processor time
+FIRST, AFTER = 200, 60  # limits in milliseconds of CPU time
 TOKENS, TEXTS, MODELS = 24, 12, 5
 
 
 def measure() -> Iterator[ReportRow]:
-    """Two rows: the first text of a model, which prepares it, and those after it."""
+    """Yield rows for the first text of a model, which prepares it, and for later texts."""
     import torch
 
     from headlight import explore
 
-    torch.set_num_threads(1)  # several would count their waiting for one another, which a busy machine makes long
+    torch.set_num_threads(1)  # the CPU time of several threads includes waiting, which is long on a busy machine
     names = tokenizer()
     texts = [text_of(TOKENS, count_embedded, seed) for seed in range(TEXTS)]
-    explore(build(EMBEDDED, "sdpa"), names, texts[0])  # what Python imports and the system reads once
+    explore(build(EMBEDDED, "sdpa"), names, texts[0])  # imports and disk caches are not measured
     first, after = [], []
     for seed in range(MODELS):
         model = build(EMBEDDED, "sdpa")
@@ -36,7 +36,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def time_call(call: Callable[[], object]) -> tuple[float, float]:
-    """Milliseconds of a call: of all processors together, and on the wall."""
+    """Return the milliseconds of a call: CPU time and wall time."""
     cpu, wall = time.process_time(), time.perf_counter()
     call()
     return 1000 * (time.process_time() - cpu), 1000 * (time.perf_counter() - wall)

@@ -1,4 +1,4 @@
-"""Many readers at once: their events come when they come, whether those before them are answered or not."""
+"""Load by many readers: events occur at fixed times, regardless of earlier responses."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from bench.server import Server
 from bench.texts import sentences
 from bench.visitor import processor_seconds
 
-IN_LINE = 64  # threads of the driver, each with a connection of its own
+IN_LINE = 64  # threads of the driver, each with its own connection
 
 
 class EventReader(Protocol):
-    """A reader."""
+    """The interface of a simulated reader."""
 
     def click(self, pick: random.Random) -> None:
-        """Looks at another head."""
+        """Select another head."""
         ...
 
     def read(self, text: str) -> None:
-        """Looks at another text."""
+        """Submit another text."""
         ...
 
 
 @dataclass(frozen=True)
 class Load:
-    """How many events come in a second, and for how long."""
+    """The number of events per second, and the duration in seconds."""
 
     heads: int
     texts: int
@@ -42,7 +42,7 @@ class Load:
         return f"{self.heads} heads and {self.texts} texts a second for {self.seconds} s"
 
     def plan(self) -> list[tuple[float, bool]]:
-        """When each event is due, in seconds, and whether it is a text; in their order.
+        """Return (due time in seconds, True for a text) of each event, sorted.
 
         >>> Load(2, 1, 1).plan()
         [(0.0, False), (0.0, True), (0.5, False)]
@@ -53,32 +53,35 @@ class Load:
 
 @dataclass
 class LoadResult:
-    """Seconds from when each event was due to its answer, what went wrong, and how much processor that took."""
+    """Latencies in seconds from the due time of each event, errors, and CPU use."""
 
     heads: list[float] = field(default_factory=list)
     texts: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     took: float = 0.0
-    server: float = 0.0  # processors that the server used, without its children
+    server: float = 0.0  # mean number of CPUs used by the server, without its child processes
     driver: float = 0.0
 
     def used(self) -> str:
-        """The processors, in words."""
+        """Format the CPU use."""
         return f" (took {self.took:.0f}); processors used: server {self.server:.2f}, driver {self.driver:.2f}"
 
     def wrong(self) -> str:
-        """How many events ended in an error, and which came most."""
+        """Format the number of errors and the most frequent error."""
         most = Counter(self.errors).most_common(1)
         return f"{len(self.errors)}" + (f": {most[0][0][:120]}" if most else "")
 
 
 def p95(waits: list[float]) -> float:
-    """What 19 of 20 wait at most; without an end where there are too few to tell."""
+    """Return the 95th percentile, or infinity if there are fewer than two values."""
     return statistics.quantiles(waits, n=20)[-1] if len(waits) > 1 else float("inf")
 
 
 def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int) -> LoadResult:
-    """Every event of the load by one of the readers; the texts are new, for the same seed the same."""
+    """Run all events of the load by random readers.
+
+    Each text is new, and ``seed`` makes texts and readers reproducible.
+    """
     pick, source, found = random.Random(seed), different(seed), LoadResult()
 
     def event(due: float, reads: bool, reader: EventReader, text: str, head: int) -> None:
@@ -87,7 +90,7 @@ def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int)
                 reader.read(text)
             else:
                 reader.click(random.Random(head))
-        except Exception as error:  # each is counted, and none may end the others
+        except Exception as error:  # count the error, and let the other events continue
             found.errors.append(f"{type(error).__name__}: {error}")
         (found.texts if reads else found.heads).append(time.perf_counter() - due)
 
@@ -104,7 +107,7 @@ def drive(server: Server, readers: Sequence[EventReader], load: Load, seed: int)
 
 
 def different(seed: int) -> Iterator[str]:
-    """Sentences of which none comes twice."""
+    """Yield sentences without duplicates."""
     known: set[str] = set()
     for text in sentences(seed):
         if text not in known:

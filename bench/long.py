@@ -1,4 +1,4 @@
-"""The longest text: 8,192 tokens on a model of ModernBERT's size (22 layers of 12 heads), random weights."""
+"""The longest text: 8,192 tokens on a random model of ModernBERT's size (22 layers of 12 heads)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bench.texts import text_of
 TOKENS = 8192
 MEMORY = 24 * 2**30
 PATIENCE = 1200.0  # seconds
-FREEZE = 500.0  # ms: a main thread busy for longer is felt as a freeze
+FREEZE = 500.0  # ms for which a blocked main thread is perceived as a freeze
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for the trace alone and one for the app in the browser."""
+    """Yield a row for the trace and a row for the app in the browser."""
     with tempfile.TemporaryDirectory() as name:
         folder = save_long(Path(name) / "long")
         text = text_of(TOKENS, count_long, seed=4)
@@ -60,7 +60,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def measure_trace(folder: Path) -> ReportRow:
-    """The trace alone, in a process of its own."""
+    """Measure the trace in a separate process, without the app."""
     command = [sys.executable, "-m", "bench.long", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
@@ -75,7 +75,7 @@ def measure_trace(folder: Path) -> ReportRow:
 
 
 def trace(folder: Path) -> dict[str, float]:
-    """Seconds, peak memory and size of the trace."""
+    """Compute the trace; return its seconds, CPU seconds, peak memory, size and number of threads."""
     from dataclasses import replace
 
     import torch

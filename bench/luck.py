@@ -1,8 +1,9 @@
-"""How often luck alone is called "more" or "less" than the rule: sets of sentences, none with a better head.
+"""False-positive rate of the verdicts "more" and "less" than the rule, on sets with no better head.
 
-Each set is scored as the pages Measure and Roles do; a set counts as wrong if any of its heads is called either. Beside
-it, what each head's own interval would have said, link by link and not corrected. The worlds are made up, or are the
-embedded model's own hits: heads that find more than the rule forget some, and those that find less guess some.
+Each set is scored as on the pages Measure and Roles. It counts as a false positive if any head has either verdict.
+For comparison, the rate of each head's own interval, link by link and without correction, is also reported. The
+scenarios are synthetic or resampled from the embedded model's hits, which are randomly changed so that each head's
+hit rate equals that of the rule.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from probing.results import name_heads, of_relation, rule
 from probing.score import HALVES, HitCounts, RelationCounts
 from probing.statistics import LEVEL, Integers
 
-TIMES = 1000  # sets
-SENTENCES, LINKS = 60, 6  # as many as come with the app
-SHAPE = (2, 6, 12)  # directions, layers, heads: the embedded model's
+TIMES = 1000  # number of simulated sets
+SENTENCES, LINKS = 60, 6  # as in the app's ready-made set
+SHAPE = (2, 6, 12)  # (direction, layer, head) of the embedded model
 TESTS = int(np.prod(SHAPE))
-SHARE, BETTER = 0.6, 0.8  # of the links that are found; by a head that is better
+SHARE, BETTER = 0.6, 0.8  # hit rates of rule and heads, and of a better head
 EXTREME = 0.9
-OWN = ("all", "det", "nsubj")  # relations of the sentences that come with the app
+OWN = ("all", "det", "nsubj")  # relations of the app's ready-made set
 RELATION = "drawn"
 TREES = AnnotatedCorpus("conllu", (), ("dependent to head", "head to dependent"), "", together=False)
 TOLD = "told, no bar"
@@ -36,14 +37,17 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class LinkSample:
-    """Links, and who finds them."""
+    """Links, and the hits of the rule and of the heads."""
 
     sentences: Integers  # (link,)
     by_rule: BoolArray  # (link,)
     by_heads: BoolArray  # (link, test)
 
     def tally(self, halves: int = 1) -> HitCounts:
-        """As if it had been counted; the rule's distance is 1, and it finds what ``by_rule`` says."""
+        """Return the hit counts of the sample, as the scoring of a corpus returns them.
+
+        The rule is distance 1; the distances of the links are set so that it hits as in ``by_rule``.
+        """
         counts = {}
         for half in range(halves):
             mine = np.flatnonzero(self.sentences % halves == half)
@@ -57,7 +61,7 @@ class LinkSample:
 
 @dataclass(frozen=True)
 class HitScenario:
-    """How hits come about where no head is better than the rule."""
+    """A distribution of hits in which no head is better than the rule."""
 
     words: str
     draw: Callable[[Random], LinkSample]
@@ -65,7 +69,7 @@ class HitScenario:
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each world, for names of heads, and for what the test finds where there is something."""
+    """Yield rows for each scenario, for names of heads, and for the power of the test."""
     for world in (*WORLDS, *_embedded_scenarios()):
         random = np.random.default_rng(0)
         wrong, before = np.mean([_any_more(world.draw(random)) for _ in range(TIMES)], axis=0)
@@ -87,12 +91,15 @@ def measure() -> Iterator[ReportRow]:
 
 
 def independent_links(random: Random) -> LinkSample:
-    """Every link by itself."""
+    """Draw independent hits for every link and head."""
     return _set(random.random((SENTENCES, LINKS, 1 + TESTS)) < SHARE)
 
 
 def correlated_links(random: Random, better: int = 0) -> LinkSample:
-    """Every sentence is easier for one head and harder for another: its links stand or fall together."""
+    """Draw hits with a random difficulty of each sentence for each head, which correlates its links.
+
+    The first ``better`` heads have the hit rate BETTER.
+    """
     means = np.full(1 + TESTS, SHARE)
     means[1 : 1 + better] = BETTER
     ease = random.beta(2 * means, 2 * (1 - means), (SENTENCES, 1, len(means)))
@@ -100,7 +107,7 @@ def correlated_links(random: Random, better: int = 0) -> LinkSample:
 
 
 def kin(random: Random) -> LinkSample:
-    """Twelve kinds of heads; heads of a kind find the same but for one link in ten."""
+    """Draw hits of groups of twelve heads, which share their hits except for one link in ten."""
     kinds = correlated_links(random)
     first = np.repeat(np.arange(0, TESTS, 12), 12)
     other = random.random(kinds.by_heads.shape) < 0.1
@@ -108,7 +115,7 @@ def kin(random: Random) -> LinkSample:
 
 
 def clustered_links(random: Random, share: float) -> LinkSample:
-    """A head finds all of a sentence or nothing; the rule, link by link."""
+    """Draw heads that hit all links of a sentence or none; the rule's hits are independent."""
     heads = np.repeat(random.random((SENTENCES, 1, TESTS)) < share, LINKS, axis=1)
     return _set(np.concatenate([random.random((SENTENCES, LINKS, 1)) < share, heads], axis=2))
 
@@ -117,7 +124,7 @@ WORLDS = (
     HitScenario("links apart", independent_links),
     HitScenario("links of a sentence alike", correlated_links),
     HitScenario("links alike, and heads alike in kinds of twelve", kin),
-    # Level on average, but not to be swapped, which is what the test asks: its limit, told without a bar.
+    # The test assumes exchangeability, but here only the means are equal. The rate is reported without a limit.
     HitScenario(
         f"heads find {SHARE:.0%}, all of a sentence or nothing", partial(clustered_links, share=SHARE), bar=False
     ),
@@ -130,7 +137,7 @@ WORLDS = (
 
 
 def resampled_links(random: Random, own: LinkSample) -> LinkSample:
-    """Sentences of a set drawn again, with all their links, after its heads were brought level with its rule."""
+    """Resample sentences of ``own``, with random changes that make each head's hit rate equal the rule's."""
     share, heads = own.by_rule.mean(), own.by_heads.mean(axis=0)
     members = [np.flatnonzero(own.sentences == name) for name in random.choice(np.unique(own.sentences), SENTENCES)]
     at = np.concatenate(members)
@@ -141,7 +148,7 @@ def resampled_links(random: Random, own: LinkSample) -> LinkSample:
 
 
 def _embedded_scenarios() -> Iterator[HitScenario]:
-    """What the embedded model finds in the sentences that come with the app."""
+    """Yield scenarios from the embedded model's hits in the app's ready-made set."""
     from inference.backend import LocalBackend
     from probing.formats import load_ready_set
     from probing.score import ScoringRun, score
@@ -160,13 +167,16 @@ def _embedded_scenarios() -> Iterator[HitScenario]:
 
 
 def _set(hits: BoolArray) -> LinkSample:
-    """From (sentence, link, test), the rule first."""
+    """Return a sample from hits of shape (sentence, link, test), the rule first."""
     flat = hits.reshape(SENTENCES * LINKS, -1)
     return LinkSample(np.repeat(np.arange(SENTENCES), LINKS), flat[:, 0], flat[:, 1:])
 
 
 def _any_more(drawn: LinkSample) -> tuple[bool, bool]:
-    """Whether any head is called more or less; and more by its own interval alone."""
+    """Return two indicators of a false positive: by the corrected test, and by a head's own interval.
+
+    The test's indicator is True for the verdicts more and less, the interval's only for more.
+    """
     found = of_relation(drawn.tally(), TREES, RELATION)
     return any(row.verdict != "not clearly more" for row in found), any(row.low > row.baseline for row in found)
 

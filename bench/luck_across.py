@@ -1,9 +1,10 @@
-"""How often luck alone says that a head changes more with the meaning: sets of pairs in which meaning moves nothing.
+"""False-positive rate of the claim that a head changes more with the meaning than with the wording.
 
-Each set is compared as the page Side by side does across a set; it counts as wrong when any of its heads is said to
-change more with the meaning than with the wording. Beside it, what each head's own interval would have said, not
-corrected. The worlds are made up, or are what the embedded model's heads do in the app's pairs that differ in wording
-only, of which one of each text, drawn at random, is called a change of meaning.
+Each set of text pairs is compared as on the page Side by side, and meaning has no effect in any of them. A set
+counts as a false positive if any head is claimed to change more with the meaning. For comparison, the rate of each
+head's own interval, without correction, is also reported. The scenarios are synthetic or permuted from the
+embedded model's changes in the app's pairs that differ only in wording: a random pair of each text is labelled as
+a change of meaning.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from bench.report import ReportRow, upper_limit_row
 from probing.statistics import LEVEL
 from probing.text_pairs import Bools, ControlledChange, Integers, Numbers, compare_with_control
 
-TIMES = 1000  # sets
-HEADS = 72  # the embedded model's
-KINDS = 12  # heads of a kind
-TEXTS, WORDINGS = 17, 3  # as many as come with the app, each with one change of meaning
-SPREAD, TAIL = 0.6, 1.5  # of the logarithm of a divergence
-LARGER = 3.0  # times as much, where meaning does move a head
+TIMES = 1000  # number of simulated sets
+HEADS = 72  # heads of the embedded model
+KINDS = 12  # heads in a group
+TEXTS, WORDINGS = 17, 3  # as in the app; each text has one change of meaning
+SPREAD, TAIL = 0.6, 1.5  # standard deviations of the logarithm of a divergence
+LARGER = 3.0  # factor for a head that changes with the meaning
 TOLD = "told, no bar"
 
 Random = np.random.Generator
@@ -32,20 +33,20 @@ Random = np.random.Generator
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSample:
-    """Every pair's divergence, (pair, head), which pairs are controls and which share a text, (pair,)."""
+    """Divergences (pair, head), and for each pair its control flag and its text."""
 
     values: Numbers
     control: Bools
     groups: Integers
 
     def verdict(self) -> ControlledChange:
-        """What the page would say of it."""
+        """Return the comparison with the controls that the page shows."""
         return compare_with_control(self.values, self.control, self.groups)
 
 
 @dataclass(frozen=True)
 class DivergenceScenario:
-    """How divergences come about where meaning makes no difference."""
+    """A distribution of divergences in which meaning has no effect."""
 
     words: str
     draw: Callable[[Random], DivergenceSample]
@@ -53,8 +54,8 @@ class DivergenceScenario:
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each world, and for what the test finds where there is something."""
-    limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5  # so many sets tell a rate no better
+    """Yield a row for each scenario, and a row for the power of the test."""
+    limit = LEVEL + 2 * (LEVEL * (1 - LEVEL) / TIMES) ** 0.5  # tolerance for the sampling error of the rate
     for world in (*WORLDS, _embedded_scenario()):
         random = np.random.default_rng(0)
         wrong, before = np.mean([_any_more(world.draw(random).verdict()) for _ in range(TIMES)], axis=0)
@@ -71,7 +72,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def layout(texts: Sequence[tuple[int, int]]) -> tuple[Bools, Integers]:
-    """Controls and groups of texts with so many changes and so many controls each.
+    """Return control flags and group numbers for texts with (changes, controls) pairs.
 
     >>> control, groups = layout([(1, 2), (1, 0)])
     >>> control.tolist(), groups.tolist()
@@ -87,13 +88,13 @@ USUAL = ((1, WORDINGS),) * TEXTS
 def independent_pairs(
     random: Random, spread: float = SPREAD, texts: Sequence[tuple[int, int]] = USUAL
 ) -> DivergenceSample:
-    """Every pair and head by itself."""
+    """Draw independent log-normal divergences for every pair and head."""
     control, groups = layout(texts)
     return DivergenceSample(random.lognormal(-4, spread, (len(control), HEADS)), control, groups)
 
 
 def correlated_pairs(random: Random) -> DivergenceSample:
-    """Some texts are moved more than others, and heads of a kind do nearly the same."""
+    """Draw divergences with a factor for each text and similar values within groups of heads."""
     control, groups = layout(USUAL)
     text = random.lognormal(0, 1, (TEXTS, 1))[groups]
     kinds = np.repeat(random.lognormal(-4, SPREAD, (len(control), HEADS // KINDS)), KINDS, axis=1)
@@ -101,21 +102,21 @@ def correlated_pairs(random: Random) -> DivergenceSample:
 
 
 def tied_pairs(random: Random) -> DivergenceSample:
-    """Half of the divergences are nothing, and the others have four sizes only."""
+    """Draw divergences of which half are 0 and the others have only four values."""
     control, groups = layout(USUAL)
     shape = (len(control), HEADS)
     return DivergenceSample(random.integers(1, 5, shape) * (random.random(shape) < 0.5) / 100, control, groups)
 
 
 def unequal_variance_pairs(random: Random, wild: bool) -> DivergenceSample:
-    """The same on the mean, but controls (``wild``), or else changes, are now next to nothing, now very large."""
+    """Draw divergences with equal means and a longer tail for controls (``wild``) or else for changes."""
     drawn = independent_pairs(random)
     long = random.lognormal(-4 + (SPREAD**2 - TAIL**2) / 2, TAIL, drawn.values.shape)
     return DivergenceSample(np.where((drawn.control == wild)[:, None], long, drawn.values), drawn.control, drawn.groups)
 
 
 def moved_set(random: Random) -> DivergenceSample:
-    """The first head follows the meaning."""
+    """Draw divergences in which the first head changes more with the meaning."""
     drawn = independent_pairs(random)
     drawn.values[~drawn.control, 0] *= LARGER
     return drawn
@@ -137,7 +138,7 @@ WORLDS = (
         "20 changes and 20 controls of other texts, long tail",
         partial(independent_pairs, spread=TAIL, texts=((1, 0),) * 20 + ((0, 1),) * 20),
     ),
-    # Level on average, but not to be swapped, which is what the test asks: its limit, told without a bar.
+    # The test assumes exchangeability, but here only the means are equal. The rate is reported without a limit.
     DivergenceScenario(
         "level on the mean, changes with a far longer tail", partial(unequal_variance_pairs, wild=False), bar=False
     ),
@@ -148,7 +149,7 @@ WORLDS = (
 
 
 def _embedded_scenario() -> DivergenceScenario:
-    """What the embedded model's heads do where only the wording changes."""
+    """Return the scenario of the embedded model's changes in pairs that differ only in wording."""
     from attention.comparison import AlignedViews, changes, same_heads
     from attention.view import View
     from inference import LocalBackend, TraceRequest
@@ -163,7 +164,7 @@ def _embedded_scenario() -> DivergenceScenario:
     for pair in pairs:
         views = [View(backend.trace(TraceRequest(text=text))) for text in (pair.a, pair.b)]
         heads = same_heads(*views)
-        assert heads is not None  # one model read both
+        assert heads is not None  # both texts have the same model
         bits.append(changes(AlignedViews.align(*views), heads).bits.reshape(-1))
     values, members = np.array(bits, np.float64), np.array(groups(pairs))
     words = f"the model's own changes where only the wording does, {len(pairs)} pairs of {len(set(members))} texts"
@@ -171,7 +172,7 @@ def _embedded_scenario() -> DivergenceScenario:
 
 
 def permuted_pairs(random: Random, values: Numbers, groups: Integers) -> DivergenceSample:
-    """The same divergences, one pair of each text called a change of meaning."""
+    """Label a random pair of each text as a change of meaning."""
     control = np.ones(len(groups), bool)
     for group in np.unique(groups):
         control[random.choice(np.flatnonzero(groups == group))] = False
@@ -179,7 +180,10 @@ def permuted_pairs(random: Random, values: Numbers, groups: Integers) -> Diverge
 
 
 def _any_more(told: ControlledChange) -> tuple[float, float]:
-    """Whether any head is said to change more; and by its own interval alone, no number where it has none."""
+    """Return two indicators of a false positive: by the corrected test, and by a head's own interval.
+
+    Each is 1 or 0; the interval's is NaN if there are no intervals.
+    """
     return float(told.more_heads.size > 0), float((told.more.low > 0).any()) if told.within else np.nan
 
 

@@ -1,7 +1,7 @@
-"""False-positive rates of the claims that are no test of a head beside another: rules, random changes, taught heads.
+"""False-positive rates of claims about rules, random changes and fine-tuned heads.
 
-Each null set is counted as the page counts it. Sets come from made-up worlds or, for random changes, from draws of the
-embedded model.
+Each null set is counted as on the page. The sets are synthetic or, for random changes, drawn from the embedded
+model.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from probing.results import held_out_best, of_relation
 from probing.score import HALVES, HitCounts, RelationCounts
 from probing.statistics import FIRST, LEVEL, NEAREST, SUBJECT, bands, by_luck
 
-TIMES = 1000  # null sets
-SENTENCES = 40  # with a pronoun, as many as come with the app
-SHAPE = (2, 6, 12)  # directions, layers, heads: the embedded model's
+TIMES = 1000  # number of null sets
+SENTENCES = 40  # sentences with a pronoun, as in the app's ready-made set
+SHAPE = (2, 6, 12)  # (direction, layer, head) of the embedded model
 PRONOUNS = AnnotatedCorpus("csv", (), ("source to target", "target to source"), "")
 RELATION = "coref"
-POOL, DRAWS = 40, 4  # random changes of each head that sets are drawn from, and that the page makes of each
+POOL, DRAWS = 40, 4  # random changes per head: in the pool that sets are drawn from, and on the page
 TEXTS = (
     "The animal didn't cross the street because it was too tired.",
     "The animal didn't cross the street because it was too wide.",
 )
-WORLDS = {  # of taught heads: spread of a training, of its layers and of its heads, in distance or its logarithm
+WORLDS = {  # standard deviations of trainings, layers and heads; of the distance's logarithm if True
     "trainings differ as a whole": (1.0, 0.0, 0.0, False),
     "trainings and layers differ": (1.0, 0.5, 0.3, False),
     "layers differ": (0.0, 1.0, 0.3, False),
@@ -41,7 +41,7 @@ Random = np.random.Generator
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each claim and world."""
+    """Yield a row for each claim and scenario."""
     yield from rules()
     yield random_change_row()
     for words, spread in WORLDS.items():
@@ -51,7 +51,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def rules() -> Iterator[ReportRow]:
-    """Rows for heads that guess between two candidates beside the best of three rules that do no better."""
+    """Yield rows for heads that guess between two candidates, against the best of three guessing rules."""
     random = np.random.default_rng(0)
     sets = [pronouns(random) for _ in range(TIMES)]
     best = [held_out_best(tally, PRONOUNS, RELATION) for tally in sets]
@@ -64,7 +64,10 @@ def rules() -> Iterator[ReportRow]:
 
 
 def pronouns(random: Random) -> HitCounts:
-    """Return links of which heads and rules find half by guessing; the nearest of two candidates is never the first."""
+    """Return links that heads and rules hit half of the time by guessing.
+
+    The nearer of the two candidates is never the first.
+    """
     counts = {}
     for half in range(HALVES):
         places = [(at, 0) for at in range(half, SENTENCES, HALVES)]
@@ -77,7 +80,7 @@ def pronouns(random: Random) -> HitCounts:
 
 
 def random_change_row() -> ReportRow:
-    """Return the row for heads whose output is replaced by random changes: is their number in the stated range?"""
+    """Return a row for random changes of head outputs: how often their number is outside the stated range."""
     pool, random = _pool(), np.random.default_rng(0)
     outside, counts = [], []
     for _ in range(TIMES):
@@ -94,7 +97,7 @@ def random_change_row() -> ReportRow:
 
 
 def _pool() -> FloatArray:
-    """Return how far random changes of each head carry the sentence vector, (layer, head, draw)."""
+    """Return the effect of random changes of each head on the sentence vector, (layer, head, draw)."""
     from dataclasses import replace
 
     from attention.comparison import align
@@ -119,7 +122,7 @@ def _pool() -> FloatArray:
 
 
 def trainings(random: Random, whole: float, layers: float, heads: float, factor: bool) -> FloatArray:
-    """Return how far three trainings with nothing to learn move each head, (training, layer, head) in bits."""
+    """Return the distances by which three null trainings move each head, (training, layer, head) in bits."""
     parts = ((whole, (3, 1, 1)), (layers, (3, 6, 1)), (heads, (3, 6, 12)))
     drawn = sum(spread * random.normal(size=shape) for spread, shape in parts) + np.zeros((3, 6, 12))
     usual = random.uniform(0.1, 0.6, (1, 6, 12))
@@ -128,7 +131,7 @@ def trainings(random: Random, whole: float, layers: float, heads: float, factor:
 
 
 def any_beyond(moved: FloatArray) -> bool:
-    """Whether any head of the first training is ahead of the two others by more than luck, whatever sentences say."""
+    """Return True if any head of the first training leads the two others by more than the threshold."""
     task, *twins = moved
     return bool((mean_lead(task, twins) > lead_threshold(twins)).any())
 

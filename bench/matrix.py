@@ -1,4 +1,4 @@
-"""What a look at one head costs after the text was read: its whole matrix, from the trace."""
+"""The cost of computing a head's complete matrix from a trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKENS, REPEATS = 512, 15
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each model: one head's 512 × 512 weights against the whole plain forward pass."""
+    """Yield a row for each model: a head's 512 × 512 weights against a plain forward pass."""
     import torch
 
     from inference.record.capture import record_parts

@@ -1,9 +1,10 @@
-"""What recording adds to the peak of memory, against asking the model for every map (`output_attentions=True`).
+"""Peak memory of recording, against requesting every map (`output_attentions=True`).
 
-Each way runs in a process of its own: the model reads the text once plainly, so that everything that stays is there;
-then it reads it again the measured way, holding on to the result. The peak is the kernel's own (VmHWM, reset before
-the measured pass) above what was resident then. What a plain SDPA pass peaks at in the same way is subtracted.
-Large blocks are given back to the system at once (malloc settings), so that the peak is memory in use on all sides.
+Each variant runs in a separate process. The model first reads the text plainly, so that all permanent memory is
+allocated; then it reads the text by the measured variant, whose result is kept. The peak is the kernel's (VmHWM,
+reset before the measured pass) minus the resident memory before the pass. The peak of a plain SDPA pass, measured
+alike, is subtracted. Malloc settings return large blocks to the system immediately, so that the peak contains only
+memory in use.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ WAYS = ("plain", "recording", "eager")
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each model."""
+    """Yield a row for each model."""
     for name in (EMBEDDED, BERT_BASE):
         peaks: dict[str, list[float]] = {way: [] for way in WAYS}
         for _ in range(REPEATS):
@@ -45,14 +46,14 @@ def measure() -> Iterator[ReportRow]:
 
 
 def peak_apart(name: str, way: str) -> float:
-    """MiB at the peak of one pass in a fresh process, above what was resident before it."""
+    """Measure the peak of a variant in a new process, in MiB above the resident memory before."""
     command = [sys.executable, "-m", "bench.memory", name, way]
     done = subprocess.run(command, env={**os.environ, **MALLOC}, capture_output=True, text=True, check=True)
     return float(json.loads(done.stdout.splitlines()[-1])["mib"])
 
 
 def peak(name: str, way: str) -> float:
-    """MiB at the peak of one pass here, above what was resident before it."""
+    """Measure the peak of a variant in this process, in MiB above the resident memory before."""
     import torch
 
     from inference.record.capture import record_parts
@@ -62,7 +63,7 @@ def peak(name: str, way: str) -> float:
     with torch.inference_mode():
         model(**given)
         gc.collect()
-        Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
+        Path("/proc/self/clear_refs").write_text("5")  # reset VmHWM
         before = status("VmRSS")
         if way == "recording":
             result = record_parts(model, given, [TOKENS])
@@ -74,7 +75,7 @@ def peak(name: str, way: str) -> float:
 
 
 def status(field: str, process: int | str = "self") -> int:
-    """Bytes of one of the kernel's counts of a process's memory."""
+    """Return a field of a process's /proc status in bytes; raise KeyError if the kernel lacks it."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024

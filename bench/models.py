@@ -1,4 +1,7 @@
-"""The models that are measured: the embedded one, and random weights in well-known sizes, which cost the same."""
+"""The measured models: the embedded model, and models of well-known sizes with random weights.
+
+Random weights cost the same as trained weights.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,14 @@ from typing import Any
 from bench.texts import LINKS, PEOPLE, PLACES, THINGS, TIMES, VERBS, text_of
 
 EMBEDDED, BERT_BASE = "all-MiniLM-L6-v2", "BERT-base size"
-RECORDING = "recording"  # the attention that the app loads its models with; the others are "sdpa" and "eager"
+RECORDING = "recording"  # the app's attention implementation; "sdpa" and "eager" are transformers' own
 
 
 def build(name: str, implementation: str) -> Any:
-    """One of the two models with that attention, in float32, ready to read."""
+    """Build a model in float32 with an attention implementation, in evaluation mode.
+
+    Raise RuntimeError if the model cannot record its attention.
+    """
     import torch
     from transformers import AutoModel, BertConfig, BertModel
 
@@ -27,7 +33,7 @@ def build(name: str, implementation: str) -> Any:
         model = AutoModel.from_pretrained(str(embedded.folder()), attn_implementation=attention, dtype=torch.float32)
     else:
         config = BertConfig()  # 12 layers of 12 heads, 768 channels
-        config._attn_implementation = attention  # noqa: SLF001  # transformers has no public way to ask for it
+        config._attn_implementation = attention  # noqa: SLF001  # transformers has no public setter
         model = BertModel(config)
     model = model.eval().requires_grad_(False)
     if implementation == RECORDING and not capture.prepare(model):
@@ -36,14 +42,14 @@ def build(name: str, implementation: str) -> Any:
 
 
 def inputs(tokens: int) -> dict[str, Any]:
-    """A text of so many tokens as the embedded model's tokenizer gives it to either model, one sample."""
+    """Return the model inputs for a text of ``tokens`` tokens, as a batch with a single row."""
     encoded = tokenizer()(text_of(tokens, count_embedded), return_tensors="pt")
     return {name: encoded[name] for name in ("input_ids", "attention_mask", "token_type_ids")}
 
 
 @cache
 def tokenizer() -> Any:
-    """The embedded model's tokenizer."""
+    """Load the embedded model's tokenizer."""
     from transformers import AutoTokenizer
 
     from inference.files import embedded
@@ -52,12 +58,15 @@ def tokenizer() -> Any:
 
 
 def count_embedded(text: str) -> int:
-    """Tokens of a text for the embedded model, [CLS] and [SEP] included."""
+    """Return the number of a text's tokens for the embedded model, including [CLS] and [SEP]."""
     return len(tokenizer()(text, verbose=False)["input_ids"])
 
 
 def save_long(folder: Path, positions: int = 8192) -> Path:
-    """A ModernBERT-base of random weights (22 layers of 12 heads, 768 channels) with a tokenizer of whole words."""
+    """Save a ModernBERT-base with random weights and a whole-word tokenizer.
+
+    The model has 22 layers of 12 heads and 768 channels.
+    """
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import ModernBertConfig, ModernBertModel, PreTrainedTokenizerFast
@@ -82,5 +91,5 @@ def save_long(folder: Path, positions: int = 8192) -> Path:
 
 
 def count_long(text: str) -> int:
-    """Tokens of a text for the model of ``save_long``: words, full stops, [CLS] and [SEP]."""
+    """Return the number of a text's tokens for the model of ``save_long``, including [CLS] and [SEP]."""
     return len(text.replace(".", " . ").split()) + 2

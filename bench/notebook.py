@@ -1,8 +1,9 @@
-"""A notebook's cell, ours and BertViz's head view, of the same tensors in the same run, in Chromium.
+"""A notebook's cell of Headlight against BertViz's head view, of the same tensors, in Chromium.
 
-Counted from the call in Python to the first task after the frame with the picture: making what the cell holds, and
-drawing it. BertViz draws the lines of its first layer, ours every head small and one of them large. BertViz's scripts,
-which its page loads from a public host, come from this machine (bench/bertviz_page.py), which is to its advantage.
+Time is measured from the Python call to the first task after the frame with the picture, so it includes the
+generation and the painting of the cell. BertViz draws the lines of its first layer; Headlight draws thumbnails of
+all heads and a large map. BertViz's scripts are served locally instead of from a public host
+(bench/bertviz_page.py), which favours BertViz.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from bench.browser import Page, chromium
 from bench.report import ReportRow
 
 SIZES = (16, 128, 512)
-HEADS = 12  # whose lines BertViz draws at first
+HEADS = 12  # heads whose lines BertViz draws initially
 PATIENCE = 120.0  # seconds for a page
 
 
 def measure() -> Iterator[ReportRow]:
-    """Two rows for each length: bytes, and time."""
+    """Yield a row for bytes and a row for time, for each length."""
     import headlight
 
     with chromium() as browser:
@@ -41,13 +42,13 @@ def measure() -> Iterator[ReportRow]:
 
 
 def time_call(call: Callable[[], str]) -> tuple[str, float]:
-    """What a call returns, and its seconds."""
+    """Return the result of a call, and its seconds."""
     began = time.perf_counter()
     return call(), time.perf_counter() - began
 
 
 def cell_painted(browser: Any, cell: str) -> float:
-    """Seconds from asking for a page with our cell until it is drawn."""
+    """Return the seconds from the request of a page with Headlight's cell until it is painted."""
     content = f"<!doctype html><meta charset=utf-8>{cell}".encode()
     page = Page(browser)
     try:
@@ -60,14 +61,14 @@ def cell_painted(browser: Any, cell: str) -> float:
 
 
 def wait_for_bertviz(browser: Any, html: str, made: float, lines: int) -> str:
-    """What BertViz's page takes in all, or how far it came."""
+    """Return the time of BertViz's page as text, or a description of the failure."""
     try:
         with serve_document(html) as url:
             return f"{made + painted_in(browser, url, lines, PATIENCE) / 1000:.1f} s"
-    except Exception as error:  # a page that is too large for the browser is a figure, too
+    except Exception as error:  # report a page that is too large for the browser
         return f"{made:.1f} s to HTML; not painted within {PATIENCE:.0f} s ({type(error).__name__})"
 
 
 def kilo(html: str) -> str:
-    """A page's size in words."""
+    """Format the size of a page in kB."""
     return f"{len(html.encode()) / 1000:,.0f} kB"

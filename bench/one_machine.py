@@ -1,10 +1,10 @@
-"""Thirty readers on one machine, and what they wait while others ask for long work; memory after a thousand texts.
+"""Latency of thirty readers during long jobs of other visitors, and memory after a thousand texts.
 
-`python -m bench machine [PART ...]`. Everybody reads other sentences and looks at other heads, as in bench/clicks.py.
-Meanwhile one visitor has the page Cause remove every head in turn, one makes vectors of ten thousand sentences and has
-UMAP arrange them, one teaches a model, and one reads 8,192 tokens: each alone, then all at the same time. Each has a
-server of its own, so that nothing of one is left for the next. How far the long work came is told beside, since nobody
-waits where it is starved.
+Run `python -m bench machine [PART ...]`. Readers submit different texts and select different heads, as in
+bench/clicks.py. Meanwhile a visitor ablates every head on the page Cause, a visitor computes vectors of 10,000
+sentences and their UMAP projection, a visitor fine-tunes a model, and a visitor reads 8,192 tokens: each job
+separately, then all jobs together. Each part starts a new server. The progress of the long jobs is reported too,
+because readers would not wait if the jobs were starved.
 """
 
 from __future__ import annotations
@@ -34,19 +34,23 @@ from bench.visitor import open_session, visitor
 from bench.worker import BusyVisitor
 
 READERS, LOAD = 30, Load(heads=10, texts=5, seconds=20)
-PATIENCE = 300.0  # s that what is made ready may take
-WAIT = 0.5  # s that 19 of 20 wait at most
+PATIENCE = 300.0  # limit in seconds for preparations
+WAIT = 0.5  # limit of the 95th percentile of latency in seconds
 SENTENCES = 10_000
-STEPPED = re.compile(r"step [1-9]")  # of what a page says of a training that goes on
-LENGTH = 200  # tokens of a text that every head is removed from
-TEXTS, A_READER = 1000, 50  # texts of which memory is told, and how many of them one visitor reads
-TRACES, SURVEYS = 100_000_000, 256 * 2**20  # bytes that the server may keep
-SUBMITTING = {"minute": 60, "ten-minutes": 600}  # seconds of bench/crowd.py
+STEPPED = re.compile(r"step [1-9]")  # progress of a training that has started
+LENGTH = 200  # tokens of a text for the ablations
+TEXTS, A_READER = 1000, 50  # texts before memory is measured, and texts per visitor
+TRACES, SURVEYS = 100_000_000, 256 * 2**20  # budgets of the server's caches in bytes
+SUBMITTING = {"minute": 60, "ten-minutes": 600}  # duration of the overload (bench/crowd.py) in seconds
 LIMITS = {"HEADLIGHT_TRACE_MEMORY": str(TRACES)}
 
 
 def measure(*parts: str) -> Iterator[ReportRow]:
-    """Rows for each kind of long work, then for memory and for one text of everybody's."""
+    """Yield rows without and with long jobs, for a common text, for memory and for overload.
+
+    ``parts`` selects some of them; the overload of ten minutes runs only if it is named. Raise ValueError if a
+    part is unknown.
+    """
     every = {"alone": (), **{name: (name,) for name in WORK}, "all": tuple(WORK)}
     known = [*every, "same", "thousand", *SUBMITTING]
     if unknown := [part for part in parts if part not in known]:
@@ -65,7 +69,7 @@ def measure(*parts: str) -> Iterator[ReportRow]:
 
 
 class LongModels:
-    """Where the long model and the taught ones are."""
+    """The folders of the long model and of fine-tuned models, as environment variables."""
 
     def __init__(self, folder: Path) -> None:
         self.long = save_long(folder / "models" / "long")
@@ -76,7 +80,10 @@ class LongModels:
 
 
 class LongJob(ABC):
-    """Long work of one visitor: ``prepare`` before anybody is timed, ``work`` while they are, until ``over``."""
+    """A visitor's long job: ``prepare`` is not measured, ``work`` runs during the measurement.
+
+    The event ``over`` ends the job.
+    """
 
     what: str
 
@@ -87,24 +94,24 @@ class LongJob(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """What is not to be measured."""
+        """Prepare the job before the measurement."""
 
     @abstractmethod
     def work(self) -> None:
-        """What is."""
+        """Run the job until it is done or ``over`` is set."""
 
 
 class AblationJob(LongJob):
-    """Every head of one text after the other removed."""
+    """The ablation of every head, for one text after another."""
 
     what = "Cause over all heads"
 
     def prepare(self) -> None:
-        """The page is there."""
+        """Open the page."""
         self.session.see("cause", text="The baker bought a lantern.")
 
     def work(self) -> None:
-        """Texts until it is over."""
+        """Ablate texts until ``over`` is set."""
         for done in range(10**6):
             self.said = f"{done} texts of {LENGTH} tokens"
             if self.over.is_set():
@@ -113,18 +120,18 @@ class AblationJob(LongJob):
 
 
 class VectorsJob(LongJob):
-    """Vectors of many sentences."""
+    """The computation of many sentences' vectors."""
 
     what = f"vectors of {SENTENCES:,} sentences"
 
     def prepare(self) -> None:
-        """The file is there, and the button."""
+        """Open the page and upload the file."""
         self.session.see("vectors", show="sentences", bring="file")
         texts = "\n".join(islice(different(seed=7), SENTENCES))
         self.session.bring(self.server.url, "sentences.txt", texts.encode())
 
     def work(self) -> None:
-        """To the last one."""
+        """Compute all vectors; raise RuntimeError if that takes too long."""
         began = time.perf_counter()
         self.session.press(f"Make {SENTENCES:,} vectors")
         while not (self.over.wait(0.5) or self.session.pictures):
@@ -135,17 +142,17 @@ class VectorsJob(LongJob):
 
 
 class UmapJobRun(VectorsJob):
-    """Their picture."""
+    """The UMAP projection of many sentences' vectors."""
 
     what = f"UMAP of {SENTENCES:,} sentences"
 
     def prepare(self) -> None:
-        """The vectors are there."""
+        """Compute the vectors."""
         super().prepare()
         super().work()
 
     def work(self) -> None:
-        """To the picture, in the plane and then in space."""
+        """Project the vectors to two and then to three dimensions."""
         self.said = "begun"
         for axes in (2, 3):
             began = time.perf_counter()
@@ -158,12 +165,12 @@ class UmapJobRun(VectorsJob):
 
 
 class TrainingJob(LongJob):
-    """A model is taught."""
+    """The fine-tuning of a model."""
 
     what = "a fine-tuning"
 
     def prepare(self) -> None:
-        """It has learned something: the model is open, and the steps go on."""
+        """Start the training and wait for its first steps; raise RuntimeError if that takes too long."""
         self.session.see("teach", data="snips-intents", minutes=10)
         began = time.perf_counter()
         self.session.press("Teach")
@@ -174,7 +181,7 @@ class TrainingJob(LongJob):
             self.session.look()
 
     def work(self) -> None:
-        """Until it is over."""
+        """Follow the training until ``over`` is set."""
         first = self.session.progress
         while not self.over.wait(0.5):
             self.session.look()
@@ -182,16 +189,16 @@ class TrainingJob(LongJob):
 
 
 class LongTextJob(LongJob):
-    """A long text is read."""
+    """The reading of a long text."""
 
     what = f"a text of {TOKENS:,} tokens"
 
     def prepare(self) -> None:
-        """The model is loaded."""
+        """Load the model."""
         self.session.see("", model=self.places.long, text="The baker bought a lantern.")
 
     def work(self) -> None:
-        """Read once."""
+        """Submit the text and wait for it."""
         began = time.perf_counter()
         self.said = "not read yet"
         self.session.submit(text_of(TOKENS, count_long, seed=4))
@@ -208,7 +215,7 @@ WORK: dict[str, type[LongJob]] = {
 
 
 def measure_readers(kinds: list[type[LongJob]], places: LongModels) -> Iterator[ReportRow]:
-    """What readers wait while somebody asks for this."""
+    """Yield rows for the readers' latency during the given jobs."""
     with app(places.environment) as server, ExitStack() as open_:
         jobs = [kind(server, open_.enter_context(open_session(server.url, BusyVisitor)), places) for kind in kinds]
         readers = open_readers(server, open_)
@@ -216,19 +223,19 @@ def measure_readers(kinds: list[type[LongJob]], places: LongModels) -> Iterator[
             job.prepare()
         with ThreadPoolExecutor(max(1, len(jobs))) as pool:
             done = [pool.submit(job.work) for job in jobs]
-            time.sleep(1)  # they are at it
+            time.sleep(1)  # let the jobs start
             found = drive(server, readers, LOAD, seed=24)
             how = [f"{job.what}: {job.said}" for job in jobs]
             for job in jobs:
                 job.over.set()
             server.end()
             for one in done:
-                one.exception()  # of who was in the middle of something
+                one.exception()  # ignore errors of jobs that were interrupted
     yield from waits(" + ".join(job.what for job in jobs) or "nothing else", found, how)
 
 
 def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
-    """So many readers, each with a page."""
+    """Open a page for each reader."""
 
     def one(_: int) -> ExploreVisitor:
         return ExploreVisitor(server.url, open_.enter_context(visitor(server.url)))
@@ -238,7 +245,7 @@ def open_readers(server: Server, open_: ExitStack) -> list[ExploreVisitor]:
 
 
 def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
-    """A row for heads, one for texts, one for what went wrong."""
+    """Yield rows for the latency of heads and texts, and for errors."""
     note = "; ".join([f"{READERS} readers, {LOAD}{found.used()}", *how])
     for name, taken in (("a head", found.heads), ("a text", found.texts)):
         figure = f"{p95(taken):.2f} s (median {median(taken):.2f}, longest {max(taken):.2f})"
@@ -248,7 +255,7 @@ def waits(what: str, found: LoadResult, how: list[str]) -> Iterator[ReportRow]:
 
 
 def same_text() -> Iterator[ReportRow]:
-    """Everybody reads one text at the same moment."""
+    """Yield a row for a new text that all readers submit simultaneously."""
     with app() as server, ExitStack() as open_:
         readers = open_readers(server, open_)
         before = read_counter(server, 'headlight_cache_additions_total{cache="traces"}')
@@ -262,7 +269,7 @@ def same_text() -> Iterator[ReportRow]:
 
 
 def thousand() -> Iterator[ReportRow]:
-    """Memory, of a server that may keep little."""
+    """Yield a row for the memory growth of a server with small budgets."""
     source = different(seed=5)
     with app(LIMITS) as server:
         with visitor(server.url) as first:
@@ -274,7 +281,7 @@ def thousand() -> Iterator[ReportRow]:
                 for text in islice(source, A_READER):
                     reader.read(text)
         grown = server.resident() - start
-    most_bytes = TRACES * 9 / 8 + SURVEYS  # an eighth more is for answers
+    most_bytes = TRACES * 9 / 8 + SURVEYS  # answers may take another eighth
     figure = f"{grown / 2**20:.0f} MiB (from {start / 2**20:.0f})"
     what = f"memory grown by {TEXTS:,} texts, budgets of {most_bytes / 2**20:.0f} MiB"
     yield ReportRow(
@@ -283,7 +290,7 @@ def thousand() -> Iterator[ReportRow]:
 
 
 def read_counter(server: Server, name: str) -> float:
-    """One of the server's counters."""
+    """Return a counter of the server's metrics, or 0 if it is missing."""
     with urllib.request.urlopen(f"{server.url}/metrics", timeout=60) as answer:
         lines = answer.read().decode().splitlines()
     return next((float(line.rpartition(" ")[2]) for line in lines if line.startswith(name)), 0.0)

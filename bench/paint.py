@@ -1,9 +1,9 @@
-"""From a text to its picture: the app against BertViz's model view, 128 tokens, in Chromium.
+"""The time from a text to its complete view: the app against BertViz's model view, 128 tokens.
 
-The app is timed from the key press in the text box until every part of the view is complete: it runs the model, sends
-and draws. BertViz is timed from asking for its finished document, on the same machine, until all of it is drawn: the
-model's run and the making of the document are told beside it and not counted. Both end at the first task after the
-frame that shows the picture.
+The app is timed from the key press in the text box until all parts of the view are painted, which includes the
+forward pass. BertViz is timed from the request of its finished document, on the same machine, until it is painted
+completely; its forward pass and the generation of the document are reported separately and not counted. Both times
+end at the first task after the frame that shows the picture.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from bench.texts import text_of
 
 LIMIT = 1 / 20
 TOKENS, HEADS = 128, 72
-TEXTS, ROUNDS = 4, 2  # texts of the app for each round; rounds of BertViz
+TEXTS, ROUNDS = 4, 2  # the app's texts per round; rounds, with a document of BertViz each
 
 
 def measure() -> Iterator[ReportRow]:
-    """One row."""
+    """Yield the row of the comparison."""
     began = time.perf_counter()
     maps, names = attention(TOKENS)
     html = document(maps, names)
@@ -52,7 +52,7 @@ def measure() -> Iterator[ReportRow]:
 
 
 def time_text(page: Page, seed: int) -> float:
-    """Milliseconds for one text that was not read before."""
+    """Return the milliseconds for a new text."""
     took = page.submit(text_of(TOKENS, count_embedded, seed))
     page.settle()
     return took

@@ -1,4 +1,4 @@
-"""What recording costs on pictures: DINOv2-small's size with random weights, at the size it reads and at twice that."""
+"""The cost of recording on images: a random model of DINOv2-small's size, at two image sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALL = {"hidden_size": 384, "num_hidden_layers": 12, "num_attention_heads": 6, 
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each size, and one for getting the model ready."""
+    """Yield a row for each image size, and a row for the preparation of the model."""
     import torch
 
     from inference.record.capture import record_parts
@@ -43,7 +43,10 @@ def measure() -> Iterator[ReportRow]:
 
 
 def _build(implementation: str) -> tuple[Any, float]:
-    """A model of that size, and the seconds that it took to get it ready for recording."""
+    """Build the model; return it with the seconds of its preparation for recording.
+
+    Raise RuntimeError if the model cannot record its attention.
+    """
     import torch
     from transformers import Dinov2Config, Dinov2Model
 
@@ -51,7 +54,7 @@ def _build(implementation: str) -> tuple[Any, float]:
 
     capture.install()
     config = Dinov2Config(**SMALL)
-    config._attn_implementation = capture.NAME if implementation == RECORDING else implementation  # noqa: SLF001  # transformers has no public way to ask for it
+    config._attn_implementation = capture.NAME if implementation == RECORDING else implementation  # noqa: SLF001  # transformers has no public setter
     torch.manual_seed(0)
     model = Dinov2Model(config).eval().requires_grad_(False)
     began = time.perf_counter()

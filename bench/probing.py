@@ -1,7 +1,8 @@
-"""Scores of heads on annotated sentences, reproduced against figures that were measured independently, and their cost.
+"""Scores of heads on annotated sentences, against independently measured values, and their cost.
 
-`python -m bench probing PATH_CONLLU PATH_GAP`: Universal Dependencies English EWT, dev split, and GAP's validation
-split. All-MiniLM-L6-v2, best of 144 head and direction; the rule is that of arXiv:1906.04341.
+Run `python -m bench probing PATH_CONLLU PATH_GAP` with the dev split of Universal Dependencies English EWT and the
+validation split of GAP. The model is all-MiniLM-L6-v2; the best of 144 heads and directions is compared with the
+rule of arXiv:1906.04341.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from probing import formats, results
 from probing.corpus import AnnotatedCorpus
 from probing.score import ScoringRun, ScoringState, score
 
-EXPECTED = {  # relation: layer, head, percent, percent of the best fixed offset
+EXPECTED = {  # relation: layer, head, accuracy in percent, accuracy of the best fixed offset
     "all": (2, 1, 45.4, 34.5),
     "obj": (2, 0, 74.0, 35.8),
     "case": (2, 8, 67.4, 37.7),
@@ -34,13 +35,16 @@ EXPECTED = {  # relation: layer, head, percent, percent of the best fixed offset
 }
 EXPECTED_GAP = {"coref": (3, 1, 73.5, 56.6)}
 GAP_MEAN = 53.3
-TOLERANCE = 0.5  # points
+TOLERANCE = 0.5  # percentage points
 LIMIT = 1.3
 TURNS = 6
 
 
 def measure(*paths: str) -> Iterator[ReportRow]:
-    """A row for every expected figure, and one for what scoring costs of plain forward passes."""
+    """Yield a row for every expected value, and a row for the cost of scoring.
+
+    Raise ValueError unless two paths are given.
+    """
     from inference.backend import LocalBackend
     from inference.settings import Settings
 
@@ -68,7 +72,7 @@ def _score_corpus(backend: Any, corpus: AnnotatedCorpus) -> ScoringState:
 def _reproduce_scores(
     state: ScoringState, corpus: AnnotatedCorpus, expected: dict[str, tuple[int, int, float, float]]
 ) -> Iterator[ReportRow]:
-    """A row for each relation: the best head, its accuracy and its baseline."""
+    """Yield a row for each relation: the best head, its accuracy and its baseline."""
     for relation, (layer, head, accuracy, baseline) in expected.items():
         mine = [row for row in results.rows(state.tally, corpus) if row.relation == relation]
         best = max(mine, key=lambda row: row.accuracy)
@@ -83,9 +87,9 @@ def _reproduce_scores(
 
 
 def _cost(backend: Any, corpus: AnnotatedCorpus, file: Path) -> ReportRow:
-    """Everything from the file to the counts, against plain forward passes of the same padded batches, in turns.
+    """Measure scoring from file to counts against plain forward passes of the same batches, alternately.
 
-    Both make as many passes at once as the app does, each with as many threads.
+    Both run as many passes in parallel as the app, with the same number of threads each.
     """
     import torch
 
@@ -128,25 +132,25 @@ def _cost(backend: Any, corpus: AnnotatedCorpus, file: Path) -> ReportRow:
 
 
 class Unremembering:
-    """A backend that answers anew each time."""
+    """A backend without a cache."""
 
     def __init__(self, backend: Any) -> None:
-        self.loaded = backend.loaded(EMBEDDED, None)  # measured is what the app does with this very model
+        self.loaded = backend.loaded(EMBEDDED, None)  # the measurement uses the app's own model object
 
     def inspect(self, question: Any) -> Any:
-        """The answer, made now."""
+        """Compute the answer."""
         from inference.runners import link_hits
 
         return link_hits.answer(self.loaded, question)
 
 
 def _tensors(backend: Any, run: ScoringRun) -> list[dict[str, Any]]:
-    """What every forward pass of a run is given."""
+    """Return the inputs of every forward pass of a run."""
     from inference.record.batching import Sample, batches, collate
     from inference.request import TraceRequest
     from inference.runners.inputs import read
 
-    loaded = backend.loaded(EMBEDDED, None)  # measured is what the app does with this very model
+    loaded = backend.loaded(EMBEDDED, None)  # the measurement uses the app's own model object
 
     def passes(numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
         readings = [read(loaded, text) for text in dict.fromkeys(run.corpus.items[at].text for at in numbers)]

@@ -1,4 +1,4 @@
-"""A row of the table, and the table as Markdown."""
+"""The rows of a report, and their Markdown table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReportRow:
-    """One measured figure. ``passed`` is None where there is no limit to keep: the figure is only told."""
+    """A measured value. ``passed`` is None if the value has no limit."""
 
     what: str
     bar: str
@@ -19,7 +19,7 @@ class ReportRow:
     note: str = ""
 
     def cells(self) -> list[str]:
-        """As the table writes it."""
+        """Return the cells of the table."""
         verdict = {True: "pass", False: "**fail**", None: "–"}[self.passed]
         return [self.what, self.bar, self.figure, verdict, self.note]
 
@@ -28,7 +28,7 @@ HEADINGS = ["what", "bar", "measured", "", "how"]
 
 
 def table(rows: Iterable[ReportRow]) -> str:
-    """The rows as a Markdown table.
+    """Return the rows as a Markdown table.
 
     >>> print(table([ReportRow("forward", "≤ 1.10", "1.02", True)]))
     | what | bar | measured |  | how |
@@ -42,12 +42,12 @@ def table(rows: Iterable[ReportRow]) -> str:
 
 
 def upper_limit_row(what: str, limit: float, value: float, figure: str, note: str = "") -> ReportRow:
-    """A row that passes when ``value`` is at most ``limit``."""
+    """Return a row that passes if ``value`` is at most ``limit``."""
     return ReportRow(what, f"≤ {limit:.3g}", figure, value <= limit, note)
 
 
 def machine() -> str:
-    """The machine in words, with how busy it is: tasks running or waiting, the mean of the last minute."""
+    """Describe the machine, with its load average over the last minute."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"

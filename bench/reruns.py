@@ -1,9 +1,9 @@
-"""What a click and a new text cost on every page, on a fresh server and on one that has had visitors.
+"""The cost of a click and of a new text on every page, on a new server and on a server in use.
 
-Two servers do the same in turns: the app as it is, which collects garbage while nobody waits, and the app with
-Streamlit's own collection after every script run. Processor time is the server's alone, its threads together; bytes are
-those of the WebSocket, unpacked. A click is the address of another head of the same text, as links and the browser's
-back button send it.
+Two servers do the same work alternately: the app, which collects garbage while idle, and the app with Streamlit's
+collection after every script run. CPU time is that of all the server's threads; bytes are those of the WebSocket,
+uncompressed. A click is the address of another head of the same text, as links and the browser's back button send
+it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from bench.server import Server, app
 from bench.texts import sentences
 from bench.visitor import AppSession, processor_seconds, visitor
 
-EACH_RUN = "bench.each_run"  # what runs the app so that it collects after every script run
-HEADS, TEXTS = 5, 2  # asked of every page, each time it is measured
-SESSIONS, READ, CLICKS = 30, 100, 1  # visitors; texts that they read together; heads that they look at in each
-GROWN = 1.25  # what a click may cost on a server that has had visitors, beside a fresh one
+EACH_RUN = "bench.each_run"  # the module that runs the app with collection after every script run
+HEADS, TEXTS = 5, 2  # events per page in each measurement
+SESSIONS, READ, CLICKS = 30, 100, 1  # visitors; their texts in total; heads that they select per text
+GROWN = 1.25  # limit of the ratio of a click's cost on a server in use to that on a new server
 
 
 @dataclass(frozen=True)
 class RerunCost:
-    """Mean milliseconds of processor time and mean bytes of a rerun: of another head, and of another text."""
+    """Mean CPU milliseconds and mean bytes of a rerun, for another head and for another text."""
 
     head: float
     text: float
@@ -40,19 +40,19 @@ class RerunCost:
 
 @dataclass(frozen=True)
 class MeasuredServer:
-    """A server and the session that measures it."""
+    """A server, and the session that measures it."""
 
     server: Server
     reader: AppSession
 
     def mean(self, page: str, asked: list[dict[str, object]]) -> tuple[float, float]:
-        """Milliseconds and bytes of a rerun, over these."""
+        """Return the mean CPU milliseconds and the mean bytes of a rerun over the given queries."""
         began = processor_seconds(self.server.process)
         size = mean(self.reader.see(page, **query) for query in asked)
         return (processor_seconds(self.server.process) - began) * 1000 / len(asked), size
 
     def cost(self, page: str, texts: list[str]) -> RerunCost:
-        """Of this page: ``texts`` are new to the server; the heads are those of the first one."""
+        """Measure a page; ``texts`` must be new to the server, and heads are selected for the first text."""
         self.reader.see(page, text=texts[0])
         head, head_bytes = self.mean(page, [{"text": texts[0], **other_head(at)} for at in range(HEADS)])
         text, text_bytes = self.mean(page, [{"text": new} for new in texts[1:]])
@@ -60,18 +60,18 @@ class MeasuredServer:
 
 
 def other_head(at: int) -> dict[str, int]:
-    """A head of the embedded model (6 layers of 12), another one each time."""
+    """Return a head of the embedded model (6 layers of 12 heads) that varies with ``at``."""
     return {"layer": at % 6, "head": (at * 5 + 1) % 12}
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for each page, then what visitors and collecting after each run make of a click, over all pages."""
+    """Yield a row for each page, then the ratios over all pages."""
     with ExitStack() as stack:
         servers = [stack.enter_context(app()), stack.enter_context(app(module=EACH_RUN))]
         sides = [MeasuredServer(server, stack.enter_context(visitor(server.url))) for server in servers]
         for side in sides:
             side.reader.see()
-            for page in side.reader.pages:  # what a page loads at its first visit is not part of a rerun
+            for page in side.reader.pages:  # exclude imports at the first visit of a page
                 side.reader.see(page)
         fresh = costs(sides, seed=1)
         for side in sides:
@@ -89,7 +89,11 @@ def measure() -> Iterator[ReportRow]:
 
 
 def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCost]]) -> Iterator[ReportRow]:
-    """The medians over pages of the ratios of a click: visited to fresh, and to collecting after each run."""
+    """Yield the median ratios of a click's cost over all pages.
+
+    The ratios are those of the server in use to the new server, and of idle collection to collection after every
+    run.
+    """
     grown = [median(later[page][side].head / fresh[page][side].head for page in later) for side in (0, 1)]
     click, text = (
         median(getattr(mine, kind) / getattr(theirs, kind) for mine, theirs in later.values())
@@ -106,7 +110,7 @@ def ratio_rows(fresh: dict[str, list[RerunCost]], later: dict[str, list[RerunCos
 
 
 def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
-    """By page, of each side; the sides take turns to be first."""
+    """Return the cost of each page on each server; the servers take turns to be first."""
     found: dict[str, list[RerunCost]] = {}
     source = sentences(seed)
     for turn, page in enumerate(sides[0].reader.pages):
@@ -118,7 +122,7 @@ def costs(sides: list[MeasuredServer], seed: int) -> dict[str, list[RerunCost]]:
 
 
 def visits(stack: ExitStack, side: MeasuredServer) -> None:
-    """Others come and stay: they read texts, look at some heads of each, and go from page to page."""
+    """Simulate visitors who read texts on all pages and select heads; their sessions stay open."""
     others = [stack.enter_context(visitor(side.server.url)) for _ in range(SESSIONS)]
     pages = side.reader.pages
     for at, text in enumerate(islice(sentences(seed=3), READ)):

@@ -1,4 +1,4 @@
-"""The app as a process of its own, on a free port of this machine."""
+"""The app as a separate process on a free local port."""
 
 from __future__ import annotations
 
@@ -26,32 +26,35 @@ LONGEST_START = 120.0  # seconds
 
 @dataclass(frozen=True)
 class Server:
-    """A running app: its address, its process, and the seconds from the process's start until it answered."""
+    """A running app: its address, its process id, and the seconds from its start to its first response."""
 
     url: str
     process: int
     answered: float
-    started: float  # time.perf_counter() when the process was started
+    started: float  # time.perf_counter() at the start of the process
 
     def end(self) -> None:
-        """Ends it at once, and what it has begun, whatever they are at."""
+        """Kill the process and all its child processes."""
         server = psutil.Process(self.process)
         for process in (*server.children(recursive=True), server):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
 
     def peak(self) -> int:
-        """Bytes of memory that it held at most."""
+        """Return the peak memory in bytes."""
         return status("VmHWM", self.process)
 
     def resident(self) -> int:
-        """Bytes of memory that it holds."""
+        """Return the resident memory in bytes."""
         return status("VmRSS", self.process)
 
 
 @contextmanager
 def app(environment: Mapping[str, str] | None = None, module: str = "streamlit") -> Iterator[Server]:
-    """The app, answering; ended afterwards. ``module`` is what runs it: Streamlit, or bench.wrapped."""
+    """Run the app inside the block; ``module`` runs it: streamlit, or a module of bench.
+
+    Raise RuntimeError if the app does not start.
+    """
     port = free_port()
     command = [sys.executable, "-m", module, "run", str(ROOT / "app.py"), "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1"]
@@ -75,7 +78,7 @@ def app(environment: Mapping[str, str] | None = None, module: str = "streamlit")
 
 
 def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
-    """Whether the app says that it is well, within LONGEST_START seconds."""
+    """Return True if the app reports that it is healthy within LONGEST_START seconds."""
     end = time.perf_counter() + LONGEST_START
     while time.perf_counter() < end and process.poll() is None:
         try:
@@ -87,7 +90,7 @@ def answers(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def free_port() -> int:
-    """A port of this machine that nothing listens on."""
+    """Return a free local port."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return int(sock.getsockname()[1])

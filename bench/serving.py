@@ -1,4 +1,4 @@
-"""The backend over HTTP and on Ray Serve against the one in this process: one text, a crowd, a lost replica."""
+"""The backend over HTTP and on Ray Serve against the local backend: overhead, throughput, failover."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from serving.remote_backend import RemoteBackend
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = "the cat sat on a mat and the dog saw it all day long while rain fell upon old stone walls near dark"
 PAIRS, CROWD, SECONDS = 60, 8, 20.0
-KEPT = 40_000_000  # bytes of traces on either side: memory is used again, as by a process that has run for an hour
-WARM = 60  # texts that fill it
+KEPT = 40_000_000  # bytes of cached traces on both sides; a full cache reuses memory, as after an hour of use
+WARM = 60  # texts that fill the cache
 FIRST_PORT = 8941
 
 
 def text(number: int) -> str:
-    """A text of 32 tokens that nobody has asked for, by its number."""
+    """Return a new text of 32 tokens for each number."""
     digits = " ".join(f"{number:06d}")
     return f"{digits} {WORDS} all now"
 
@@ -44,7 +44,10 @@ def text(number: int) -> str:
 def run_service(
     module: str, port: int, *options: str, **settings: str
 ) -> Iterator[tuple[psutil.Process, RemoteBackend]]:
-    """A process that serves, its ``settings`` in its environment, and a backend that asks it; both are warm."""
+    """Run a server process inside the block; yield the process and a remote backend, both warmed up.
+
+    ``settings`` are environment variables of the process.
+    """
     command = [sys.executable, "-m", module, "--port", str(port), *options]
     environment = {**os.environ, "HEADLIGHT_TRACE_MEMORY": str(KEPT), **settings}
     child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,8 +64,11 @@ def run_service(
 
 @dataclass(frozen=True)
 class Overhead:
-    """Milliseconds of one text there and here: medians on the wall, ``more`` of what each pair differs by, since a
-    machine is faster in one minute than in another; and means of all processors' time, both ends'.
+    """The milliseconds of a text, remote (``far``) and local (``near``).
+
+    ``far`` and ``near`` are medians of wall time; ``more`` is the median of the paired differences, which are
+    robust to changes in the machine's speed. ``far_processor`` and ``near_processor`` are means of CPU time on
+    both ends.
     """
 
     far: float
@@ -73,7 +79,7 @@ class Overhead:
 
 
 def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, first: int) -> Overhead:
-    """Texts there and here, in turns."""
+    """Measure texts remotely and locally, alternately."""
     taken: dict[bool, list[float]] = {True: [], False: []}
     busy, began_busy = {True: 0.0, False: 0.0}, _processor_seconds(server)
     for number in range(first, first + PAIRS):
@@ -90,13 +96,16 @@ def overhead(there: RemoteBackend, here: LocalBackend, server: psutil.Process, f
 
 
 def _processor_seconds(server: psutil.Process) -> float:
-    """Seconds of processors that a server's processes have taken."""
+    """Return the CPU time of a server and its child processes in seconds."""
     times = [process.cpu_times() for process in (server, *server.children(recursive=True))]
     return float(sum(one.user + one.system for one in times))
 
 
 def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = None) -> tuple[int, int]:
-    """Traces that a crowd was given and refusals that it read; ``kill`` loses a replica when a third is over."""
+    """Return the numbers of traces and of refusals of parallel clients.
+
+    ``kill`` is a replica that is killed after a third of the time.
+    """
     numbers: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number in range(first, first + 100_000):
         numbers.put(number)
@@ -123,12 +132,12 @@ def run_crowd(there: RemoteBackend, first: int, kill: psutil.Process | None = No
 
 
 def replicas(server: psutil.Process) -> list[psutil.Process]:
-    """The processes of a server in which models are."""
+    """Return the replica processes of a server."""
     return [child for child in server.children(recursive=True) if "ServeReplica" in " ".join(child.cmdline()[:1])]
 
 
 def measure() -> Iterator[ReportRow]:
-    """Rows of the service by itself, and on Ray Serve where it is installed."""
+    """Yield rows for the HTTP service, and for Ray Serve if it is installed."""
     os.environ["OMP_NUM_THREADS"] = "1"
     here = LocalBackend(Settings(trace_memory_bytes=KEPT))
     for number in range(WARM):

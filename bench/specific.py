@@ -1,9 +1,9 @@
-"""Does a link's excess find better heads than its weight? Both asked of the same links, told on sentences held out.
+"""A comparison of heads chosen by a link's excess and by its weight, on held-out sentences.
 
-`python -m bench specific [PATH_GAP]`: the sets that come with the app, and GAP's validation split where it is named. A
-head is chosen on one half of the sentences and told on the other, and the other way round; among a pronoun's candidates
-or all words of a sentence the largest excess wins (attention/excess.py) where the largest weight did. Beside the best
-head stands the mean over all heads, and a paired test, sentence by sentence (probing/statistics.py), of what was told.
+Run `python -m bench specific [PATH_GAP]` for the app's ready-made sets and, optionally, GAP's validation split. A
+head is chosen on half of the sentences and scored on the other half, in both directions. A link is found if it has
+the largest excess (attention/excess.py), or the largest weight, among a pronoun's candidates or all words of the
+sentence. The mean over all heads and a paired test by sentence (probing/statistics.py) are also reported.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WAYS = ("weight", "excess")
 
 
 def measure(*paths: str) -> Iterator[ReportRow]:
-    """A row for each model, set and relation."""
+    """Yield a row for each model, set and relation."""
     from inference.backend import LocalBackend
     from inference.settings import Settings
 
@@ -48,7 +48,7 @@ def measure(*paths: str) -> Iterator[ReportRow]:
 
 
 def _by_relation(backend: Any, model: str, corpus: AnnotatedCorpus) -> Iterator[tuple[str, BoolArray, FloatArray]]:
-    """Hits (link, way, test) of each relation that is shown, and the sentence of each link."""
+    """Yield each reported relation with its hits (link, way, test) and the sentence of each link."""
     hits, sentences, names = [], [], []
     for at, item, found in _iterate_hits(backend, model, corpus.items):
         hits.append(found)
@@ -64,7 +64,7 @@ def _by_relation(backend: Any, model: str, corpus: AnnotatedCorpus) -> Iterator[
 def _iterate_hits(
     backend: Any, model: str, items: Sequence[AnnotatedText]
 ) -> Iterator[tuple[int, AnnotatedText, BoolArray]]:
-    """For each text that is short enough: its links' hits, (link, way, test)."""
+    """Yield (index, text, hits) for each text that is short enough; hits are (link, way, test)."""
     from inference.errors import UserError
     from inference.request import TraceRequest
 
@@ -78,7 +78,10 @@ def _iterate_hits(
 
 
 def _hits(trace: Trace, item: AnnotatedText) -> BoolArray:
-    """Which links each head finds either way, (link, way, test); a test is a direction, a layer and a head."""
+    """Return the links that each head finds by weight and by excess, (link, way, test).
+
+    A test is a direction, a layer and a head.
+    """
     layout, view = Layout.from_items([item], [trace.source]), View(trace)
     found = []
     for layer in range(view.layers):
@@ -92,7 +95,7 @@ def _hits(trace: Trace, item: AnnotatedText) -> BoolArray:
 
 
 def _row(what: str, hits: BoolArray, sentences: FloatArray) -> ReportRow:
-    """The best head by either way, chosen on one half of the sentences and told on the other, both ways round."""
+    """Return the accuracy of the best head by weight and by excess, cross-validated over two halves."""
     ranks = np.unique(sentences, return_inverse=True)[1]
     told = np.zeros((len(hits), len(WAYS)), dtype=np.int64)
     chosen: list[list[int]] = [[], []]

@@ -1,4 +1,4 @@
-"""From the start of the process to a page that answers, and from there to the first map."""
+"""The time from the start of the process to the first page, and from there to the first map."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bench.stream import first_frame
 from bench.wrapped import QUIET
 
 STARTS, LOADS = 4, 5
-LIMIT = 1.25  # frame with the warm-up / frame without it
+LIMIT = 1.25  # ratio of the first frame's time with the warm-up to that without it
 
 
 def measure() -> Iterator[ReportRow]:
-    """A row for the first frame, with and without the warm-up beside it, and one for the first map."""
+    """Yield a row for the first frame, with and without the warm-up, and a row for the first map."""
     kinds: dict[str, tuple[list[float], ...]] = {"": ([], [], []), "1": ([], [], [])}
     for _ in range(STARTS):
         for quiet, (health, frame, done) in kinds.items():
@@ -37,7 +37,10 @@ def measure() -> Iterator[ReportRow]:
 
 
 def first_map() -> ReportRow:
-    """From the page's load to its first map: the first page ever after the start, and later ones."""
+    """Measure the time from a page load to its first map, for first and for later loads.
+
+    The first load begins as soon as the server has answered.
+    """
     with chromium() as browser:
         cold, since_start = [], []
         for _ in range(2):
@@ -54,7 +57,7 @@ def first_map() -> ReportRow:
 
 
 def load(browser: object, url: str) -> float:
-    """Seconds from asking for the page until its first view was complete and on screen."""
+    """Return the seconds from the request of a page until its first complete view is painted."""
     page = Page(browser)
     try:
         page.open(url)

@@ -1,16 +1,18 @@
-"""A visit to the app without a browser: its WebSocket, and when what arrived."""
+"""A visit to the app over its WebSocket without a browser, and the arrival times of its messages."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-COMPOSER = "composer"  # part of the name of the text box's component
+COMPOSER = "composer"  # part of the name of the text box component
 
 
 def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
-    """time.perf_counter() when the first run of the page's script sent its first message ("first"), its text box
-    ("frame": the reader can type) and its end ("done").
+    """Return the arrival times of the first script run's messages, as of time.perf_counter().
+
+    The keys are "first" (the first message), "frame" (the text box, so the reader can type) and "done" (the end of
+    the run).
     """
     from streamlit.proto.BackMsg_pb2 import BackMsg
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -33,7 +35,7 @@ def first_frame(url: str, patience: float = 120.0) -> dict[str, float]:
 
 
 def note(message: Any, seen: dict[str, float]) -> None:
-    """Remember when the text box and the end of the run arrived."""
+    """Record the arrival of the text box and of the end of the run."""
     kind = message.WhichOneof("type")
     if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
         element = message.delta.new_element

@@ -1,8 +1,9 @@
-"""Models taught a task within the minutes that are wanted of two idle cores, told on test rows: the real command.
+"""Fine-tuning by the real command within a time limit on two idle cores, scored on test rows.
 
-`python -m bench teach [ROW ...] [--seeds 0 1 2]`; the rows are the keys of TASKS, all of them where none is named. Each
-run is a process of its own, with the command's defaults but for model, minutes and seed; what it says goes to the
-terminal. Processor seconds are the whole command's: start, baseline, training, evaluations, test and saving.
+Run `python -m bench teach [ROW ...] [--seeds 0 1 2]`; rows are keys of TASKS, by default all. Each run is a
+separate process with the command's defaults except for model, minutes and seed; its output is printed to the
+terminal. The CPU time is that of the complete command, including start, baseline, training, evaluations, test and
+saving.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from inference.request import EMBEDDED
 from inference.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
-LATE = 1.05  # times the minutes that training may take, since a step that has begun is ended
+LATE = 1.05  # factor on the time limit, because the current step is completed
 
 
 @dataclass(frozen=True)
 class BenchTask:
-    """A ready set, the model that learns it, and what is to be reached in how many minutes."""
+    """A ready-made data set, the model that is fine-tuned, the score to reach, and the time limit."""
 
     set: str
     command: str
@@ -52,7 +53,7 @@ NAMED = {"accuracy": "accuracy", "f1": "F1 of names"}
 
 
 def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
-    """A row for each task and seed."""
+    """Yield a row for each task and seed; raise ValueError if a task is unknown."""
     unknown = [name for name in names if name not in TASKS]
     if unknown:
         raise ValueError(f"There is no row {unknown[0]!r}; there are {', '.join(TASKS)}.")
@@ -64,11 +65,11 @@ def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
             )
             continue
         if (extra := extras.find_extra(task.model)) is not None:
-            extra.folder(Settings.from_env())  # unpacked once, outside the minutes
+            extra.folder(Settings.from_env())  # unpack the model before the measured time
         for seed in seeds:
             try:
                 yield _row(task, seed, *_run_training(task, seed))
-            except subprocess.CalledProcessError:  # the other rows still run
+            except subprocess.CalledProcessError:  # the other tasks still run
                 yield ReportRow(
                     _describe_task(task),
                     _bar(task),
@@ -79,7 +80,7 @@ def measure(*names: str, seeds: Sequence[int] = (0,)) -> Iterator[ReportRow]:
 
 
 def _run_training(task: BenchTask, seed: int) -> tuple[dict[str, Any], float, float]:
-    """What the command says of its model; processor seconds and seconds on the wall of the whole command."""
+    """Run the command; return its scores, CPU seconds and wall seconds."""
     with tempfile.TemporaryDirectory() as name:
         scores = Path(name) / "scores.json"
         command = [sys.executable, "-m", "training", task.command, task.set, "--model", task.model]
@@ -94,7 +95,7 @@ def _run_training(task: BenchTask, seed: int) -> tuple[dict[str, Any], float, fl
 
 
 def _row(task: BenchTask, seed: int, found: dict[str, Any], spent: float, wall: float) -> ReportRow:
-    """The row of a run.
+    """Return the row of a run.
 
     >>> found = {"test": {"accuracy": 0.9749, "baseline_accuracy": 0.983}, "seconds": 59.8, "steps": 240}
     >>> _row(TASKS["snips"], 0, found, 61.2, 75.0).cells()[1:4]

@@ -1,4 +1,4 @@
-"""English to measure with: sentences from a small grammar, the same for the same seed."""
+"""English sentences for measurements, generated from a small grammar by a seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINKS = ["because", "although", "so", "and then", "while"]
 
 
 def sentences(seed: int = 0) -> Iterator[str]:
-    """Sentences without end, of 6 to 17 words.
+    """Yield an endless stream of sentences of 6 to 17 words.
 
     >>> next(sentences(1)) == next(sentences(1)) != next(sentences(2))
     True
@@ -31,7 +31,7 @@ def sentences(seed: int = 0) -> Iterator[str]:
 
 
 def text_of(tokens: int, count: Callable[[str], int], seed: int = 0) -> str:
-    """A text of exactly so many tokens, by ``count``; it may end in the middle of a sentence.
+    """Return a text of exactly ``tokens`` tokens by ``count``; it may end in the middle of a sentence.
 
     >>> len(text_of(9, lambda text: len(text.split())).split())
     9
@@ -39,13 +39,13 @@ def text_of(tokens: int, count: Callable[[str], int], seed: int = 0) -> str:
     words: list[str] = []
     for sentence in sentences(seed):
         words += sentence.split()
-        if len(words) >= tokens:  # a word is at least one token
+        if len(words) >= tokens:  # every word has at least one token
             break
     low, high = 0, len(words)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(" ".join(words[:middle])) <= tokens else (low, middle - 1)
     text = " ".join(words[:low])
-    while count(text) < tokens:  # the next word had too many pieces
+    while count(text) < tokens:  # the next word has too many tokens
         text += " a"
     return text

@@ -1,4 +1,4 @@
-"""Two or more ways to do the same thing, timed in turns."""
+"""Timing of alternatives that run alternately."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of every repeat: processor time of this process's threads together, and time on the wall."""
+    """Seconds of every repetition: CPU time of all threads of this process, and wall time."""
 
     cpu: tuple[float, ...]
     wall: tuple[float, ...]
 
 
 def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int = 2) -> dict[str, Times]:
-    """Every way ``repeats`` times in turns, after ``warm`` rounds that do not count.
+    """Time every alternative ``repeats`` times, alternately, after ``warm`` rounds that do not count.
 
-    The order alternates from round to round, so that none always follows the same other one.
+    The order is reversed in every round, so that no alternative always follows the same predecessor.
     """
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for turn in range(-warm, repeats):
@@ -38,8 +38,10 @@ def time_in_turns(ways: Mapping[str, Callable[[], Any]], repeats: int, warm: int
 
 @dataclass(frozen=True)
 class Ratio:
-    """How much one way costs of another: ``cpu`` is the median over the rounds of the two processor times of a round,
-    which is little disturbed by what else runs; ``wall`` the same on the wall; ``least`` compares the least times.
+    """The cost of an alternative relative to another.
+
+    ``cpu`` is the median of the rounds' CPU time ratios, which other load hardly affects. ``wall`` is the same for
+    wall time, and ``least`` the ratio of the minimum CPU times.
     """
 
     cpu: float
@@ -51,7 +53,7 @@ class Ratio:
 
 
 def ratio(one: Times, other: Times) -> Ratio:
-    """Cost of ``one`` divided by that of ``other``.
+    """Return the cost of ``one`` divided by that of ``other``.
 
     >>> ratio(Times((2.0, 3.0), (2.0, 3.0)), Times((1.0, 2.0), (1.0, 2.0))).cpu
     1.75

@@ -1,4 +1,4 @@
-"""A visitor without a browser: one session over the app's WebSocket, which asks for page after page."""
+"""A visitor without a browser: a session over the app's WebSocket."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of components
-INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # before the name of a component's triggers
-PATIENCE = 600.0  # seconds for one run of a script
+BOX, PICTURE = "headlight_composer", "headlight_explore"  # names of Streamlit components
+INTERNAL = "$$STREAMLIT_INTERNAL_KEY"  # prefix of a component's trigger names
+PATIENCE = 600.0  # seconds for a script run
 
 
 class AppSession:
-    """A session. ``pages`` are the addresses of the app's pages, known after the first run."""
+    """A session. ``pages`` contains the addresses of the app's pages after the first run."""
 
     def __init__(self, socket: Any) -> None:
         self._socket = socket
-        self._kept: list[str] = []  # what a browser keeps of the last run and need not be sent again
-        self._address = ""  # as the browser shows it
-        self._widgets: dict[str, str] = {}  # a component's id, and that of the fragment that it stands in
+        self._kept: list[str] = []  # hashes of messages that a browser has cached from the last run
+        self._address = ""  # query string of the address
+        self._widgets: dict[str, str] = {}  # ids of components; ``_fragment`` has the ids of their fragments
         self._fragment: dict[str, str] = {}
         self.pages: list[str] = []
-        self.picture: dict[str, Any] = {}  # what the microscope was given last
+        self.picture: dict[str, Any] = {}  # latest data of the microscope component
 
     def see(self, page: str = "", **query: object) -> int:
-        """Ask for a page as a link with this query does; bytes received until its script has ended, unpacked."""
+        """Open a page with a query; return the uncompressed bytes received until its script ends."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         ask = BackMsg()
@@ -36,11 +36,11 @@ class AppSession:
         return self._run(ask)
 
     def submit(self, text: str) -> int:
-        """Read a text as the text box asks for it; bytes received until the script has ended, unpacked."""
+        """Submit a text by the text box; return the uncompressed bytes received until the script ends."""
         return self.trigger(BOX, "submitted", {"text": text, "pair": "", "target": ""})
 
     def trigger(self, component: str, event: str, value: object) -> int:
-        """What a component of the last page tells its script; bytes received until that has ended, unpacked."""
+        """Send a component's event; return the uncompressed bytes received until the script ends."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         widget, ask = self._widgets[component], BackMsg()
@@ -75,7 +75,7 @@ class AppSession:
                 return size
 
     def _take(self, message: Any) -> None:
-        """What of a message the visitor keeps."""
+        """Store the pages, the address and the elements of a message."""
         kind = message.WhichOneof("type")
         if kind == "navigation":
             self.pages = [entry.url_pathname for entry in message.navigation.app_pages]
@@ -85,7 +85,7 @@ class AppSession:
             self._note(message.delta)
 
     def _come(self) -> None:
-        """Take what came while nothing was asked: an address."""
+        """Process messages that arrived since the last run, such as a new address."""
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         with suppress(TimeoutError):
@@ -96,7 +96,7 @@ class AppSession:
                     self._address = message.page_info_changed.query_string
 
     def _note(self, delta: Any) -> None:
-        """What of an element the visitor asks with later."""
+        """Store the ids and the data of a component; raise RuntimeError if the element is an exception."""
         kind = delta.new_element.WhichOneof("type")
         if kind == "exception":
             raise RuntimeError(f"The page failed: {delta.new_element.exception.message}")
@@ -113,14 +113,14 @@ Visits = TypeVar("Visits", bound=AppSession)
 
 @contextmanager
 def visitor(url: str, headers: Mapping[str, str] | None = None) -> Iterator[AppSession]:
-    """A session that ends with the block; ``headers`` are sent with its first question, such as a cookie."""
+    """Open a session inside the block; ``headers`` are sent with its first request, such as a cookie."""
     with open_session(url, AppSession, headers) as session:
         yield session
 
 
 @contextmanager
 def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, str] | None = None) -> Iterator[Visits]:
-    """The same with another kind of visitor."""
+    """Open a session of class ``kind`` inside the block."""
     from websockets.sync.client import connect
 
     address = url.replace("http", "ws", 1) + "/_stcore/stream"
@@ -135,5 +135,5 @@ def open_session(url: str, kind: Callable[[Any], Visits], headers: Mapping[str, 
 
 
 def processor_seconds(process: int) -> float:
-    """Processor time that a process has taken, its threads together."""
-    return time.clock_gettime((~process << 3) | 2)  # Linux's name for the clock of another process
+    """Return the CPU time of all threads of a process in seconds."""
+    return time.clock_gettime((~process << 3) | 2)  # Linux's clock id of another process

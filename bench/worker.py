@@ -1,4 +1,4 @@
-"""A visitor who asks for long work: presses buttons, brings a file, and looks how far it is."""
+"""A visitor who starts long jobs: it presses buttons, uploads files and polls the progress."""
 
 from __future__ import annotations
 
@@ -9,27 +9,30 @@ from typing import Any
 
 from bench.visitor import AppSession
 
-REFUSAL = "headlight-refusal"  # class of a sentence that says why something is not done
-XSRF = "_streamlit_xsrf"  # Streamlit's cookie, which what is uploaded carries
+REFUSAL = "headlight-refusal"  # CSS class of an error message
+XSRF = "_streamlit_xsrf"  # Streamlit's cookie for uploads
 
 
 class BusyVisitor(AppSession):
-    """A visitor with hands. ``progress`` is what the last bar of the page said, ``refusal`` its last refusal."""
+    """A visitor who uses controls.
+
+    ``progress`` is the text of the page's latest progress bar, ``refusal`` its latest error message.
+    """
 
     def __init__(self, socket: Any) -> None:
         super().__init__(socket)
-        self._buttons: dict[str, tuple[str, str]] = {}  # by label: its id, and that of the fragment that it stands in
-        self.pictures = 0  # figures that came since the page was asked for
+        self._buttons: dict[str, tuple[str, str]] = {}  # label -> (id, id of its fragment)
+        self.pictures = 0  # figures received since the page was opened
         self.refusal = ""
         self._place = self._uploader = self._session = self._watching = self.progress = ""
 
     def see(self, page: str = "", **query: object) -> int:
-        """Ask for a page as a link with this query does."""
+        """Open a page with a query, and reset the number of figures."""
         self.pictures = 0
         return super().see(page, **query)
 
     def press(self, label: str) -> None:
-        """The button of the last page that is called so."""
+        """Click the button with this label."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         (widget, fragment), ask = self._buttons[label], BackMsg()
@@ -38,11 +41,11 @@ class BusyVisitor(AppSession):
         self._run(ask)
 
     def has_button(self, label: str) -> bool:
-        """Whether the page has had a button that is called so."""
+        """Return True if a page has had a button with this label."""
         return label in self._buttons
 
     def look(self) -> None:
-        """The part of the page that runs again by itself does so; without one, the page."""
+        """Rerun the page's automatically rerunning fragment, or the page if there is none."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
 
         ask = BackMsg()
@@ -50,7 +53,7 @@ class BusyVisitor(AppSession):
         self._run(ask)
 
     def bring(self, url: str, name: str, content: bytes) -> None:
-        """A file for the page's uploader."""
+        """Upload a file by the page's file uploader."""
         from streamlit.proto.BackMsg_pb2 import BackMsg
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -97,7 +100,7 @@ class BusyVisitor(AppSession):
 
 
 def send(url: str, address: str, name: str, content: bytes) -> None:
-    """A file on its way as a browser sends it."""
+    """Send a file to the upload address like a browser."""
     with urllib.request.urlopen(f"{url}/_stcore/health", timeout=60) as answer:
         token = SimpleCookie(answer.headers.get("Set-Cookie", ""))[XSRF].value
     border = secrets.token_hex(16)

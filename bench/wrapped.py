@@ -1,16 +1,16 @@
-"""Streamlit with one thing changed for a measurement: `python -m bench.wrapped run app.py …`."""
+"""Streamlit with a modification for a measurement: `python -m bench.wrapped run app.py …`."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-COUNT = "HEADLIGHT_BENCH_COUNT"  # names the file that gets one byte for each forward pass of any model
-QUIET = "HEADLIGHT_BENCH_QUIET"  # if set, nothing is loaded before a page asks for it
+COUNT = "HEADLIGHT_BENCH_COUNT"  # path of a file to which each forward pass appends a byte
+QUIET = "HEADLIGHT_BENCH_QUIET"  # if set, nothing is loaded before a page needs it
 
 
 def count(path: str) -> None:
-    """Note every forward pass of every model of this process."""
+    """Append a byte to a file at every forward pass of a transformers model in this process."""
     from torch.nn.modules.module import register_module_forward_pre_hook
     from transformers import PreTrainedModel
 
@@ -23,7 +23,7 @@ def count(path: str) -> None:
 
 
 def disable_warm_up() -> None:
-    """Leave the warm-up out. app.py imports the function by its name, so it is replaced before that."""
+    """Disable the warm-up; call this before app.py imports the function by its name."""
     import ui.server.warm_up
 
     ui.server.warm_up.warm_up = lambda: None

@@ -1,4 +1,4 @@
-"""A class: a room that a teacher opens, students who follow or go their own way, questions and answers.
+"""Classes: a teacher opens a room, and students follow the teacher or explore on their own.
 
-Knows no pages and no models: a view is an address of the app, an answer is a short text.
+The package is independent of pages and models: a view is a URL of the app, and an answer is a short text.
 """

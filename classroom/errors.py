@@ -1,10 +1,10 @@
-"""What a class refuses, in one sentence."""
+"""The error of the classroom, with a message for users."""
 
 from __future__ import annotations
 
 
 class NotInClass(ValueError):
-    """What was asked of a class cannot be: there is no such room, or it is not this visitor's to do."""
+    """Raised if a room does not exist, or if a visitor may not do something in it."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)

@@ -1,4 +1,4 @@
-"""What a teacher asks a class, and what the answers come to."""
+"""Questions to a class, and the evaluation of answers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LONGEST_PROMPT, LONGEST_ANSWER, MOST_OPTIONS = 2_000, 500, 12
 
 @dataclass(frozen=True)
 class Question:
-    """A question to everybody.
+    """A question to the class.
 
-    ``options`` belong to a choice; ``truth`` is the right answer, as `normal` writes it, or "" where none is known; a
-    head is stored as "layer.head", both counted from 0. A number is right within ``tolerance`` of the truth.
+    ``options`` are the choices of a choice question. ``truth`` is the correct answer in the form of ``normal``, or ""
+    if there is none; a head is stored as "layer.head", both counted from 0. A number is correct within ``tolerance``.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ class Question:
             )
 
     def to_json(self) -> str:
-        """As the store keeps it.
+        """Serialise the question for the store.
 
         >>> read(Question("word", "Which word?").to_json())
         Question(kind='word', prompt='Which word?', options=(), truth='', tolerance=0.0)
@@ -60,7 +60,7 @@ class Question:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     def normal(self, answer: str) -> str:
-        """The answer as it is counted; raises NotInClass in one sentence where it is none to this question.
+        """Return the answer in normal form; raise NotInClass if it is invalid for the question.
 
         >>> Question("head", "Which head?").normal(" 3.07 "), Question("number", "How much?").normal("0,50")
         ('3.7', '0.5')
@@ -80,15 +80,15 @@ class Question:
 
 
 def read(written: str) -> Question:
-    """The question that was written."""
+    """Load a question from JSON."""
     said = json.loads(written)
     return Question(said["kind"], said["prompt"], tuple(said["options"]), said["truth"], said["tolerance"])
 
 
 def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str, int]]:
-    """How often each answer was given, the most frequent first; of a choice every option in its order.
+    """Count the answers: by option for a choice question, else most frequent first.
 
-    Words are one whatever their case; they are shown as the first of them was written.
+    Case is ignored; each word is shown in its first spelling.
 
     >>> count_answers(Question("word", "Which?"), ["it", "It", "animal"])
     [('it', 2), ('animal', 1)]
@@ -106,7 +106,7 @@ def count_answers(question: Question, answers: Iterable[str]) -> list[tuple[str,
 
 
 def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
-    """Layer and head, and how many named them.
+    """Count the answers by (layer, head).
 
     >>> heads(["3.7", "3.7", "0.1"])
     {(3, 7): 2, (0, 1): 1}
@@ -116,7 +116,7 @@ def heads(answers: Iterable[str]) -> dict[tuple[int, int], int]:
 
 
 def count_correct(question: Question, answers: Sequence[str]) -> int | None:
-    """How many said the truth; None where none is known.
+    """Return the number of correct answers, or None if the question has no correct answer.
 
     >>> count_correct(Question("word", "Which?", truth="animal"), ["Animal", "street"])
     1
@@ -127,7 +127,7 @@ def count_correct(question: Question, answers: Sequence[str]) -> int | None:
 
 
 def is_correct(question: Question, answer: str) -> bool:
-    """Whether an answer is the truth: a number near enough, any other text whatever its case.
+    """Return True if an answer is correct: a number within the tolerance, or equal text without case.
 
     >>> is_correct(Question("number", "?", truth="0.5", tolerance=0.01), "0.505")
     True
@@ -145,7 +145,7 @@ def _number(said: str) -> str:
 
 
 def format_answer(question: Question, answer: str) -> str:
-    """Return an answer as the screen shows it: a head as 3-7, the notation of the app.
+    """Format an answer for display; a head becomes 3-7, the notation of the app.
 
     >>> format_answer(Question("head", "Which?"), "3.7"), format_answer(Question("number", "How much?"), "3.7")
     ('3-7', '3.7')

@@ -1,8 +1,7 @@
-"""The rooms of this server, in one SQLite file: what outlives a reload of a page and a restart, and nothing else does.
+"""Storage of rooms in a SQLite file, which survives page reloads and restarts of the server.
 
-Who somebody is, is a secret that only their browser and this server know (the visitor's cookie); the file has its hash.
-A room that is closed, or that nobody touched for a day, is gone with all that was said in it. A day is one that passed:
-whoever sets the machine's clock closes no class and keeps none.
+Visitors are identified by a secret cookie; the file contains only its hash. A room is deleted with all its content when
+it is closed, or if nobody changed it for a day. Changes of the system clock neither close rooms nor keep them.
 """
 
 from __future__ import annotations
@@ -21,12 +20,13 @@ from classroom.question import Question, read
 from classroom.views import Answer, Student, StudentView, TeacherView
 from i18n import gettext_lazy
 
-LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # none that is taken for another: no I, L, O, 0, 1
+LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # no ambiguous characters: I, L, O, 0, 1
 LENGTH = 6
 MOST_ROOMS, MOST_STUDENTS, MOST_QUESTIONS = 200, 300, 500
 LONGEST_NAME, LONGEST_VIEW = 40, 8_000
-KEPT = 24 * 3600  # seconds without a touch
-SET = 3600  # seconds by which the clock gets ahead of the time that passed, before somebody must have set it
+KEPT = 24 * 3600  # lifetime of an unchanged room in seconds
+# Lead of the system clock over the monotonic clock, in seconds, that counts as a change of the clock
+SET = 3600
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS room (
@@ -45,7 +45,10 @@ CREATE TABLE IF NOT EXISTS answer (
 
 
 class Store:
-    """The rooms in a file; every call may come from any thread, and from another process with the same file."""
+    """The rooms in a SQLite file; it is safe for threads and for processes that share the file.
+
+    Methods that change a room raise NotInClass if the room does not exist or if ``who`` may not change it.
+    """
 
     def __init__(
         self, file: Path, clock: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
@@ -54,7 +57,7 @@ class Store:
         self._base = sqlite3.connect(file, check_same_thread=False, isolation_level=None, timeout=10)
         file.chmod(0o600)
         self._lock, self._clock, self._steady = threading.Lock(), clock, steady
-        self._read = clock(), steady()  # both clocks at the last change
+        self._read = clock(), steady()  # readings of both clocks at the last change
         for line in (
             "PRAGMA journal_mode=WAL",
             "PRAGMA synchronous=NORMAL",
@@ -66,7 +69,7 @@ class Store:
         self.sweep()
 
     def open(self, who: str) -> str:
-        """A new room whose teacher is ``who``; its code, which students type."""
+        """Create a room with the teacher ``who`` and return its code; raise NotInClass if the server is full."""
         with self._writing() as base:
             self._sweep(base)
             if base.execute("SELECT count(*) FROM room").fetchone()[0] >= MOST_ROOMS:
@@ -82,7 +85,10 @@ class Store:
         return code
 
     def join(self, code: str, who: str, name: str = "") -> None:
-        """Sits down in a room, under a name or none; who is there already only changes the name."""
+        """Add a student to a room, or change the name of a student.
+
+        Raise NotInClass if there is no such room, if it is full, or if the name is too long.
+        """
         name = " ".join(name.split())
         if len(name) > LONGEST_NAME:
             raise NotInClass(
@@ -99,7 +105,10 @@ class Store:
             base.execute("INSERT INTO student VALUES (?, ?, ?, ?, 0)", (code, count + 1, secret, name))
 
     def present(self, code: str, who: str, view: str | None) -> None:
-        """Leads everybody who follows to this view, an address of the app; None lets them go."""
+        """Present the view, a URL of the app, to all students; None stops presenting.
+
+        Raise NotInClass if the URL is invalid or if ``who`` is not the teacher.
+        """
         if view is not None and (len(view) > LONGEST_VIEW or not view.startswith("/") or view.startswith("//")):
             raise NotInClass(gettext_lazy("This view is too long to be shared. Shorten the text."))
         with self._teaching(code, who) as base:
@@ -108,7 +117,7 @@ class Store:
             )
 
     def ask(self, code: str, who: str, question: Question) -> int:
-        """Asks everybody; the answers stay hidden until `reveal`. The question's number."""
+        """Ask a question and return its number; answers stay hidden until ``reveal``."""
         with self._teaching(code, who) as base:
             (number,) = base.execute("SELECT count(*) + 1 FROM question WHERE room=?", (code,)).fetchone()
             if number > MOST_QUESTIONS:
@@ -118,25 +127,25 @@ class Store:
         return int(number)
 
     def reveal(self, code: str, who: str) -> None:
-        """Shows everybody what was answered, beside the truth; who has not answered cannot any more."""
+        """Reveal all answers and the correct answer; no more answers are accepted."""
         with self._teaching(code, who) as base:
             base.execute("UPDATE room SET revealed=1 WHERE code=?", (code,))
 
     def close(self, code: str, who: str) -> None:
-        """Ends the class; nothing of it is kept."""
+        """Delete the room with all its content."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM room WHERE code=?", (code,))
         self._forget()
 
     def erase(self, code: str, who: str) -> None:
-        """Delete every name and every answer of the room, which stays open."""
+        """Delete all names and answers of the room, which stays open."""
         with self._teaching(code, who) as base:
             base.execute("DELETE FROM answer WHERE room=?", (code,))
             base.execute("UPDATE student SET name='' WHERE room=?", (code,))
         self._forget()
 
     def withdraw(self, code: str, who: str) -> None:
-        """Delete a student's name and answers, and their seat."""
+        """Delete a student with the student's answers."""
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             base.execute("DELETE FROM answer WHERE room=? AND student=?", (code, student))
@@ -151,7 +160,10 @@ class Store:
             self._forget()
 
     def answer(self, code: str, who: str, number: int, said: str) -> None:
-        """Answers the question that is asked; the last answer before the reveal counts."""
+        """Store a student's answer to the current question; it replaces an earlier answer.
+
+        Raise NotInClass if the question is closed or if the answer is invalid.
+        """
         with self._change_room(code) as base:
             student = self._student(base, code, who)
             asked, revealed = base.execute("SELECT question, revealed FROM room WHERE code=?", (code,)).fetchone()
@@ -165,42 +177,42 @@ class Store:
             )
 
     def set_hand(self, code: str, who: str, lost: bool) -> None:
-        """Raises a hand, or takes it down."""
+        """Raise or lower a student's hand."""
         with self._change_room(code) as base:
             base.execute(
                 "UPDATE student SET lost=? WHERE room=? AND number=?", (lost, code, self._student(base, code, who))
             )
 
     def version(self, code: str) -> int:
-        """A number that grows with everything that the teacher does, so that students need not look in between.
+        """Return a counter of the teacher's changes, or 0 if there is no such room.
 
-        0 where there is no such room (any more). What students do changes it for nobody else.
+        Students poll the counter and reload the view only if it has grown. Changes by students do not increase it.
         """
         with self._lock:
             found = self._base.execute("SELECT version FROM room WHERE code=?", (code,)).fetchone()
         return int(found[0]) if found else 0
 
     def teaches(self, code: str, who: str) -> bool:
-        """Whether this is the room's teacher."""
+        """Return True if ``who`` is the teacher of the room."""
         with self._lock:
             found = self._base.execute("SELECT teacher FROM room WHERE code=?", (code,)).fetchone()
         return found is not None and secrets.compare_digest(found[0], _hash_member(code, who))
 
     def taught_by(self, who: str) -> str | None:
-        """Return the code of the newest room that this person teaches, or None."""
+        """Return the code of the newest room of the teacher ``who``, or None."""
         with self._lock:
             rooms = self._base.execute("SELECT code, teacher FROM room ORDER BY rowid DESC").fetchall()
         return next((code for code, teacher in rooms if secrets.compare_digest(teacher, _hash_member(code, who))), None)
 
     def attends(self, who: str) -> bool:
-        """Return whether this person has a seat in any room."""
+        """Return True if ``who`` is a student in any room."""
         with self._lock:
             rooms = [code for (code,) in self._base.execute("SELECT code FROM room")]
             seat = "SELECT 1 FROM student WHERE room=? AND secret=?"
             return any(self._base.execute(seat, (code, _hash_member(code, who))).fetchone() for code in rooms)
 
     def student_view(self, code: str, who: str) -> StudentView:
-        """The room as a student sees it: nobody else's answer before the reveal, and no names ever."""
+        """Return the room for a student, without names, and without answers of others before the reveal."""
         with self._reading(code) as base:
             number = self._student(base, code, who)
             name, lost = base.execute(
@@ -219,7 +231,7 @@ class Store:
         )
 
     def board(self, code: str, who: str) -> TeacherView:
-        """The room as its teacher sees it."""
+        """Return the room for its teacher; raise NotInClass for anybody else."""
         with self._reading(code) as base:
             self._refuse_others(base, code, who)
             version, presents, view, asked, revealed = self._room(base, code)
@@ -256,7 +268,7 @@ class Store:
 
     @contextmanager
     def _reading(self, code: str) -> Iterator[sqlite3.Connection]:
-        """One moment's state of a room."""
+        """Open a read transaction on a room that exists."""
         with self._lock:
             self._base.execute("BEGIN")
             try:
@@ -267,7 +279,7 @@ class Store:
 
     @contextmanager
     def _change_room(self, code: str) -> Iterator[sqlite3.Connection]:
-        """A change of a room that exists."""
+        """Open a write transaction on a room that exists, and update its last change."""
         with self._writing() as base:
             _refuse_unknown(base, code)
             yield base
@@ -275,7 +287,7 @@ class Store:
 
     @contextmanager
     def _teaching(self, code: str, who: str) -> Iterator[sqlite3.Connection]:
-        """A change by the teacher, which everybody in the room is told of."""
+        """Open a write transaction of the teacher, and increase the version of the room."""
         with self._change_room(code) as base:
             self._refuse_others(base, code, who)
             yield base
@@ -309,12 +321,12 @@ class Store:
         return tuple(said for (said,) in rows)
 
     def _forget(self) -> None:
-        """What is deleted leaves the log of writes too."""
+        """Truncate the write-ahead log, so that it contains no deleted data."""
         with self._lock:
             self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _follow_clock(self) -> tuple[float, float]:
-        """Where the clock was set forward, every room goes with it; both clocks now."""
+        """Shift all rooms if the system clock was set forward; return the readings of both clocks."""
         now, steady = self._clock(), self._steady()
         jump = (now - self._read[0]) - (steady - self._read[1])
         if jump > SET:
@@ -323,7 +335,8 @@ class Store:
 
     def _sweep(self, base: sqlite3.Connection) -> int:
         now = self._clock()
-        base.execute("UPDATE room SET touched=? WHERE touched > ?", (now, now))  # the clock was set back
+        # Times in the future appear if the clock was set back.
+        base.execute("UPDATE room SET touched=? WHERE touched > ?", (now, now))
         return base.execute("DELETE FROM room WHERE touched < ?", (now - KEPT,)).rowcount
 
 
@@ -335,5 +348,5 @@ def _refuse_unknown(base: sqlite3.Connection, code: str) -> None:
 
 
 def _hash_member(code: str, who: str) -> str:
-    """Who somebody is in a room: the file tells nobody's secret, and not that two rooms know the same person."""
+    """Return the hash of a member, salted by the room code, so that members cannot be linked across rooms."""
     return hashlib.sha256(f"{code}\0{who}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""A room as those in it see it."""
+"""The state of a room as students and the teacher see it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from classroom.question import Question
 
 @dataclass(frozen=True)
 class StudentView:
-    """As one student sees it."""
+    """The state of a room for a student."""
 
     version: int
-    name: str  # their own; "" for none
+    name: str  # the student's name; "" if anonymous
     lost: bool
-    view: str | None  # the address that the teacher presents; None where everybody goes on their own
-    asked: int | None  # number of the question that was asked last
-    question: Question | None  # without its truth until it is revealed
-    own: str | None  # their own answer to it
+    view: str | None  # URL that the teacher presents; None if students explore freely
+    asked: int | None  # number of the latest question
+    question: Question | None  # the latest question, without the correct answer before the reveal
+    own: str | None  # the student's answer to the latest question
     revealed: bool
-    said: tuple[str, ...]  # what everybody answered, without names; nothing before the reveal
+    said: tuple[str, ...]  # all answers without names; empty before the reveal
 
 
 @dataclass(frozen=True)
 class Student:
-    """Somebody in the room."""
+    """A student in a room."""
 
     number: int  # from 1, in the order of joining
     name: str
@@ -33,31 +33,31 @@ class Student:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student said to a question."""
+    """A student's answer to a question."""
 
-    question: int  # its number, from 1
+    question: int  # number of the question, from 1
     student: int
     said: str
 
 
 @dataclass(frozen=True)
 class TeacherView:
-    """As its teacher sees it."""
+    """The state of a room for its teacher."""
 
     version: int
     students: tuple[Student, ...]
     view: str | None
-    questions: tuple[Question, ...]  # in the order of asking: number 1 first
+    questions: tuple[Question, ...]  # in order of number, from 1
     asked: int | None
     revealed: bool
     answers: tuple[Answer, ...]
 
     def answers_to(self, question: int) -> tuple[str, ...]:
-        """What was answered to a question, without names."""
+        """Return the answers to a question, without names."""
         return tuple(answer.said for answer in self.answers if answer.question == question)
 
     def rows(self) -> list[tuple[int, str, str, str, str]]:
-        """The whole class as a table: question's number and prompt, who, what they said, and the truth."""
+        """Return all answers as rows: question number, prompt, student, answer, correct answer."""
         names = {student.number: student.name or str(student.number) for student in self.students}
         asked = dict(enumerate(self.questions, start=1))
         return [
@@ -73,6 +73,6 @@ class TeacherView:
 
 
 def _in_table(question: Question, answer: str) -> str:
-    """Return an answer for a table: a head as L3H10, which no program reads as the number 3.1 or as a date."""
+    """Format an answer for a table; a head becomes L3H10, which no program reads as 3.1 or as a date."""
     layer, point, head = answer.partition(".")
     return f"L{layer}H{head}" if question.kind == "head" and point else answer

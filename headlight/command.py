@@ -1,4 +1,4 @@
-"""The command `headlight`: the app at a text, files of a text's attention, and heads scored on many sentences."""
+"""The command ``headlight``: open the app, export attention to files, score heads, fetch models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Exit status: 0 done; 2 for what cannot be done, said in a sentence; 130 stopped.
 
 
 class CommandError(ValueError):
-    """One sentence: what was asked for and cannot be."""
+    """Raised if a command cannot be carried out; the message is one sentence."""
 
 
 SENTENCES = (
@@ -64,11 +64,11 @@ SENTENCES = (
     PaintError,
     app_process.ServeError,
     app_process.FetchError,
-)  # errors that are for the reader
+)  # errors that are printed as a sentence, without a traceback
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status."""
+    """Run the command line and return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     try:
@@ -97,12 +97,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def open_at(asked: argparse.Namespace) -> int:
-    """The app until it ends; a browser is opened at the text."""
+    """Serve the app until it ends, opening a browser at the text; return the exit status."""
     port = app_process.port_for(asked.port)
     if asked.address is not None:
         app_process.refuse_foreign(asked.address)
     model, folder = asked.model, None
-    if model is not None and sources.is_path(model):  # whoever gives it here may have the app read it
+    if model is not None and sources.is_path(model):  # a user of the command line may open any folder
         model = folder = os.path.abspath(os.path.expanduser(model))
         if not os.path.isdir(folder):
             raise CommandError(
@@ -121,7 +121,7 @@ def open_at(asked: argparse.Namespace) -> int:
 
 
 def export(asked: argparse.Namespace) -> int:
-    """A file of a text's attention."""
+    """Write the attention of a text to a file and return the exit status."""
     kind = asked.format or asked.file.suffix[1:].lower()
     if kind not in notebook.FORMATS:
         known = ", ".join(f".{name}" for name in notebook.FORMATS)
@@ -172,9 +172,9 @@ def export(asked: argparse.Namespace) -> int:
 
 
 def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace:
-    """Return the trace of a text; with ``truncate``, of as many of its tokens as the model reads.
+    """Return the trace of a text, cut to the length limit of the model if ``truncate`` is set.
 
-    Raise Wrong or Refusal, also if the model does not know the words of the text.
+    Raise CommandError or UserError, also if the model does not know the words of the text.
     """
     try:
         trace = backend.trace(request)
@@ -196,7 +196,7 @@ def _read(backend: LocalBackend, request: TraceRequest, truncate: bool) -> Trace
 
 
 def fetch(asked: argparse.Namespace) -> int:
-    """Models that the hub need not bring."""
+    """Install the optional models and return the exit status; raise CommandError for an unknown name."""
     if unknown := [name for name in asked.names if name not in app_process.PACKAGES]:
         raise CommandError(f"There is no {unknown[0]} to fetch; there are {', '.join(app_process.PACKAGES)}.")
     return app_process.fetch(asked.names)
@@ -245,7 +245,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None]:
-    """Return the layer and head of the options --layer and --head, or None twice if neither is given.
+    """Return the layer and head of the options --layer and --head, or (None, None) if neither is given.
 
     >>> head_of(3, "1"), head_of(None, "3-1"), head_of(None, "L3H1"), head_of(None, None)
     ((3, 1), (3, 1), (3, 1), (None, None))
@@ -266,9 +266,9 @@ def head_of(layer: int | None, head: str | None) -> tuple[int | None, int | None
 
 
 def text_of(given: str | None) -> str | None:
-    """Return the text that an argument gives; "-" reads standard input.
+    """Return the text of an argument; "-" reads standard input.
 
-    Raise Wrong if the bytes are not UTF-8: a shell passes other bytes as lone surrogates.
+    Raise CommandError if the bytes are not UTF-8: a shell passes such bytes as lone surrogates.
     """
     if given is None:
         return None
@@ -284,7 +284,10 @@ def text_of(given: str | None) -> str | None:
 
 
 def _positional_prior(backend: LocalBackend, request: TraceRequest, trace: Trace) -> PositionalPrior | None:
-    """What the model's heads do whatever the text says, so that a head is chosen as the app chooses."""
+    """Return the positional prior of the trace's stack, stored or measured; None if it is unknown.
+
+    With the prior, the default head is the same as in the app.
+    """
     parts = stored_priors().get(request.model) if request.revision is None else None
     if parts is None:
         try:

@@ -1,4 +1,4 @@
-"""A trace in a notebook's cell: a page of bounded size, and its exports."""
+"""Display of a trace in a notebook cell as a page of bounded size, and its export formats."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from viz.static.svg import svg
 if TYPE_CHECKING:
     from headlight.widget import Widget
 
-LARGEST = 1_000_000  # bytes of what a cell holds
-SMALL = (48, 24, 12)  # cells on a side of a small map; the first that leaves room is taken
-PER_MAP = 150  # bytes around the numbers of one map
-HEIGHT = 760  # of the page in the notebook, in pixels
-# Scripts of the page run, and reach neither the notebook nor a server; a file may be saved.
+LARGEST = 1_000_000  # maximal bytes of a cell's output
+SMALL = (48, 24, 12)  # sides of a thumbnail in cells; the first that fits is used
+PER_MAP = 150  # bytes of overhead per map
+HEIGHT = 760  # height of the page in the notebook, in pixels
+# The sandbox allows scripts and downloads, but no access to the notebook or a server.
 FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" title="Headlight" '
     'style="width:100%;height:{height}px;border:0" srcdoc="{page}"></iframe>'
@@ -41,21 +41,22 @@ FRAME = (
 
 
 def standalone_page(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """The page as a file of its own, as the app exports it; raises viz.export.TooLong where no map fits."""
+    """Return the page as a self-contained HTML file; raise viz.export.TooLong if not a single map fits."""
     return _page(view, survey, selection, None, theme)
 
 
 def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any], theme: Theme = "auto") -> str:
-    """The page inside a notebook's cell, at most LARGEST bytes: all maps, or those nearest to the chosen head, or none.
+    """Return the page as an iframe for a notebook cell, of at most ``LARGEST`` bytes.
 
-    The page says which. Of a text whose tokens alone take more, a sentence.
+    The page contains all maps, the maps nearest to the selected head, or only thumbnails, and a note about this.
+    If the text is too long even for thumbnails, return a sentence instead.
     """
     one = len(view.queries) * len(view.keys) + focus_bytes(view)
-    for least in (one, 0):  # smaller small maps before none of the chosen head
+    for least in (one, 0):  # tries smaller thumbnails before it drops the selected head's map
         for size in SMALL:
             small = replace(survey, thumbnails=_pool_thumbnails(survey, size))
             bare = _iframe_html(_page(view, small, selection, 0, theme))
-            room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # as base64 writes it
+            room = (LARGEST - size_of(bare) - PER_MAP * view.layers * view.heads) * 3 // 4  # base64 adds a third
             if room >= least:
                 return _fit_maps(view, small, selection, room, theme) or bare
     said = _(
@@ -67,7 +68,10 @@ def notebook_frame(view: View, survey: HeadSummary, selection: Mapping[str, Any]
 
 
 def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], room: int, theme: Theme) -> str | None:
-    """The page with all maps that there is room for; beside a part of them, what one word gives the others in all."""
+    """Return the iframe with as many maps as fit into ``room`` bytes; None if none fit.
+
+    A page without all maps also contains the selected token's weights in all heads.
+    """
     every = view.layers * view.heads * len(view.queries) * len(view.keys)
     for most in (2 * every, every, room - focus_bytes(view)):
         if 0 < most <= room and size_of(made := _iframe_html(_page(view, survey, selection, most, theme))) <= LARGEST:
@@ -76,7 +80,7 @@ def _fit_maps(view: View, survey: HeadSummary, selection: Mapping[str, Any], roo
 
 
 def focus_bytes(view: View) -> int:
-    """Bytes of what one word gives the others in all heads."""
+    """Return the bytes of one query's weights in all heads, two bytes per weight."""
     return 2 * view.layers * view.heads * len(view.keys)
 
 
@@ -91,12 +95,12 @@ def _script_and_style() -> tuple[str, str]:
 
 
 def _iframe_html(page: str) -> str:
-    """The page as an attribute: nothing in it can end the attribute it stands in."""
+    """Return the iframe with the page escaped as its srcdoc attribute."""
     return FRAME.format(height=HEIGHT, page=page.replace("&", "&amp;").replace('"', "&quot;"))
 
 
 def size_of(page: str) -> int:
-    """Bytes that a notebook's file keeps."""
+    """Return the UTF-8 length of a page, the size of its output in a notebook file."""
     return len(page.encode())
 
 
@@ -105,16 +109,17 @@ def _pool_thumbnails(survey: HeadSummary, size: int) -> FloatArray:
     return np.array([[pool(small, size) for small in layer] for layer in survey.thumbnails])
 
 
-SMALL_MAP = 48  # cells on a side
+SMALL_MAP = 48  # side of a thumbnail in cells
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A trace as a notebook shows it, opened at a word: ``focus`` is a word of the text, a token's number, or None.
+    """A trace in a notebook, with a selected token: ``focus`` is a word, a token index or None.
 
-    Without a word it opens at the link that is most the text's own, as the app does. ``known`` is what the model's
-    heads do whatever the text says, where that was told from other texts; else this one alone says it. ``theme`` is
-    "light" or "dark" where pages are not to look as the system does, which is all that their frame can know.
+    Without ``focus``, the default selection is the link with the largest excess over the column mean and the
+    positional prior, as in the app. ``known`` is the positional prior of the model's heads from other texts;
+    without it, the prior is estimated from this text. ``theme`` is "light", "dark" or "auto" (the system's theme);
+    the frame cannot detect the notebook's theme.
     """
 
     trace: Trace
@@ -127,16 +132,17 @@ class Shown:
             raise InvalidAttention(
                 _("theme={theme!r}: it is one of {known}.", theme=self.theme, known=", ".join(get_args(Theme)))
             )
-        self._word  # noqa: B018  # a word that is not there is refused now, not where a cell is drawn
+        self._word  # noqa: B018  # a missing word raises here, not when a cell is drawn
 
     def _repr_html_(self) -> str:
-        """A sandboxed page of at most a megabyte, which asks no network."""
+        """Return a sandboxed page of at most a megabyte that makes no network requests."""
         return notebook_frame(self.view, self._survey, self.selection, self.theme)
 
     def widget(self) -> Widget:
-        """The same for a text of any length: the kernel answers what is looked at, `.selection` says what is chosen.
+        """Return a widget for a text of any length; the kernel computes maps on demand.
 
-        Raises ImportError in one sentence where anywidget is not installed.
+        The widget's ``selection`` attribute reads and sets the selection. Raise ImportError with a one-sentence
+        message if anywidget is not installed.
         """
         try:
             from headlight.widget import Widget
@@ -148,11 +154,11 @@ class Shown:
 
     @property
     def html(self) -> str:
-        """The page as a string, with as much room for maps as the file that ``save`` writes."""
+        """Return the page as a string, with the same maps as the file that ``save`` writes."""
         return standalone_page(self.view, self._survey, self.selection, self.theme)
 
     def save(self, path: str | Path) -> Path:
-        """The page as a file of its own, with more room for maps than a notebook's cell; where it lies."""
+        """Write the page to a self-contained file, with more maps than in a notebook cell; return its path."""
         place = Path(path)
         place.write_text(self.html, encoding="utf-8")
         return place
@@ -170,12 +176,12 @@ class Shown:
 
     @cached_property
     def view(self) -> View:
-        """Every token and every head."""
+        """Return the view of every token and every head."""
         return View(self.trace)
 
     @cached_property
     def selection(self) -> dict[str, Any]:
-        """What is chosen when the page opens, by the names of the app's addresses."""
+        """Return the initial selection, with the names of the app's URL parameters as keys."""
         focus, head = self._word, (self.view.attending[0], 0)
         if focus is None:
             link = self._survey.own.best(self.view, self.known, self._free)
@@ -192,7 +198,7 @@ class Shown:
 
     @cached_property
     def _free(self) -> BoolArray | None:
-        """The heads that do more in this text than look at a place, (layer, head); None: all."""
+        """Return the heads that are not positional in this text, shape (layer, head); None for all heads."""
         if self.known is not None or self.view.is_signed or all(cell.special for cell in self.view.queries):
             return None
         free = ~positional_prior([self.trace], self.trace.part).positional
@@ -221,7 +227,7 @@ class Shown:
         return found
 
     def _place(self, asked: str) -> int | None:
-        """Return the token that a word begins at, or the token with such a text or label if no word is like it."""
+        """Return the index of the first token of a word, or of a token with this text or label, or None."""
         words = ((cell.text, cell.pieces[0]) for cell in replace(self.view, words=True).queries)
         tokens = ((name, at) for at, cell in enumerate(self.view.queries) for name in (cell.text, cell.label))
         return next((at for name, at in (*words, *tokens) if name.strip().casefold() == asked), None)
@@ -232,7 +238,7 @@ def _name_some(cells: Any, most: int = 12) -> str:
     return ", ".join(names) + (_(" and {many} more", many=len(cells) - most) if len(cells) > most else "")
 
 
-Selection = Mapping[str, Any]  # what is chosen, by the names of the app's addresses
+Selection = Mapping[str, Any]  # the selected layer, head and tokens, with the names of the app's URL parameters as keys
 
 
 def _page_exports(view: View, chosen: Selection) -> bytes:
@@ -248,7 +254,7 @@ def _png(view: View, chosen: Selection) -> bytes:
 
 
 def meta_file(file: Path) -> Path:
-    """Return the path of the provenance of a CSV file, next to it."""
+    """Return the path of the JSON file with a CSV file's model, text and settings, in the same folder."""
     stem = file.stem if file.suffix.lower() == ".csv" else file.name
     return file.with_name(f"{stem}.meta.json")
 
@@ -261,7 +267,7 @@ def _json(view: View, chosen: Selection) -> bytes:
     return weights_json(view, chosen["layer"], chosen["head"])
 
 
-# Each raises viz.export.TooLong or viz.static.png.PaintError in one sentence.
+# Exporters by file suffix. Each may raise viz.export.TooLong or viz.static.png.PaintError.
 FORMATS: dict[str, Callable[[View, Selection], bytes]] = {
     "html": _page_exports,
     "svg": _svg,

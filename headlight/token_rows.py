@@ -1,6 +1,6 @@
-"""Tokens as their names alone say them: which begin a word, which go on with one, which stand for none.
+"""Words and special tokens inferred from the token strings of an unknown tokenizer.
 
-A tokenizer knows more (inference/text); here only its pieces came, written as its vocabulary writes them.
+With a tokenizer, inference/text determines them exactly; this module has only the strings of its vocabulary.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from inference.text.words import Span, words_of_spans
 SPECIAL = re.compile(
     r"\[(?:CLS|SEP|PAD|BOS|EOS)\]|</?s>|<(?:pad|bos|eos|cls|sep|eod|eop)>|<(?:start|end)_of_turn>|<\|[^|]*\|>"
 )
-# Before or after a text: M2M100 and SeamlessM4T, NLLB, mBART, Marian, MADLAD, Speech2Text.
+# Language tokens at the ends of a text: M2M100 and SeamlessM4T, NLLB, mBART, Marian, MADLAD, Speech2Text.
 LANGUAGE = re.compile(
     r"__[a-z]{2,3}(?:_[A-Z]{2})?__|[a-z]{3}_[A-Z][a-z]{3}|[a-z]{2}_[A-Z]{2}|>>[A-Za-z_-]+<<|<2[A-Za-z_-]+>|<lang:\w+>"
 )
-MARKS = {"Ġ": "bytes", "▁": "metaspace"}  # before a piece that begins a word, by style
+MARKS = {"Ġ": "bytes", "▁": "metaspace"}  # prefix of word-initial subwords, mapped to its style
 
 Texts = tuple[str, str | None]
 
 
 def row(tokens: Any, second: int | None = None, special: Any = None, what: str = "tokens") -> tuple[TokenRow, Texts]:
-    """Tokens as a row, and the text or the two texts that they make together.
+    """Return the tokens as a TokenRow, and the text or two texts that they spell.
 
-    ``second`` is the place of the second text's first token. ``special``: a truth value for each token, or the names of
-    those that are; without it, names such as [CLS] and </s> are known. Raises NotMaps in one sentence.
+    ``second`` is the index of the second text's first token. ``special`` is a boolean per token, or the names of
+    the special tokens; by default, common names such as [CLS] and </s> are recognised. ``what`` names the tokens
+    in messages. Raise InvalidAttention with a one-sentence message.
 
     >>> row(["[CLS]", "play", "##ing", "[SEP]"])[0].words, row(["The", "Ġcat", "."])[1]
     ((None, 0, 0, None), ('The cat.', None))
@@ -72,7 +73,7 @@ def row(tokens: Any, second: int | None = None, special: Any = None, what: str =
 
 
 def whole_number(value: Any) -> int | None:
-    """Return a whole number of any library as an int; None for anything else, truth values included.
+    """Return an integer of any library as an int; None for anything else, booleans included.
 
     >>> whole_number(3), whole_number(3.0), whole_number(True)
     (3, None, None)
@@ -86,9 +87,9 @@ def whole_number(value: Any) -> int | None:
 
 
 def _style(names: Sequence[str]) -> str:
-    """Return the style of a vocabulary's marks, inferred from some names (inference.text.pieces.style).
+    """Return the style of a vocabulary, inferred from some of its tokens (inference.text.pieces.style).
 
-    Gemma writes no mark before the first word of a text, so its names may be recognized by their byte tokens alone.
+    Gemma writes no mark before the first word of a text, so its tokens may be recognisable by byte tokens only.
     """
     if any(bytes_of(name, "metaspace") is not None for name in names):
         return "metaspace"
@@ -104,7 +105,7 @@ def _style(names: Sequence[str]) -> str:
 
 
 def _is_byte_spelling(names: Sequence[str], how: str) -> bool:
-    """Whether names, read as bytes, spell a text with letters beyond ASCII."""
+    """Return True if the tokens, decoded as bytes, spell a valid text that is not pure ASCII."""
     raw = [bytes_of(name, how) for name in names]
     whole = b"".join(part for part in raw if part is not None)
     try:
@@ -114,7 +115,7 @@ def _is_byte_spelling(names: Sequence[str], how: str) -> bool:
 
 
 def _roles(names: Sequence[str], how: str) -> list[str]:
-    """Return whether each piece begins a word, goes on with it, or is only a space."""
+    """Return "start", "inside" or "space" for each token."""
     if how not in ("suffix", "byte suffix", "joiner"):
         return [role(name, how) for name in names]
     going = [name.endswith(JOINER) if how == "joiner" else not name.endswith(WORD_END) for name in names]
@@ -134,11 +135,12 @@ def _names(tokens: Any, what: str) -> list[str]:
                 what=what,
             )
         )
-    return [name.encode("utf-8", "replace").decode() for name in names]  # half a character cannot be saved
+    # Lone surrogates cannot be encoded and are replaced.
+    return [name.encode("utf-8", "replace").decode() for name in names]
 
 
 def _special_flags(names: Sequence[str], special: Any, segments: Sequence[int]) -> list[bool]:
-    """Return whether each token stands for no word."""
+    """Return True for each special token; raise InvalidAttention if ``special`` has another length."""
     if special is None:
         return _usual_names(names, segments)
     told = list(special) if hasattr(special, "__iter__") else [special]
@@ -156,7 +158,10 @@ def _special_flags(names: Sequence[str], special: Any, segments: Sequence[int]) 
 
 
 def _usual_names(names: Sequence[str], segments: Sequence[int]) -> list[bool]:
-    """Return whether each token has a special token's usual name; a language mark has it at a text's ends only."""
+    """Return True for each token with a common special name.
+
+    Names of language tokens count only at the ends of a text.
+    """
     found = [bool(SPECIAL.fullmatch(name)) for name in names]
     for segment in set(segments):
         mine = [at for at, its in enumerate(segments) if its == segment]
@@ -169,9 +174,9 @@ def _usual_names(names: Sequence[str], segments: Sequence[int]) -> list[bool]:
 
 
 def _join_pieces(pieces: Sequence[ReadablePiece], roles: Sequence[str]) -> tuple[str, list[Span | None]]:
-    """Return pieces as one text, a space before each that begins a word, and where each of them stands.
+    """Return the text of subwords, a space before each word, and the span of each subword.
 
-    Pieces that are parts of one character share its place.
+    Subwords that are parts of one character share its span.
     """
     text, spans, shared = "", list[Span | None](), False
     for piece, its in zip(pieces, roles, strict=True):
@@ -184,7 +189,7 @@ def _join_pieces(pieces: Sequence[ReadablePiece], roles: Sequence[str]) -> tuple
 
 
 def _numbers(roles: Sequence[str]) -> list[int]:
-    """Return word numbers; every piece but those "inside" begins a word."""
+    """Return the word number of each subword; only "inside" continues a word."""
     numbers: list[int] = []
     for its in roles:
         numbers.append(0 if not numbers else numbers[-1] + (its != "inside"))

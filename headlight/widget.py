@@ -1,6 +1,7 @@
-"""The microscope alive in a notebook's cell: the kernel answers what is looked at, and Python reads along.
+"""An interactive widget for notebooks: the kernel answers the browser, and Python reads the selection.
 
-Only this file imports anywidget, which need not be installed. The messages are told in notebook.js.
+Only this module imports anywidget, an optional dependency. The format of the messages is documented in
+notebook.js.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ MOST_PINNED = 8
 
 
 class Widget(anywidget.AnyWidget):
-    """A cell's output; ``selection`` is what is chosen in it, and what is set here is chosen there.
+    """A notebook widget; its ``selection`` is synchronised with the page in both directions.
 
-    ``selection`` has a layer, a head, the focus (the token that looks) and the target (that is looked at; None is the
-    one with the strongest link), all counted from 0, and by the app's names how they are shown. Of a dictionary that is
-    set, what is missing stays as it is. ``observe(function, "selection")`` hears every change.
+    ``selection`` contains the layer, the head, the focus (the query) and the target (the key; None selects the
+    strongest link), all counted from 0, and the view options with the names of the app's URL parameters. Keys that
+    are missing from an assigned dictionary keep their values. ``observe(function, "selection")`` reports every
+    change.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
@@ -47,19 +49,23 @@ class Widget(anywidget.AnyWidget):
         self.on_msg(self._hear)
 
     def __repr__(self) -> str:
-        """What a saved notebook shows in the widget's place."""
+        """Return the text that a saved notebook shows in place of the widget."""
         return self._said
 
     @traitlets.validate("selection")
     def _fitting(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
-        """What is set, within what was chosen before: a word that is asked about anew has its own strongest link."""
+        """Return the assigned selection merged into the previous selection.
+
+        A new focus resets the target to the strongest link, unless both are assigned; the roles swap if "facing"
+        is not "out".
+        """
         new: dict[str, Any] = proposal["value"]
         chosen = {**self.selection, **{name: self._one(name, value) for name, value in new.items()}}
         asked, other = ("focus", "target") if chosen["facing"] == "out" else ("target", "focus")
         return {**chosen, other: None} if asked in new and other not in new else chosen
 
     def _one(self, name: str, value: Any) -> Any:
-        """One entry of a selection, if it is one; raises NotMaps in one sentence."""
+        """Return the validated value of a selection entry; raise InvalidAttention with a one-sentence message."""
         view = self._view
         ends = {"layer": view.layers, "head": view.heads, "focus": len(view.queries), "target": len(view.keys)}
         if name == "pinned" and isinstance(value, list | tuple) and all(np.shape(pin) == (2,) for pin in value):
@@ -84,7 +90,7 @@ class Widget(anywidget.AnyWidget):
         return value
 
     def _hear(self, _widget: Widget, content: Mapping[str, Any], _buffers: object) -> None:
-        """A question of the browser, answered with the frame that the app's routes give, or refused in a sentence."""
+        """Answer a request of the browser with a frame, as the app's routes do, or with an error message."""
         asked = {name: str(value) for name, value in content["asked"].items()}
         try:
             frame = self._frame(content["what"], asked)

@@ -1,8 +1,8 @@
-"""What the app says, and in which language: sentences are written in English, and told in the reader's.
+"""Translation of the app's messages, which are written in English.
 
-A sentence that goes on the screen at once is `_("…")`; one that is made where nobody knows who reads it (a refusal of
-the backend, a constant of a module) is `gettext_lazy("…")` and is told when it is shown. Translations are one file for
-each language, `assets/words/<active_language>.po`.
+Use `_("…")` for a message that is shown immediately, and `gettext_lazy("…")` for a message that is created before
+the reader's language is known, such as an error of the backend or a constant. `translate` renders a lazy message
+in the active language. Each language has a catalogue, `assets/words/<language>.po`.
 """
 
 from i18n.lazy import LazyMessage, gettext_lazy, ngettext_lazy

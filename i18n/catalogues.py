@@ -1,4 +1,4 @@
-"""The translations: one file of gettext's for each language, read once, compiled in memory by Babel."""
+"""Translation catalogues: a gettext file for each language, read once and compiled in memory by Babel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "assets" / "words"
 
 @cache
 def catalogue_languages() -> tuple[str, ...]:
-    """The languages that have a file, by their codes.
+    """Return the sorted codes of the languages that have a catalogue.
 
     >>> "zh" in catalogue_languages()
     True
@@ -22,9 +22,9 @@ def catalogue_languages() -> tuple[str, ...]:
 
 @cache
 def catalogue(language: str) -> GNUTranslations:
-    """Return the translations of a language; a message without one is left out, so that it is shown in English.
+    """Return the translations of a language, without messages that are incompletely translated.
 
-    Babel is imported only here: English needs no Babel.
+    Messages without a translation are shown in English. Babel is imported here, because English does not need it.
     """
     from babel.messages.catalog import Catalog
     from babel.messages.mofile import write_mo

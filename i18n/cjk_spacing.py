@@ -1,7 +1,7 @@
-"""Where a value meets its sentence: the space that a translation sets beside it, if these two letters take one.
+"""Spacing between Chinese and Latin text if values are inserted into a translated template.
 
-Chinese sets a space between a Chinese word and a Latin one, and none between two Chinese words or beside a full-width
-mark. Which of them a value begins and ends with is known only when the sentence is told.
+Chinese sets a space between a Chinese word and a Latin word, but none between two Chinese words or next to a
+full-width mark. The spaces of a template therefore depend on the first and last characters of the values.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from functools import cache
 from string import Formatter
 from typing import Any
 
-WIDE = "，。、；：！？（）《》「」『』【】…"  # marks that bring their own space
+WIDE = "，。、；：！？（）《》「」『』【】…"  # full-width marks, which include their own space
 QUOTES = "“”‘’"
 _CHINESE = re.compile("[\u2e80-\u2fff\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _FORMATTER = Formatter()
 
 
 def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
-    """The template with its values. Only spaces of the template go, and only those at its ends beside a value.
+    """Insert values into a template, and remove its spaces around values if Chinese needs none there.
+
+    Only single spaces at the edges of a value are removed, and only if at least one value is a string.
 
     >>> pairs = ("猫", "狗"), ("BERT", "狗"), ("“it”", "“cat”")
     >>> [fill_with_spacing("{a} 和 {b}", {"a": a, "b": b}) for a, b in pairs]
@@ -27,7 +29,7 @@ def fill_with_spacing(template: str, values: dict[str, Any]) -> str:
     '它看。BERT 说。'
     """
     if not any(isinstance(value, str) for value in values.values()):
-        return template.format(**values) if values else template  # numbers keep theirs
+        return template.format(**values) if values else template  # spaces around numbers stay
     whole, due = "", ""
     for text, name, spec, conversion in _parse_template(template):
         bare = text.strip(" ")
@@ -46,7 +48,10 @@ def _parse_template(template: str) -> tuple[tuple[str, str | None, str, str | No
 
 
 def _append(whole: str, space: str, then: str) -> str:
-    """What stands there with what comes next, if anything comes."""
+    """Append ``space`` and ``then`` to ``whole``, without a space that is not needed.
+
+    Return ``whole`` if ``then`` is empty.
+    """
     return (
         whole + ("" if whole and space == " " and not needs_space(whole[-1], then[0]) else space) + then
         if then
@@ -55,7 +60,7 @@ def _append(whole: str, space: str, then: str) -> str:
 
 
 def needs_space(left: str, right: str) -> bool:
-    """Whether a space stands between these two letters.
+    """Return True if a space is needed between two adjacent characters.
 
     >>> [needs_space(*two) for two in ("层是", "层3", "”最", "””", "。B", "a（", "ab")]
     [False, True, False, True, False, False, True]

@@ -1,4 +1,4 @@
-"""A sentence that knows what it is made of, so that it can be told in another language later, and somewhere else."""
+"""Lazy messages: strings that keep their template and values, so that they can be translated later."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class LazyMessage(str):
-    """An English sentence, and the template and the values that it was made from.
+    """An English message with the template and the values from which it was formatted.
 
-    It is a str, so that whoever knows nothing of languages uses it as one. It can be kept, pickled and handed to
-    another thread: it is translated where it is shown (`i18n.translate`).
+    It is a str and can be used as an ordinary string. It can be stored, pickled and passed to another thread;
+    `i18n.translate` translates it for display.
 
     >>> LazyMessage("Layer {layer} has {heads} heads.", values={"layer": 3, "heads": 12})
     'Layer 3 has 12 heads.'
@@ -41,7 +41,7 @@ class LazyMessage(str):
 
 
 def fill_template(template: str, values: dict[str, Any]) -> str:
-    """The template with its values; one without values is meant letter by letter, braces too.
+    """Format a template with its values; without values, return it unchanged, including braces.
 
     >>> fill_template("{share:.0%} of {{all}}", {"share": 0.5}), fill_template("a {brace}", {})
     ('50% of {all}', 'a {brace}')
@@ -50,7 +50,7 @@ def fill_template(template: str, values: dict[str, Any]) -> str:
 
 
 def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
-    """A sentence to be told later, or a constant of a module.
+    """Return a message that is translated later, such as a constant of a module.
 
     >>> gettext_lazy("The text has {tokens:,} tokens.", tokens=1200)
     'The text has 1,200 tokens.'
@@ -59,7 +59,9 @@ def gettext_lazy(template: str, /, **values: Any) -> LazyMessage:
 
 
 def ngettext_lazy(one: str, many: str, number: int, /, **values: Any) -> LazyMessage:
-    """The same of a number of things: ``one`` where ``number`` is 1, else ``many``; in other languages by their rule.
+    """Return a lazy message in singular if ``number`` is 1, else in plural.
+
+    Translations have their own plural rules.
 
     >>> ngettext_lazy("{n} token", "{n} tokens", 1, n=1), ngettext_lazy("{n} token", "{n} tokens", 5, n=5)
     ('1 token', '5 tokens')

@@ -1,4 +1,4 @@
-"""Sentences and names one after another, put together as each language does."""
+"""Lists of names and sequences of sentences, joined by the rules of each language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from i18n.lazy import gettext_lazy
 
 
 def join_sentences(*said: str) -> str:
-    """Sentences one after another, without those that are empty.
+    """Join the non-empty sentences by spaces.
 
     >>> join_sentences(gettext_lazy("It ran."), "", gettext_lazy("It ended."))
     'It ran. It ended.'
@@ -21,7 +21,7 @@ def join_sentences(*said: str) -> str:
 
 
 def format_or_list(names: Sequence[str]) -> str:
-    """Names of which one will do.
+    """Join names by commas and "or".
 
     >>> format_or_list(["a", "b", "c"])
     'a, b or c'
@@ -34,7 +34,7 @@ def format_or_list(names: Sequence[str]) -> str:
 
 
 def format_and_list(names: Sequence[str]) -> str:
-    """Names of which each is meant.
+    """Join names by commas and "and".
 
     >>> format_and_list(["a", "b", "c"]), format_and_list(["a"])
     ('a, b and c', 'a')
@@ -47,7 +47,7 @@ def format_and_list(names: Sequence[str]) -> str:
 
 
 def format_comma_list(names: Sequence[str]) -> str:
-    """Names, one after the other.
+    """Join names by commas.
 
     >>> format_comma_list(["a", "b", "c"]), format_comma_list([])
     ('a, b, c', '')
@@ -56,7 +56,7 @@ def format_comma_list(names: Sequence[str]) -> str:
 
 
 def format_semicolon_list(names: Sequence[str]) -> str:
-    """One or more that have commas of their own.
+    """Join items that contain commas by semicolons; ``names`` must not be empty.
 
     >>> format_semicolon_list(["a, b", "c"])
     'a, b; c'

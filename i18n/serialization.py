@@ -1,4 +1,4 @@
-"""A sentence in a file of JSON: its English for whoever opens the file, and what it is made of beside it."""
+"""Lazy messages in JSON files: the English text, and the template and values for translation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PLAIN = (str, int, float, bool, type(None))
 
 
 def error_message(error: BaseException) -> str:
-    """What an exception says: the sentence that it was raised with, where it is one.
+    """Return the message of an exception, as a lazy message if it was raised with a lazy message.
 
     >>> error_message(ValueError(LazyMessage("No {n}.", values={"n": 3}))).template, error_message(ValueError(3))
     ('No {n}.', '3')
@@ -20,7 +20,7 @@ def error_message(error: BaseException) -> str:
 
 
 def message_parts(said: str) -> dict[str, Any] | None:
-    """What a sentence is made of, as JSON has it; None of a text that is no sentence.
+    """Return the template and the values of a lazy message as JSON values; return None for other strings.
 
     >>> message_parts(LazyMessage("No {n}.", values={"n": 3}))
     {'template': 'No {n}.', 'many': None, 'number': 1, 'values': {'n': 3}}
@@ -32,7 +32,9 @@ def message_parts(said: str) -> dict[str, Any] | None:
 
 
 def restore_message(said: str, made_of: Any) -> str:
-    """The sentence again; the text itself where it is not made of that.
+    """Restore a lazy message from ``message_parts``.
+
+    Return the given string if the parts are malformed or yield another text.
 
     >>> restore_message("No 3.", message_parts(LazyMessage("No {n}.", values={"n": 3}))).values
     {'n': 3}

@@ -1,4 +1,4 @@
-"""The language that is spoken here and now, and how a sentence is told in it."""
+"""The active language, and the translation of messages into it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FINDERS: list[Callable[[], str]] = []
 
 
 def available_languages() -> tuple[str, ...]:
-    """Every language that the app speaks, English first, each by its code.
+    """Return the codes of all languages of the app, English first.
 
     >>> available_languages()[0]
     'en'
@@ -26,7 +26,7 @@ def available_languages() -> tuple[str, ...]:
 
 
 def active_language() -> str:
-    """The language to be spoken here: of `use_language`, else of whoever is served, else English."""
+    """Return the language of `use_language`, else of the current visitor, else English."""
     chosen = _CHOSEN.get()
     if chosen is None and _FINDERS:
         chosen = _FINDERS[0]()
@@ -34,13 +34,13 @@ def active_language() -> str:
 
 
 def set_language_source(finder: Callable[[], str]) -> None:
-    """From now on ask this where nothing else is said: it tells the language of who is served in this thread."""
+    """Set the function that returns the language of the current thread's visitor."""
     _FINDERS[:] = [finder]
 
 
 @contextmanager
 def use_language(code: str) -> Iterator[None]:
-    """Within it, this language is spoken in this thread.
+    """Select a language inside the block, for the current thread.
 
     >>> with use_language("en"):
     ...     active_language()
@@ -54,7 +54,7 @@ def use_language(code: str) -> Iterator[None]:
 
 
 def translate(said: str) -> str:
-    """A sentence in the language that is spoken here; any other text, which somebody may have typed, as it is.
+    """Return a lazy message in the active language; return other strings, such as user input, unchanged.
 
     >>> translate(gettext_lazy("Layer {layer}", layer=3)), translate("whatever a reader typed")
     ('Layer 3', 'whatever a reader typed')
@@ -70,7 +70,7 @@ def translate(said: str) -> str:
 
 
 def _(template: str, /, **values: Any) -> str:
-    """This sentence in the language that is spoken here, with its values.
+    """Return a message in the active language, formatted with its values.
 
     >>> _("Layer {layer}", layer=3)
     'Layer 3'
@@ -79,7 +79,7 @@ def _(template: str, /, **values: Any) -> str:
 
 
 def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
-    """The same of a number of things.
+    """Return a message in singular or plural, in the active language.
 
     >>> ngettext("{n} head", "{n} heads", 12, n=12)
     '12 heads'
@@ -88,5 +88,5 @@ def ngettext(one: str, many: str, number: int, /, **values: Any) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A value of a sentence may be a sentence itself; a text that is none stays as it is."""
+    """Translate a value if it is a lazy message; return other values unchanged."""
     return translate(value) if isinstance(value, LazyMessage) else value

@@ -1,4 +1,4 @@
-"""Models in, numpy out: the only room that knows torch. Importing it is cheap; torch comes with the first trace.
+"""Execution of models with torch, with results as numpy arrays; importing it does not import torch.
 
 >>> from inference import LocalBackend, TraceRequest
 >>> trace = LocalBackend().trace(TraceRequest(text="The cat sat."))  # doctest: +SKIP

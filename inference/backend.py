@@ -1,4 +1,7 @@
-"""The one thing that pages ask: models, and traces of texts. Shared by every session of the app."""
+"""The interface of pages to models and traces, and its in-process implementation.
+
+All sessions share a backend.
+"""
 
 from __future__ import annotations
 
@@ -34,44 +37,44 @@ if TYPE_CHECKING:
     from inference.loaded_model import LoadedModel
 
 Asked = TypeVar("Asked", bound="TraceRequest | ModelRequest[Any]")
-_REMEMBERED_BYTES = 64_000_000  # of requests: thousands of texts, a few pictures
+_REMEMBERED_BYTES = 64_000_000  # holds the requests of thousands of texts, or of a few pictures
 
 
 class Backend(Protocol):
-    """What a page may ask for, in this process or on another machine. Every method raises Refusal in words."""
+    """The interface that a page uses, in this process or remote; every method may raise UserError."""
 
     def models(self) -> Sequence[ModelCard]:
-        """Models to choose from, the embedded one first."""
+        """Return the models to choose from; the embedded model comes first."""
         ...
 
     def trace(self, request: TraceRequest) -> Trace:
-        """What every head of the model attends to in the text."""
+        """Return the attention weights of every head for a text."""
         ...
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """The same for many texts, in their order, faster than one by one."""
+        """Return the traces of many texts, in the order of the requests; batches are faster than single calls."""
         ...
 
     def recent(self, key: str) -> Trace | None:
-        """The trace of a request made here before, made again if it was evicted; None for an unknown key."""
+        """Return the trace of an earlier request, recomputed if it was evicted; None for an unknown key."""
         ...
 
     def predict(self, request: PredictRequest[Answer]) -> Answer:
-        """What the model says: masked words, whether a sentence follows, the next token."""
+        """Return a prediction of the model, such as masked words, next sentence or next token."""
         ...
 
     def inspect(self, request: InspectRequest[Answer]) -> Answer:
-        """What the model holds or computes on the way: a layer's numbers, positions, vectors."""
+        """Return weights or intermediate results of the model, such as position tables or vectors."""
         ...
 
 
 class LocalBackend:
-    """The backend in this process. Cheap to construct, thread-safe; torch is imported by the first trace.
+    """A thread-safe backend in this process, cheap to construct; the first trace imports torch.
 
-    Models and traces are kept within byte budgets, least recently used evicted first. No model is loaded and no single
-    trace computed twice at the same time; ``traces`` computes in a batch of its own what is not kept yet. Loading or
-    downloading one model never holds up traces of another. What a visitor asks for ends with them, and after
-    ``answer_seconds`` (inference.cancellation).
+    Models and traces are cached within byte budgets; the least recently used are evicted first. A model is loaded,
+    and a single trace computed, by only one thread at a time; ``traces`` computes the traces that are not cached
+    in a batch. Loading or downloading a model does not delay traces of another model. A visitor's request is
+    cancelled when the visitor leaves, or after ``answer_seconds`` (inference.cancellation).
 
     >>> LocalBackend(Settings()).models()[0].id
     'all-MiniLM-L6-v2'
@@ -89,17 +92,20 @@ class LocalBackend:
         self._lock = threading.Lock()
 
     def models(self) -> Sequence[ModelCard]:
-        """Models to choose from: the embedded one, local folders, good first choices on the hub. Asks no network."""
+        """Return the embedded model, local models and suggestions from the hub, without network access."""
         return catalogue(self.settings)
 
     def seeing(self) -> Sequence[ModelCard]:
-        """Models that read pictures: local folders, good first choices on the hub. Asks no network."""
+        """Return the models that read pictures: local models, then hub suggestions.
+
+        The network is not used.
+        """
         return list_vision_models(self.settings)
 
     def trace(self, request: TraceRequest) -> Trace:
-        """The trace of one text or picture; raises Refusal with the reason and what helps."""
+        """Return the trace of a text or picture; raise UserError with the reason and a remedy."""
         request = self._now(request)
-        if request.picture is not None:  # whoever asked holds it: nothing of a reader's picture stays here
+        if request.picture is not None:  # not cached, because a visitor's picture must not stay here
             with self._in_time():
                 return self.computed([request])[0]
         kept = self.kept_traces.get(request.key)
@@ -112,9 +118,10 @@ class LocalBackend:
         return kept
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Traces in the order of the requests; texts of one model go through it together, padded.
+        """Return traces in the order of the requests; texts for the same model share padded batches.
 
-        Equal to single traces to 1e-5. Raises the Refusal of the first request that cannot be served.
+        The attention weights equal those of single traces to 1e-5. Raise the UserError of the first request that
+        cannot be served.
         """
         requests = [self._now(request) for request in requests]
         found = {request.key: self.kept_traces.get(request.key) for request in requests}
@@ -133,9 +140,9 @@ class LocalBackend:
         return [trace for request in requests if (trace := found[request.key]) is not None]
 
     def recent(self, key: str) -> Trace | None:
-        """The trace of that key, from memory or made again from the remembered request; None for an unknown key.
+        """Return the cached or recomputed trace of a remembered request; None for an unknown ``key``.
 
-        Raises Refusal when it cannot be made again, because its model is gone.
+        Raise UserError if the trace cannot be recomputed, for example because its model was removed.
         """
         kept = self.kept_traces.get(key)
         if kept is not None:
@@ -144,26 +151,26 @@ class LocalBackend:
         return None if request is None else self.trace(request)
 
     def predict(self, request: PredictRequest[Answer]) -> Answer:
-        """What the model says; raises Refusal for a model without the head that this needs."""
+        """Return the model's prediction; raise UserError if the model lacks the required head."""
         return self._answer(request)
 
     def inspect(self, request: InspectRequest[Answer]) -> Answer:
-        """What the model holds or computes on the way; raises Refusal for a model that has no such thing."""
+        """Return weights or intermediate results of a model; raise UserError if the model lacks them."""
         return self._answer(request)
 
     def _answer(self, question: ModelRequest[Answer]) -> Answer:
-        """The kept answer, or a new one from the module of inference/answers/ that the question names."""
+        """Return the cached answer, or compute it with the request's module of inference/runners/."""
         question = self._now(question)
         with self._in_time():
             answer: Answer = self.kept_answers.get_or_make(question.key, lambda: self.made(question), size_of)
         return answer
 
     def _in_time(self) -> AbstractContextManager[None]:
-        """What a visitor asks for inside the block ends with them, or when its time is over: raises Stopped."""
+        """Cancel the work inside the block if the visitor leaves or the time limit passes."""
         return cancellation.limit_request(self.settings.answer_seconds)
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """The answer, made now and not kept; raises Refusal."""
+        """Compute an answer without caching it; raise UserError if the model cannot serve the request."""
         loaded = self._with_head(question.model, question.revision, question.needs)
         if loaded.reads == PICTURES and not question.SEES:
             raise tokenizer.refuse_without_tokenizer(loaded.id.name)
@@ -172,7 +179,10 @@ class LocalBackend:
         return made
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """One of "loaded", "loading", "downloading", "here" (on this machine) and "absent". Asks no network."""
+        """Return "loaded", "loading", "downloading", "here" (on this machine) or "absent".
+
+        The network is not used.
+        """
         from inference.files.sources import is_local
 
         revision = self.revision_now(model, revision)
@@ -187,29 +197,29 @@ class LocalBackend:
         return "here" if is_local(model, revision, self.settings) else "absent"
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Which model that name stands for here, with its commit or its weights' hash where it is loaded now."""
+        """Return the identity of a model, with its commit or the hash of its weights if it is loaded."""
         revision = self.revision_now(model, revision)
         heads = (BARE, MASKED, NEXT_SENTENCE, CAUSAL, CLASSIFY, TAG, SEES)
         kept = (self.kept_models.get((model, revision, head)) for head in heads)
         return next((loaded.id for loaded in kept if loaded is not None), ModelId(model, revision, "", ""))
 
     def revision_now(self, model: str, revision: str | None) -> str | None:
-        """The revision to ask for: of a taught model, which may have gone on learning, the state that is saved now."""
+        """Return the revision to load: the latest saved state of a fine-tuned model, else ``revision``."""
         return sources.state_stamp(model, self.settings) if sources.is_taught(model) else revision
 
     def _now(self, asked: Asked) -> Asked:
-        """The same question of a model as it is now."""
+        """Return the request with the current revision of its model."""
         revision = self.revision_now(asked.model, asked.revision)
         return asked if revision == asked.revision else replace(asked, revision=revision)
 
     def look(self, model: str, revision: str | None = None) -> Offer:
-        """What downloading a hub model would mean: its size, its memory, its architecture; raises Refusal."""
+        """Return the size, memory need and architecture of a hub model; raise UserError if it is unusable."""
         from inference.files import hub
 
         return hub.fetch_offer(model, revision, self.settings)
 
     def download(self, offer: Offer) -> Download:
-        """The download of that offer, started or resumed; every session that asks gets the same one."""
+        """Start or resume the download of an offer; all sessions share the returned download."""
         with self._lock:
             download = self._downloads.get((offer.id, offer.commit))
             if download is None or (download.done and not offer.downloaded):
@@ -217,8 +227,10 @@ class LocalBackend:
         return download.start()
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """What a model reads: text, pictures or both (inference.pictures.image_processing). Loads nothing; raises
-        Refusal."""
+        """Return a model's kind of input: text, pictures or both (inference.pictures.image_processing).
+
+        The model is not loaded. Raise UserError if it cannot be found or its configuration cannot be read.
+        """
         from inference.files import checkpoint, sources
 
         source = sources.find(model, self.revision_now(model, revision), self.settings)
@@ -226,15 +238,17 @@ class LocalBackend:
         return reads(str((config or {}).get("model_type")))
 
     def _with_head(self, name: str, revision: str | None, head: str) -> LoadedModel:
-        """A model with a head; what writes from a source is the very model that is traced."""
+        """Return the model with a head; an encoder-decoder generates with the same model that is traced."""
         loaded = self.loaded(name, revision, BARE if head == WRITES else head)
         if head == WRITES and not loaded.writes:
             raise refusal(WRITES, loaded.id.name, self.settings)
         return loaded
 
     def loaded(self, name: str, revision: str | None, head: str = BARE) -> LoadedModel:
-        """A model with a head of inference.task_heads, kept or loaded now; for benches and tests: pages ask
-        questions."""
+        """Return the cached or newly loaded model with a head of inference.task_heads.
+
+        This method is for benchmarks and tests; pages send requests instead.
+        """
         from inference.files import sources
         from inference.load import loading
 
@@ -242,7 +256,7 @@ class LocalBackend:
 
         def make() -> LoadedModel:
             source = sources.find(name, revision, self.settings)
-            with BUILDING:  # until it is kept: the next one then sees how much room is left
+            with BUILDING:  # held until the model is in the cache, so that the next load sees the remaining memory
                 loaded = loading.load(source, self.settings, self.kept_models.make_room, head)
                 self.kept_models.put((name, revision, head), loaded, loaded.nbytes)
             return loaded
@@ -250,7 +264,10 @@ class LocalBackend:
         return self.kept_models.get_or_make((name, revision, head), make, lambda loaded: loaded.nbytes)
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Traces of requests for one model and revision, in their order, computed now and not kept; raises Refusal."""
+        """Compute traces without caching; raise UserError if a request cannot be served.
+
+        The requests share a model and revision; the traces are in their order.
+        """
         from inference.record import batching
         from inference.write import target_text
 
@@ -267,7 +284,7 @@ class LocalBackend:
 
 
 def _validate_request(request: TraceRequest, longest: int) -> TraceRequest:
-    """The request with its texts made sound; raises Refusal for a text that no model can read."""
+    """Return the request with normalised texts; raise UserError for a text that no model can read."""
     if request.cut is not None and request.cut < 1:
         raise UserError(
             gettext_lazy("A text cut to {cut} tokens has nothing left. Keep at least one.", cut=request.cut),

@@ -1,16 +1,19 @@
-"""How models are built with transformers: one at a time, and quietly."""
+"""The lock under which transformers builds models, and a switch for its log output."""
 
 from __future__ import annotations
 
 import threading
 
-# transformers patches its own modules while it builds a model, so one is built at a time. Traces never wait for it.
-# Whoever counts models holds it until the new one is counted, so that the next one is measured against what is left.
+# transformers patches its own modules while it builds a model, so models are built one at a time. Traces never wait for
+# this lock. A model cache holds the lock until it has added the new model, so that the next load sees the memory left.
 BUILDING = threading.RLock()
 
 
 def silence_transformers() -> None:
-    """Silences transformers' progress bars and remarks, which would fill the server's log; faults become refusals."""
+    """Silence progress bars and warnings of transformers, which would fill the server's log.
+
+    Errors are not lost: they reach the visitor as UserError.
+    """
     import transformers
 
     transformers.utils.logging.disable_progress_bar()

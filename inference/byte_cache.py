@@ -1,4 +1,4 @@
-"""A cache bounded by bytes, shared by threads: the least recently used goes first, and nothing is made twice."""
+"""A thread-safe least-recently-used cache bounded by bytes that computes each missing value only once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ Value = TypeVar("Value")
 
 
 class ByteLru(Generic[Value]):
-    """Values by key, together at most ``budget`` bytes, evicted least recently used first.
+    """A cache that holds at most ``budget`` bytes and evicts the least recently used values first.
 
-    Making a value holds no lock, so that a slow one never delays others; callers who ask for a key while it is being
-    made wait for that one making; where it was stopped, one of them makes it. A value larger than the budget is kept
-    alone until the next one comes: dropping it would have it made again each time it is asked for.
+    No lock is held while a value is computed, so a slow computation does not delay other keys. Callers that ask
+    for a key during its computation wait for the result; if the computation was cancelled, one of the callers
+    computes the value instead. A value larger than the budget is kept, without any other value, until the next
+    value is added; otherwise it would be recomputed on each request.
 
     >>> cache = ByteLru(10)
     >>> cache.get_or_make("a", lambda: "aaaa", len), cache.get("a"), cache.nbytes
@@ -33,11 +34,11 @@ class ByteLru(Generic[Value]):
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._making: dict[Hashable, Future[Value]] = {}
         self._bytes = 0
-        self.hits = self.additions = self.evictions = 0  # since the start
+        self.hits = self.additions = self.evictions = 0  # counted since the cache was created
 
     @property
     def nbytes(self) -> int:
-        """Bytes kept now."""
+        """Return the number of bytes in the cache."""
         return self._bytes
 
     def __len__(self) -> int:
@@ -47,14 +48,14 @@ class ByteLru(Generic[Value]):
         return key in self._kept
 
     def get(self, key: Hashable) -> Value | None:
-        """The value if it is kept, which makes it the most recently used; else None."""
+        """Return the cached value and mark it as most recently used; return None if the key is missing."""
         with self._lock:
             if key not in self._kept:
                 return None
             return self._used(key)
 
     def put(self, key: Hashable, value: Value, nbytes: int) -> None:
-        """Keeps a value and evicts others until the budget holds, or nothing else is left."""
+        """Add a value and evict others until the total fits the budget or no other value is left."""
         with self._lock:
             self.additions += key not in self._kept
             self._drop(key)
@@ -63,24 +64,25 @@ class ByteLru(Generic[Value]):
             self._bytes += nbytes
 
     def drop(self, key: Hashable, value: Value) -> None:
-        """Forgets a value that is of no use any more, if it is still the one that is kept."""
+        """Remove ``value`` if ``key`` still refers to it."""
         with self._lock:
             if key in self._kept and self._kept[key][0] is value:
                 self._drop(key)
 
     def make_room(self, nbytes: int) -> None:
-        """Evicts until that many more bytes fit, so that the old and the new are not both in memory."""
+        """Evict values until ``nbytes`` more fit, so that the old and the new value are not both in memory."""
         with self._lock:
             self._trim(max(0, self.budget - nbytes))
 
     def is_pending(self, key: Hashable) -> bool:
-        """Whether the value is being made now."""
+        """Return True while the value is computed."""
         return key in self._making
 
     def get_or_make(self, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int]) -> Value:
-        """The kept value, or what ``make`` returns, made by one caller for all who wait.
+        """Return the cached value, or the result of ``make``, which only one caller runs.
 
-        Raises what ``make`` raises, in every waiting thread; the next call tries again.
+        An exception of ``make`` is raised in every waiting thread, and the next call tries again. After a
+        cancellation a waiting caller makes the value.
         """
         while True:
             with self._lock:
@@ -98,7 +100,7 @@ class ByteLru(Generic[Value]):
             if error is None:
                 return future.result()
             if isinstance(error, Cancelled) or not isinstance(error, Exception):
-                continue  # who made it was stopped, which is no matter of those who waited for it
+                continue  # a cancelled thread must not fail the threads that waited for its result
             if isinstance(error, UserError):
                 raise error.copy() from error
             raise error

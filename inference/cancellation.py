@@ -1,4 +1,4 @@
-"""When a computation ends before it is done: its time is over, or whoever asked has gone. Asked at each layer."""
+"""Cancellation of computations: by time limit, or because the visitor left; checked between layers."""
 
 from __future__ import annotations
 
@@ -16,36 +16,39 @@ from inference.errors import UserError
 
 GONE = gettext_lazy("This was stopped.")
 Progress = Callable[[int, int], object]
-LOOK = 0.5  # seconds between two looks at whether one who waits is still there
+LOOK = 0.5  # seconds between two checks that a waiting visitor is still connected
 
 
 class Visitor(NamedTuple):
-    """For whom something is computed: ``current_visitor`` tells them apart, ``gone`` says whether they have left."""
+    """The visitor of a computation: an identifier, and a function that is true after the visitor left."""
 
     who: str
     gone: Callable[[], bool]
 
 
 class Cancelled(UserError):
-    """A computation that was ended; nothing of it is left. Asked again, it begins anew."""
+    """Raised if a computation was cancelled.
+
+    Partial results are discarded; a new request starts from the beginning.
+    """
 
     @property
     def timed_out(self) -> bool:
-        """Whether its time was over, which its visitor has to be told."""
+        """Return True if the time limit passed, which the visitor must be shown."""
         return self.message != GONE
 
     def copy(self) -> Cancelled:
-        """A fresh copy."""
+        """Return a copy without the traceback."""
         return Cancelled(self.message, way_out=self.way_out, details=self.details)
 
 
 class CancelToken:
-    """The end of what one visitor asks for: after ``seconds``, when ``gone`` says so, or when ``stop`` is called.
+    """The cancellation of a request: after ``seconds``, once ``gone`` returns True, or by ``stop``.
 
-    ``current_visitor`` tells visitors apart where several wait in line; ``progress`` is told by the thread that
-    computes how many
-    layers are done, of how many, or (0, 0) while it waits, and may raise Stopped (``run_in_calling_thread`` takes it
-    to the thread that asked). It may be stopped from any thread.
+    ``who`` identifies the visitor in fair queues. The computing thread calls ``progress`` with the number of
+    finished layers and their total, or with (0, 0) while it waits; ``progress`` may raise Cancelled.
+    ``run_in_calling_thread`` moves a call to the thread that made the request. ``stop`` may be called from any
+    thread.
 
     >>> ends = CancelToken()
     >>> ends.check()
@@ -70,12 +73,12 @@ class CancelToken:
         self._told: Future[None] = Future()
 
     def stop(self) -> None:
-        """Whoever asked has gone: what is computed ends at its next layer, and what waits leaves its line."""
-        with suppress(InvalidStateError):  # it is told once
+        """Cancel the computation at its next layer, and remove waiting work from its queue."""
+        with suppress(InvalidStateError):  # the future can be resolved only once
             self._told.set_result(None)
 
     def check(self) -> None:
-        """Raises Stopped where it is over."""
+        """Raise Cancelled if the visitor left, ``stop`` was called or the time limit passed."""
         if self._told.done() or (self._gone is not None and self._gone()):
             raise Cancelled(GONE)
         if self._until is not None and self._clock() > self._until:
@@ -89,7 +92,7 @@ class CancelToken:
             )
 
     def layer(self, done: int, of: int) -> None:
-        """``check`` between two layers of a recorded pass, which is told to whoever follows it."""
+        """Check for cancellation between two layers of a recorded pass, and report the progress."""
         self.check()
         self._tell(done, of)
 
@@ -98,7 +101,7 @@ class CancelToken:
             self.progress(done, of)
 
     def wait(self, future: Future[Any]) -> None:
-        """Returns when another thread has found something; raises Stopped where this is over before."""
+        """Block until ``future`` is done; raise Cancelled if the token is cancelled first."""
         while not future.done():
             self.check()
             left = LOOK if self._until is None else min(LOOK, max(0.0, self._until - self._clock()))
@@ -112,19 +115,21 @@ _stop: ContextVar[CancelToken | None] = ContextVar("headlight_stop", default=Non
 Hand = Callable[[Callable[[], None]], None]
 _hand: ContextVar[Hand | None] = ContextVar("headlight_hand", default=None)
 
-_find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # until it is said
+_find_visitor: Callable[[], Visitor | None] = lambda: None  # noqa: E731  # set_visitor_source replaces it
 
 
 def set_visitor_source(finder: Callable[[], Visitor | None]) -> None:
-    """From now on ``finder`` says for which visitor a thread computes; None where it is for none."""
-    global _find_visitor  # the room that knows visitors stands above this one
+    """Set the function that returns the visitor of the current thread, or None if there is none."""
+    global _find_visitor  # registered, because inference must not import the code that knows visitors
     _find_visitor = finder
 
 
 @contextmanager
 def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[None]:
-    """What a visitor asks for inside the block ends with them, or after that time. Within another, that one decides;
-    where it is asked for no visitor, by a program, it ends by itself. ``progress`` is as Stop takes it.
+    """Cancel the work inside the block if the visitor leaves or ``seconds`` pass.
+
+    Inside another such block, the outer limits apply. Without a visitor, as in a program, there is no limit.
+    ``progress`` is passed to the CancelToken.
     """
     visitor = _find_visitor() if _stop.get() is None else None
     if visitor is None:
@@ -137,7 +142,7 @@ def limit_request(seconds: float, progress: Progress | None = None) -> Iterator[
 
 @contextmanager
 def use_token(stop: CancelToken) -> Iterator[CancelToken]:
-    """What this thread computes inside the block ends as ``stop`` says."""
+    """Use ``stop`` as the cancellation token of this thread inside the block."""
     token = _stop.set(stop)
     try:
         with checked_by(stop.check):
@@ -147,12 +152,12 @@ def use_token(stop: CancelToken) -> Iterator[CancelToken]:
 
 
 def set_handoff(hand: Hand) -> None:
-    """From now on this thread computes for another, which waits: ``hand`` has that one do something."""
+    """Register ``hand``, with which this worker thread runs functions in the thread that waits for it."""
     _hand.set(hand)
 
 
 def run_in_calling_thread(work: Callable[[], None]) -> None:
-    """Does what only the thread that asked may do, such as to draw on its page; raises what that raises."""
+    """Run ``work`` in the thread that made the request, for example to draw; propagate its exception."""
     hand = _hand.get()
     if hand is None:
         work()
@@ -161,32 +166,32 @@ def run_in_calling_thread(work: Callable[[], None]) -> None:
 
 
 def current_token() -> CancelToken | None:
-    """How what this thread computes ends, where that is said."""
+    """Return the cancellation token of this thread, or None."""
     return _stop.get()
 
 
 def check() -> None:
-    """Raises Stopped where what this thread computes is over."""
+    """Raise Cancelled if this thread's computation was cancelled."""
     stop = _stop.get()
     if stop is not None:
         stop.check()
 
 
 def current_visitor() -> str:
-    """For whom this thread computes, where that is said."""
+    """Return the identifier of the visitor for whom this thread computes, or ""."""
     stop = _stop.get()
     return "" if stop is None else stop.who
 
 
 def layer(done: int, of: int) -> None:
-    """The same between two layers of a recorded pass, which is told to whoever follows it."""
+    """Check for cancellation between two layers of a recorded pass, and report the progress."""
     stop = _stop.get()
     if stop is not None:
         stop.layer(done, of)
 
 
 def wait(future: Future[Any]) -> None:
-    """Returns when another thread has found something; raises Stopped where what this thread does is over before."""
+    """Block until ``future`` is done; raise Cancelled if this thread's computation is cancelled first."""
     stop = _stop.get()
     if stop is not None:
         stop.wait(future)

@@ -1,4 +1,4 @@
-"""What this room says when it cannot do what was asked: one clear sentence, and what to do about it."""
+"""Errors shown to users: a clear sentence and a remedy."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from i18n import gettext_lazy
 log = logging.getLogger(__name__)
 
 PANIC = "PanicException"
-NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory")  # as torch says it, of whatever device
+NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory")  # torch's messages by device
 OUT_OF_MEMORY = gettext_lazy("This machine ran out of memory. Pick a smaller model or a shorter text.")
 
 
 class UserError(ValueError):
-    """A request that cannot be served, in one sentence meant for the person who asked.
+    """Raised if a request cannot be served; the message is a sentence for the person who made it.
 
-    ``way_out`` names what helps, for a button: "cut" (read the first tokens only), "download" (fetch the model
-    first), "revision" (use the one in ``details``), "embedded" (use the embedded model), "retry" (try again later),
-    "busy" (try the same again soon), "text" (change the text), "pair" (leave the second text out), "reads" (use
-    the ``model`` in ``details``, which knows the text's words, or another text), "head" (use one of
-    the ``models`` in ``details``, which have the head that was asked for) or None. ``details`` holds what the sentence
-    names, such as ``tokens`` and ``limit``.
+    ``way_out`` names the remedy, for a button: "cut" (read only the first tokens), "download" (fetch the model
+    first), "revision" (use the revision in ``details``), "embedded" (use the embedded model), "retry" (try again
+    later), "busy" (try the same request again soon), "text" (change the text), "pair" (omit the second text),
+    "reads" (use the ``model`` in ``details``, whose vocabulary covers the text, or another text), "head" (use one
+    of the ``models`` in ``details``, which have the required head) or None. ``details`` holds the values in the
+    message, such as ``tokens`` and ``limit``.
 
     >>> UserError("The text is empty. Type a gettext_lazy.", way_out="text").way_out
     'text'
@@ -41,7 +41,7 @@ class UserError(ValueError):
         self.details: dict[str, Any] = dict(details or {})
 
     def copy(self) -> UserError:
-        """A fresh copy, so that one refusal can be raised in several threads without sharing a traceback."""
+        """Return a copy, so that threads can raise the same error without sharing a traceback."""
         return UserError(self.message, way_out=self.way_out, details=self.details)
 
 
@@ -60,7 +60,7 @@ def format_os_error(error: OSError) -> str:
 def report(error: OSError) -> int:
     """Print the line about an error of the operating system and return the exit status of the command."""
     print(format_os_error(error), file=sys.stderr)
-    if isinstance(error, BrokenPipeError):  # Python would try to write the rest when it ends
+    if isinstance(error, BrokenPipeError):  # Python would flush the rest at exit and fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 2
 
@@ -80,10 +80,10 @@ class Parser(argparse.ArgumentParser):
 
 @contextmanager
 def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterator[None]:
-    """Turns everything that loading foreign files is known to raise into a Refusal with that sentence.
+    """Convert the exceptions of loading foreign files to a UserError with the message ``sentence``.
 
-    The list is measured, not guessed: transformers, safetensors and tokenizers raise all of these on hostile or
-    broken files. What they said goes to the log only, because their messages quote paths of this machine.
+    The list was found by tests with hostile and broken files: transformers, safetensors and tokenizers raise all
+    of these. The original messages quote paths of this machine, so they go only to the log.
     """
     from pickle import UnpicklingError
 
@@ -106,14 +106,14 @@ def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterato
         AssertionError,
         ArithmeticError,
         SafetensorError,
-        StrictDataclassError,  # a config.json with a value of the wrong type; a bare Exception otherwise
+        StrictDataclassError,  # raised for a wrong type in a config.json; it derives directly from Exception
         UnpicklingError,
     ) as error:
         log.warning("%s", sentence, exc_info=error)
         raise UserError(OUT_OF_MEMORY if _memory_ran_out(error) else sentence, way_out=way_out) from error
     except BaseException as error:
-        # The tokenizers library raises bare Exception on a tokenizer.json it cannot read, and where its Rust code
-        # panics over one a class that no module gives away, and that no `except Exception` sees.
+        # The tokenizers library raises a plain Exception if it cannot read a tokenizer.json. If its Rust code panics,
+        # it raises a class that no module exports and that does not derive from Exception.
         if type(error) is not Exception and type(error).__name__ != PANIC:
             raise
         log.warning("%s", sentence, exc_info=error)
@@ -121,7 +121,7 @@ def as_user_error(sentence: str, *, way_out: str | None = "embedded") -> Iterato
 
 
 def _memory_ran_out(error: BaseException | None) -> bool:
-    """Whether that is what an error is about, or what it came from."""
+    """Return True if an error, or an error that caused it, reports a lack of memory."""
     while error is not None:
         if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
             return True

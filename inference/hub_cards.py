@@ -1,4 +1,4 @@
-"""Good first choices of the hub, by the names that their owners gave them, and what is said of any model in a list."""
+"""The class of model cards, and the cards of the suggested models of the hub."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inference.task_heads import CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, SEES, 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """One model that can be picked. ``size_bytes`` is roughly what is downloaded; None where it is not known."""
+    """A model that can be chosen. ``size_bytes`` is the approximate download size; None if it is unknown."""
 
     id: str
     title: str
@@ -23,16 +23,16 @@ class ModelCard:
     embedded: bool = False
     local: bool = False
     downloaded: bool = False
-    reads: str = TEXT  # or pictures, or both (inference.pictures.image_processing)
-    spells: bool = False  # its vocabulary holds every byte, so that it reads any character there is
+    reads: str = TEXT  # TEXT, PICTURES or BOTH of inference.pictures.image_processing
+    spells: bool = False  # True if the vocabulary contains every byte, so that the model reads any character
 
     @property
     def heads(self) -> tuple[str, ...]:
-        """The heads that it has beside the bare model (inference.task_heads), as far as this list knows."""
+        """Return the heads of inference.task_heads that ``task`` mentions, besides the bare model."""
         return tuple(dict.fromkeys(head for words, head in TASKS.items() if words in self.task))
 
 
-# What a card's ``task`` says, and the head that does it.
+# The head for each phrase that the ``task`` of a card may contain.
 TASKS = {
     "masked words": MASKED,
     "next sentence": NEXT_SENTENCE,
@@ -45,7 +45,7 @@ TASKS = {
     "classes of pictures": SEES,
 }
 
-# What sees; listed where a picture is looked at, and not among models of texts.
+# Vision models are listed for pictures only, not among the models for texts.
 PICTURE_CARDS = (
     ModelCard(
         "facebook/dinov2-small",

@@ -1,4 +1,4 @@
-"""A text read by a model that is in memory already, and whose it stays: what a notebook asks."""
+"""Traces of models that the caller already holds in memory, for notebooks."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from inference.text.encoding import check_text
 from inference.text.tokenizer import NoText, SafeTokenizer
 from inference.write import target_text
 
-# A model is prepared once; what was made for it goes when it goes.
+# Each model is prepared once; its traced copy is freed together with the model.
 prepared: weakref.WeakKeyDictionary[torch.nn.Module, tuple[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def trace(  # noqa: PLR0913  # the parts of one request
+def trace(  # noqa: PLR0913  # the parts of a request
     model: Any,
     tokenizer: Any,
     text: str,
@@ -42,11 +42,13 @@ def trace(  # noqa: PLR0913  # the parts of one request
     *,
     truncate: bool = False,
 ) -> Trace:
-    """What every head attends to in a text; an encoder-decoder without ``target`` writes it itself.
+    """Return the attention weights of every head for a text.
 
-    ``truncate``: of a text with too many tokens, the first are read, special tokens included.
+    An encoder-decoder without ``target`` generates the target text. ``truncate`` keeps only the first tokens of a
+    text that has too many, special tokens included.
 
-    The trace's id is a hash of what is in it, since nobody knows which weights those were. Raises Refusal in words.
+    The trace's id is a hash of its contents, because the weights have no known name or revision. Raise UserError
+    if the arguments or the model cannot be used.
     """
     settings, model = Settings.from_env(), _unwrap_compiled(model)
     longest = settings.text_characters
@@ -70,9 +72,10 @@ def trace(  # noqa: PLR0913  # the parts of one request
 
 
 def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
-    """What every head attends to in a picture: an array (row, column, 3) of uint8, or an image of PIL.
+    """Return the attention weights of every head for a picture.
 
-    ``processor`` is the model's own, such as AutoImageProcessor or AutoProcessor gives. Raises Refusal in words.
+    ``picture`` is a uint8 array (row, column, 3) or a PIL image. ``processor`` is the model's own, as loaded by
+    AutoImageProcessor or AutoProcessor. Raise UserError if the picture or the model cannot be used.
     """
     model = _unwrap_compiled(model)
     settings, made = Settings.from_env(), _traced_copy(model)
@@ -90,7 +93,7 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
         reader=NoText(name),
         id=ModelId(name, None, "encoder", type(model).__name__),
         limit=1,
-        nbytes=0,  # it is not ours to count
+        nbytes=0,  # the caller's memory does not count towards the cache
         records=True,
         writes=False,
         reads=PICTURES,
@@ -101,7 +104,10 @@ def trace_picture(model: Any, processor: Any, picture: Any) -> Trace:
 
 
 def _unwrap_compiled(model: Any) -> Any:
-    """Return the model inside the wrapper of torch.compile, which has the same weights; any other model itself."""
+    """Return the model inside the wrapper of torch.compile, or the model itself.
+
+    The wrapper has the same weights.
+    """
     return getattr(model, "_orig_mod", model)
 
 
@@ -122,7 +128,7 @@ def _name(model: Any) -> str:
 
 
 def _wrap_model(model: Any, tokenizer: Any, settings: Settings) -> LoadedModel:
-    """The model as everything here takes it."""
+    """Wrap the caller's model and tokenizer as a LoadedModel; raise UserError if they cannot be used."""
     if not hasattr(tokenizer, "convert_ids_to_tokens"):
         raise UserError(
             gettext_lazy(
@@ -142,7 +148,7 @@ def _wrap_model(model: Any, tokenizer: Any, settings: Settings) -> LoadedModel:
         reader=SafeTokenizer(tokenizer, name, kind, rows),
         id=ModelId(name, None, kind, type(model).__name__),
         limit=token_limit(made, tokenizer, records, settings.trace_memory_bytes),
-        nbytes=0,  # it is not ours to count
+        nbytes=0,  # the caller's memory does not count towards the cache
         records=records,
         writes=two,
     )
@@ -153,7 +159,7 @@ def _traced_copy(model: Any) -> Any:
     with _lock:
         try:
             kept = prepared.get(model)
-        except TypeError:  # no weak reference is possible, so it is no model; shell() says so
+        except TypeError:  # an object without weak references is not a model; copy_for_recording raises the UserError
             kept = None
         now = fingerprint(model) if isinstance(model, torch.nn.Module) else ()
         if kept is None or kept[0] != now:

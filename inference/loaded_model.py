@@ -1,4 +1,4 @@
-"""A loaded model as a value: what every answer is computed with."""
+"""The value class of a loaded model, from which every answer is computed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from inference.text.tokenizer import SafeTokenizer
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model ready to be traced. ``records`` is False where only finished maps can be had."""
+    """A model that is ready to be traced.
+
+    ``records`` is False if only its reported attention maps are available.
+    """
 
     model: Any
     reader: SafeTokenizer
     id: ModelId
-    limit: int  # tokens of one text
+    limit: int  # in tokens, per text
     nbytes: int
     records: bool
-    writes: bool  # can generate a target text
-    gguf: str = ""  # the file's name, where the weights were read from a GGUF file
-    reads: str = TEXT  # or pictures, or both (inference.pictures.image_processing)
-    eye: ImageProcessor | None = None  # what makes a picture ready, where it reads any
+    writes: bool  # True if the model generates a target text
+    gguf: str = ""  # the file name, if the weights were read from a GGUF file
+    reads: str = TEXT  # TEXT, PICTURES or BOTH of inference.pictures.image_processing
+    eye: ImageProcessor | None = None  # preprocesses pictures; None for text-only models

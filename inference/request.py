@@ -1,4 +1,4 @@
-"""Requests to a backend as frozen values, and their keys."""
+"""Immutable requests to a backend, and their hash keys."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any
 from attention.edits import Edit
 from attention.pictures import Picture
 
-_SCHEMA = 1  # counts up when the same request would give another answer
+_SCHEMA = 1  # increase it if the same request would give another answer
 
 
 def key_of(value: Any) -> str:
-    """SHA-256 of a dataclass as canonical JSON, 64 hexadecimal digits. Lone surrogates are allowed in its texts.
+    """Return the SHA-256 of a dataclass as canonical JSON, 64 hexadecimal digits.
+
+    Lone surrogates are allowed.
 
     >>> from inference.request import TraceRequest
     >>> key_of(TraceRequest(text="a")) == key_of(TraceRequest(text="a")) != key_of(TraceRequest(text="b"))
@@ -28,9 +30,10 @@ def key_of(value: Any) -> str:
 
 
 def to_json_value(value: Any, outermost: bool = True) -> Any:
-    """A value as JSON. Inside another one, a dataclass also says its class, so that two kinds never look alike.
+    """Convert a value to JSON types.
 
-    A picture stands as its key.
+    A nested dataclass also states its class, to distinguish classes with equal fields. A picture is represented by
+    its key.
     """
     if isinstance(value, Picture):
         return {"picture": value.key}
@@ -43,7 +46,7 @@ def to_json_value(value: Any, outermost: bool = True) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """Rough bytes that a value keeps in memory: its arrays, texts and what it holds inside.
+    """Estimate the bytes of memory that a value takes, including its arrays, texts and nested values.
 
     >>> import numpy as np
     >>> size_of((np.zeros(1000), "abc")) > 8000
@@ -68,15 +71,16 @@ EMBEDDED = "all-MiniLM-L6-v2"  # the model that comes with the app
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """One text for one model.
+    """A request to trace a text or picture with a model.
 
-    ``model`` is the embedded model's name, a hub id or an allowed local folder; ``revision`` a branch, tag or commit.
-    ``pair`` is a second text read together with the first. ``target`` is what an encoder-decoder writes; without it
-    the model writes greedily itself. ``written`` is what is written in the model's own tokens instead: by an
-    encoder-decoder, or by a decoder after the text as its prompt. ``cut`` reads the first so many tokens only, special
-    tokens included. ``edits`` are changes inside the attention (attention.edits); where something is written, those
-    that name tokens which are not there do nothing. ``picture`` is what a vision transformer reads, alone or beside the
-    text; ``side`` has it read whole, its longer side about so many pixels, instead of as the model's processor does.
+    ``model`` is the name of the embedded model, a hub id or an allowed local folder; ``revision`` is a branch, tag
+    or commit. ``pair`` is a second text that is read together with the first. ``target`` is the output text of an
+    encoder-decoder; without it the model generates greedily. ``written`` gives the output as token ids instead:
+    the target of an encoder-decoder, or the continuation that a decoder writes after the text as its prompt.
+    ``cut`` keeps only that many tokens from the start, special tokens included. ``edits`` are changes inside the
+    attention (attention.edits); if the model generates text, edits that name missing tokens have no effect.
+    ``picture`` is the input of a vision transformer, with or without a text. With ``side`` the whole picture is
+    read, its longer side scaled to about that many pixels, instead of as the model's processor does.
 
     >>> TraceRequest(text="hello").key == TraceRequest(text="hello").key
     True
@@ -95,12 +99,15 @@ class TraceRequest:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the request as canonical JSON, 64 hexadecimal digits. Lone surrogates are allowed here."""
+        """Return the SHA-256 of the request as canonical JSON, 64 hexadecimal digits.
+
+        Lone surrogates are allowed.
+        """
         return key_of(self)
 
     @property
     def weight(self) -> int:
-        """Rough bytes of memory that remembering this request takes."""
+        """Estimate the bytes of memory that this request takes."""
         texts = (self.model, self.text, self.pair or "", self.target or "", self.revision or "")
         seen = 0 if self.picture is None else self.picture.nbytes
         return 500 + seen + sum(4 * len(text) for text in texts) + 200 * len(self.edits) + 40 * len(self.written or ())

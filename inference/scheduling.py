@@ -1,4 +1,4 @@
-"""Who computes when: fair queues by visitor, and long work that gives way to short work."""
+"""Round-robin scheduling of visitors, and long work that yields the processor to short work."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Made = TypeVar("Made")
 
 
 class QueueStats:
-    """Counts of one line: who stands in it now, who was let through after how many seconds together, who was not.
+    """Counts for a queue: waiting and admitted visitors, total wait in seconds, and rejections.
 
     >>> line = QueueStats()
     >>> came = line.enter()
@@ -43,33 +43,33 @@ class QueueStats:
         self.refused = 0
 
     def enter(self) -> float:
-        """Somebody stands in line; what this returns is handed to ``admit``."""
+        """Count a waiting visitor and return the start time, which ``admit`` takes."""
         with self._lock:
             self.waiting += 1
         return perf_counter()
 
     def admit(self, came: float) -> None:
-        """Who came then is let through."""
+        """Count the visitor who entered at ``came`` as admitted, and add the wait in seconds."""
         with self._lock:
             self.waiting -= 1
             self.passed += 1
             self.seconds += perf_counter() - came
 
     def leave(self) -> None:
-        """Somebody who stood in line has gone."""
+        """Count a visitor who left the queue without admission."""
         with self._lock:
             self.waiting -= 1
 
     def reject(self) -> None:
-        """Somebody was not let into the line."""
+        """Count a visitor who was refused entry to the queue."""
         with self._lock:
             self.refused += 1
 
 
 class RoundRobinQueue(Generic[Item]):
-    """What stands in line, taken in turn by visitor: who has twenty things there holds up nobody who has one.
+    """A queue that takes an item of each visitor in turn.
 
-    Not locked: whoever has it locks it.
+    A visitor with many items does not delay the others. The queue is not locked; its owner must lock it.
 
     >>> line = RoundRobinQueue[str]()
     >>> for who, item in [("ann", "a1"), ("ann", "a2"), ("ann", "a3"), ("bob", "b1")]:
@@ -79,14 +79,14 @@ class RoundRobinQueue(Generic[Item]):
     """
 
     def __init__(self) -> None:
-        self._lines: OrderedDict[str, deque[Item]] = OrderedDict()  # whose turn is next stands first
+        self._lines: OrderedDict[str, deque[Item]] = OrderedDict()  # the visitor whose turn is next comes first
 
     def add(self, who: str, item: Item) -> None:
-        """It stands behind what they have there."""
+        """Add an item behind the other items of visitor ``who``."""
         self._lines.setdefault(who, deque()).append(item)
 
     def pop(self) -> Item | None:
-        """What is next; None where nothing is."""
+        """Remove and return the next item; return None if the queue is empty."""
         if not self._lines:
             return None
         who, line = next(iter(self._lines.items()))
@@ -98,7 +98,7 @@ class RoundRobinQueue(Generic[Item]):
         return item
 
     def remove(self, who: str, item: Item) -> bool:
-        """It stands there no more; whether it did."""
+        """Remove an item of a visitor; return False if it is not in the queue."""
         line = self._lines.get(who, deque())
         if item not in line:
             return False
@@ -109,7 +109,7 @@ class RoundRobinQueue(Generic[Item]):
 
 
 class FairThreadPool:
-    """``places`` threads that take up work in turn by visitor.
+    """A pool of ``places`` threads that runs the work of the visitors in turn.
 
     >>> crew = FairThreadPool(1, "counting")
     >>> crew.submit("ann", lambda: 1 + 1).result()
@@ -122,15 +122,15 @@ class FairThreadPool:
         self._turns: RoundRobinQueue[tuple[Future[Any], Callable[[], Any]]] = RoundRobinQueue()
 
     def submit(self, who: str, work: Callable[[], Made]) -> Future[Made]:
-        """What will hold what the work gives; cancelled before its turn, it is never begun."""
+        """Queue ``work`` and return its future; work that is cancelled before its turn never starts."""
         future: Future[Made] = Future()
         with self._lock:
             self._turns.add(who, (future, work))
-        self._threads.submit(self._next)  # one for each that stands in line, whichever it takes
+        self._threads.submit(self._next)  # a call for each queued item; the queue decides which item each call takes
         return future
 
     def close(self) -> None:
-        """Ends the threads as they come free; nothing more is begun."""
+        """Shut the threads down as they become free; queued work does not start."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _next(self) -> None:
@@ -146,9 +146,10 @@ class FairThreadPool:
 
 
 class FairSemaphore:
-    """At most ``places`` at a time are within it; the others wait, and come in turn by visitor.
+    """A semaphore of ``places`` that admits waiting visitors in turn.
 
-    Who waits leaves the line when what it computes for is over (inference.cancellation), and is told Stopped.
+    A waiting visitor leaves the queue if the computation is cancelled (inference.cancellation): entering raises
+    Cancelled.
 
     >>> gate = FairSemaphore(2)
     >>> with gate:
@@ -181,7 +182,7 @@ class FairSemaphore:
             self._admit()
 
     def _admit(self) -> None:
-        """Lets in who is next, while there is room."""
+        """Admit waiting visitors while places are free."""
         while self._free and (turn := self._turns.pop()) is not None:
             self._free -= 1
             turn.set_result(None)
@@ -189,25 +190,25 @@ class FairSemaphore:
     def _gives_up(self, who: str, turn: Future[None]) -> None:
         self.waits.leave()
         with self._lock:
-            if not self._turns.remove(who, turn):  # let in just now: for the next one
+            if not self._turns.remove(who, turn):  # it was admitted just before, so pass the place on
                 self._free += 1
                 self._admit()
 
 
-SHORT = 0.2  # seconds of the processor: a text of some hundred tokens takes a tenth of them
-RECENT = 16  # works that are most of the mean
-LOOK = 0.1  # seconds between two looks at how much it has taken
-LONGEST = 20.0  # seconds that somebody is let wait for a place, as far as can be told
+SHORT = 0.2  # CPU seconds after which work counts as long; a short text takes a tenth of that
+RECENT = 16  # the number of recent runs that dominate the moving average
+LOOK = 0.1  # seconds between two checks of the CPU time
+LONGEST = 20.0  # seconds of expected wait above which new work is refused
 BUSY = gettext_lazy("So many ask this server just now that an answer would take long. Your text stays; try again soon.")
-NICE = 10  # as trainings have: of a core that others want, it takes a tenth
+NICE = 10  # added niceness, as for trainings: on a contested core such work gets a tenth of the time
 
 
 class Scheduler(FairSemaphore):
-    """A gate of ``places`` for short work, beside which as much may run that has turned out to be long.
+    """A semaphore of ``places`` for short work, with as many extra places for long work.
 
-    Nothing has to say beforehand how long it will take. What has taken ``short`` seconds of the processor gets a low
-    priority for the rest, and somebody else its place, if there is room beside the gate. Only Linux knows priorities of
-    single threads; elsewhere this is a gate.
+    The duration of the work need not be known beforehand. Work that has taken ``short`` CPU seconds gets a lower
+    priority, and its place goes to other work if an extra place is free. Only Linux has priorities for single
+    threads; on other systems this class is a plain semaphore.
 
     >>> Scheduler(2).run(lambda: 6 * 7)
     42
@@ -217,15 +218,15 @@ class Scheduler(FairSemaphore):
         super().__init__(places)
         self._short, self._longest, self._at_once = short, longest, places
         self._beside = threading.BoundedSemaphore(places)
-        self._pace = 0.0  # seconds that a place is held, a mean in which what was lately counts most
+        self._pace = 0.0  # moving average of the seconds for which a place is held
 
     @property
     def expected_wait(self) -> float:
-        """Seconds that who comes now would wait, as far as can be told."""
+        """Estimate the seconds that new work would wait for a place."""
         return self.waits.waiting * self._pace / self._at_once
 
     def run(self, work: Callable[[], Made]) -> Made:
-        """What the work gives, or raises, computed in its turn; raises Refusal where that would be late."""
+        """Run ``work`` in its turn and return its result; raise UserError if the expected wait is too long."""
         if self.expected_wait > self._longest:
             self.waits.reject()
             raise UserError(BUSY, way_out="busy")
@@ -245,7 +246,7 @@ class Scheduler(FairSemaphore):
         self._pace += (monotonic() - came - self._pace) / RECENT
 
     def _hand_on(self, thread: _Thread[Made], place: ExitStack) -> None:
-        """Its place is another's as soon as there is room beside the gate; returns when the work has ended."""
+        """Move the work to an extra place as soon as an extra place is free; return when the work has ended."""
         while not thread.has_ended(0):
             if self._beside.acquire(blocking=False):
                 place.close()
@@ -256,12 +257,12 @@ class Scheduler(FairSemaphore):
 
 
 class _Thread(Generic[Made]):
-    """Work in a thread of its own: a priority that was lowered is never given back to a thread."""
+    """A single piece of work in a worker thread; a lowered thread priority cannot be raised again."""
 
     def __init__(self, work: Callable[[], Made]) -> None:
         self.made: Future[Made] = Future()
-        self._handed: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # to who waits; None when all is done
-        context = copy_context()  # what ends the work is known there
+        self._handed: SimpleQueue[Callable[[], None] | None] = SimpleQueue()  # None once the work has ended
+        context = copy_context()  # carries the cancellation token to the worker thread
         self._worker = _Worker.free()
         self._before = self._worker.seconds()
         self._worker.takes_up(self, lambda: self._run(context, work))
@@ -275,7 +276,7 @@ class _Thread(Generic[Made]):
         self._handed.put(None)
 
     def _hand(self, work: Callable[[], None]) -> None:
-        """Has who waits do something."""
+        """Run ``work`` in the waiting thread and block until it is done; propagate its exception."""
         done: Future[None] = Future()
 
         def run_work() -> None:
@@ -289,7 +290,10 @@ class _Thread(Generic[Made]):
         done.result()
 
     def has_ended(self, seconds: float | None = None) -> bool:
-        """Whether it has, after that time at most, in which at most one thing is done that it handed back."""
+        """Wait at most ``seconds`` and return True if the work ended.
+
+        Meanwhile at most one function that the work handed back is run.
+        """
         if not self.made.done():
             with suppress(Empty):
                 handed = self._handed.get(timeout=seconds)
@@ -298,17 +302,19 @@ class _Thread(Generic[Made]):
         return self.made.done()
 
     def seconds(self) -> float:
-        """Of the processor, so far."""
+        """Return the CPU seconds that the work has taken so far."""
         return self._worker.seconds() - self._before
 
     def give_way(self) -> None:
-        """Others come first from now on."""
+        """Lower the priority of the work."""
         self._worker.give_way(self)
 
 
 class _Worker:
-    """A thread that takes up one work after the other until its priority is lowered: to begin one costs more than a
-    short text does, since the libraries that compute prepare themselves for each.
+    """A thread that runs one piece of work after another until its priority is lowered.
+
+    Threads are reused because starting a thread costs more than tracing a short text: the numeric libraries
+    initialise themselves in each new thread.
     """
 
     _idle: ClassVar[SimpleQueue[_Worker]] = SimpleQueue()
@@ -316,23 +322,23 @@ class _Worker:
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lock = threading.Lock()
-        self._doing: object = None  # for whom; None while it is free
+        self._doing: object = None  # the current _Thread; None while the worker is idle
         self._spent = False
         thread = threading.Thread(target=self._run, name="answer", daemon=True)
         thread.start()
-        assert thread.native_id is not None  # it has begun
+        assert thread.native_id is not None  # set once the thread has started
         self._id = thread.native_id
 
     @classmethod
     def free(cls) -> _Worker:
-        """One that does nothing now."""
+        """Return an idle worker, or start a new worker."""
         try:
             return cls._idle.get_nowait()
         except Empty:
             return cls()
 
     def takes_up(self, whose: object, work: Callable[[], None]) -> None:
-        """Begins a work, which is known as ``whose``."""
+        """Start ``work`` on behalf of ``whose``."""
         self._doing = whose
         self._work.put(work)
 
@@ -345,14 +351,14 @@ class _Worker:
                     self._idle.put(self)
 
     def seconds(self) -> float:
-        """Of the processor, since it began."""
-        with suppress(OSError):  # it has ended meanwhile
+        """Return the CPU seconds of this thread since it started; 0 if it has ended."""
+        with suppress(OSError):  # the thread may have ended meanwhile
             fields = Path(f"/proc/self/task/{self._id}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         return 0.0
 
     def give_way(self, whose: object) -> None:
-        """Has a low priority from now on, and takes up nothing more; if this work is not done meanwhile."""
+        """Lower this thread's priority and retire it after the current work, if it still works for ``whose``."""
         with self._lock:
             if self._doing is whose:
                 self._spent = True

@@ -1,4 +1,4 @@
-"""What the operator decides, read once from the environment."""
+"""The operator's settings, read from the environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _TRUE = {"1", "on", "yes", "true"}
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes from a text such as "4GB", "512 MiB" or "300000000".
+    """Parse an amount of memory such as "4GB", "512 MiB" or "300000000" to bytes.
+
+    Raise UserError if the text is invalid.
 
     >>> parse_bytes("1.5 GB"), parse_bytes("512MiB"), parse_bytes("1024")
     (1500000000, 536870912, 1024)
@@ -32,7 +34,7 @@ def parse_bytes(text: str) -> int:
 
 @cache
 def machine_memory() -> int:
-    """Bytes of memory this process may use: the machine's, or its container's where that is less."""
+    """Return the bytes of memory of the machine, or of its container if that is less."""
     import psutil
 
     total = int(psutil.virtual_memory().total)
@@ -40,72 +42,75 @@ def machine_memory() -> int:
         try:
             total = min(total, int(Path(name).read_text()))
         except (OSError, ValueError):
-            continue  # no such group, or "max"
+            continue  # the group does not exist, or its limit is "max"
     return total
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free now, for this process to take."""
+    """Return the bytes of free memory that this process may use."""
     import psutil
 
     return min(int(psutil.virtual_memory().available), machine_memory())
 
 
 def cores() -> int:
-    """Processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Limits and places. Without arguments: half the machine's memory for models, a quarter for traces, no folders."""
+    """Limits and folders. By default models get half of the machine's memory and traces a quarter."""
 
     model_memory_bytes: int = field(default_factory=lambda: machine_memory() // 2)
     trace_memory_bytes: int = field(default_factory=lambda: machine_memory() // 4)
-    model_folders: tuple[Path, ...] = ()  # local models may be opened inside these only
-    offline: bool = False  # never ask the hub
-    endpoint: str | None = None  # None: huggingface_hub's own, which reads HF_ENDPOINT
-    cache: Path | None = None  # None: huggingface_hub's own, which reads HF_HOME and HF_HUB_CACHE
-    hub_timeout: float = 5.0  # seconds that a question to the hub may take
-    threads: int | None = None  # of one forward pass; None: OMP_NUM_THREADS, or half the cores
-    text_characters: int = 200_000  # longest text that is looked at at all
-    taught: Path | None = None  # where models that visitors teach are kept; None: beside what the app unpacks
-    taught_bytes: int = 2_000_000_000  # of the disk that those may take, oldest first out
-    only_here: bool = False  # nobody is answered but this machine's own browser
-    strangers: bool = False  # others than this machine's user are expected
-    only_listed: bool = False  # of the hub, only the models of the list (inference.files.hub) are opened
-    visitor_upload_bytes: int = 800_000_000  # of memory that one page's uploaded files may take
-    upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # that all visitors' may
-    answer_seconds: float = 600.0  # that a visitor's trace or answer may take, its time in line and loading included
-    figure_seconds: float = 120.0  # that what is worked out of a trace may take: a survey, a part of a picture
-    file_seconds: float = 600.0  # that a file to be saved may take
-    arranging_seconds: float = 600.0  # that UMAP may take
-    at_a_stretch: float | None = None  # seconds that long work goes on before it waits for its reader to say so
+    model_folders: tuple[Path, ...] = ()  # local models must lie inside these folders
+    offline: bool = False  # True disables all requests to the hub
+    endpoint: str | None = None  # None: the default of huggingface_hub, which reads HF_ENDPOINT
+    cache: Path | None = None  # None: the default of huggingface_hub, which reads HF_HOME and HF_HUB_CACHE
+    hub_timeout: float = 5.0  # seconds before a request to the hub fails
+    threads: int | None = None  # per forward pass; None: OMP_NUM_THREADS, or half of the cores
+    text_characters: int = 200_000  # longer texts are refused before tokenisation
+    taught: Path | None = None  # the folder for models that visitors fine-tune; None: a folder in the cache
+    taught_bytes: int = 2_000_000_000  # disk space for fine-tuned models; the oldest are deleted first
+    only_here: bool = False  # True answers only browsers on this machine
+    strangers: bool = False  # True if visitors other than this machine's user are expected
+    only_listed: bool = False  # True limits the hub to the listed models (inference.files.hub)
+    visitor_upload_bytes: int = 800_000_000  # memory for the uploaded files of a single page
+    upload_bytes: int = field(default_factory=lambda: machine_memory() // 8)  # the same for all visitors together
+    answer_seconds: float = 600.0  # limit for a visitor's trace or answer, including queueing and loading
+    figure_seconds: float = 120.0  # limit for results computed from a trace, such as a survey
+    file_seconds: float = 600.0  # limit for building a file to save
+    arranging_seconds: float = 600.0  # limit for UMAP
+    at_a_stretch: float | None = None  # seconds before long work waits for its reader to confirm; None: never
 
     @property
     def largest_model(self) -> int:
-        """Bytes of memory that one model may need."""
+        """Return the bytes of memory that a single model may need."""
         return min(self.model_memory_bytes, machine_memory())
 
     @property
     def forward_threads(self) -> int:
-        """Threads of one forward pass. Half the cores unless said: forwards that fight for cores run 5 times slower."""
+        """Return the number of threads of a forward pass: half of the cores unless it is configured.
+
+        Passes that compete for cores run 5 times slower.
+        """
         stated = os.environ.get("OMP_NUM_THREADS", "")
         return self.threads or (int(stated) if stated.isdigit() and int(stated) else max(1, cores() // 2))
 
     @property
     def forwards(self) -> int:
-        """Forward passes that may run at once."""
+        """Return the number of forward passes that may run at the same time."""
         return max(1, cores() // self.forward_threads)
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
-        """Reads HEADLIGHT_FOR, _MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS, _THREADS, _TAUGHT, _TAUGHT_BYTES.
+        """Read the settings from HEADLIGHT_FOR, _MODEL_MEMORY, _TRACE_MEMORY, _MODEL_FOLDERS and others.
 
-        And HEADLIGHT_ONLY_LISTED, which HEADLIGHT_FOR decides where it is not stated; and HF_HUB_OFFLINE or
-        TRANSFORMERS_OFFLINE, which their libraries read, too.
+        The others are HEADLIGHT_THREADS, _TAUGHT, _TAUGHT_BYTES and _ONLY_LISTED, and HF_HUB_OFFLINE or
+        TRANSFORMERS_OFFLINE, which their libraries read too. HEADLIGHT_FOR sets the default of _ONLY_LISTED.
 
-        Raise Refusal for a value that cannot be read, such as an amount of memory or a word that is not in FOR.
+        Raise UserError if a value is invalid, such as an amount of memory or a word that is not a key of FOR.
 
         >>> Settings.from_env({"HEADLIGHT_MODEL_MEMORY": "2GB", "HEADLIGHT_TRACE_MEMORY": "1GB"}).model_memory_bytes
         2000000000
@@ -131,7 +136,7 @@ class Settings:
         )
 
 
-# Who is expected: what HEADLIGHT_FOR says in one word (docs/SECURITY.md). Without it, whoever reaches the app.
+# Presets by the value of HEADLIGHT_FOR (docs/SECURITY.md). Without a preset, the app answers every browser.
 FOR: Mapping[str, Mapping[str, Any]] = {
     "laptop": {"only_here": True},
     "class": {

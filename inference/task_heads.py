@@ -1,6 +1,6 @@
-"""The heads that a question may need: their names, how a missing one is told, and the kind of model that has it.
+"""The heads that a request may need: names, error messages, and the kinds of models with them.
 
-Which class has them and whether a checkpoint holds their weights: ``inference/load/head_weights.py``.
+``inference/load/head_weights.py`` maps heads to classes and checks a checkpoint for their weights.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from i18n import gettext_lazy
 
 BARE, MASKED, NEXT_SENTENCE, CAUSAL = "", "masked", "next sentence", "causal"
-CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each of its words
+CLASSIFY, TAG = "label", "tags"  # a class for a text; a tag for each word
 SEES = "picture label"  # a class for a picture
-WRITES = "writes"  # writes a text from a source; the model that is traced has this head already, where there is one
-RANDOM = "random weights"  # the bare architecture with weights that were never trained (inference.load.shared_weights)
-TOKENIZER = "tokenizer"  # no model at all: what its tokenizer does can be asked, and nothing else
+WRITES = "writes"  # an encoder-decoder generates text; the traced model already includes this head
+RANDOM = "random weights"  # the bare architecture with untrained weights (inference.load.shared_weights)
+TOKENIZER = "tokenizer"  # only the tokenizer, without a model
 
 WHAT = {
     MASKED: gettext_lazy("no head that guesses masked words"),
@@ -23,7 +23,7 @@ WHAT = {
     TAG: gettext_lazy("no head that tags words"),
     SEES: gettext_lazy("no head that tells the class of a picture"),
 }
-KINDS = {  # of models that may have it
+KINDS = {  # the kinds of models that may have each head
     MASKED: ("encoder",),
     NEXT_SENTENCE: ("encoder",),
     CAUSAL: ("decoder",),
@@ -32,7 +32,7 @@ KINDS = {  # of models that may have it
     TAG: ("encoder", "decoder"),
     SEES: ("encoder",),
 }
-# How the classes of transformers that have these heads end: their weights are called alike, so only a checkpoint's
-# configuration tells which of the two it was trained as.
+# The endings of the transformers classes with these heads. Both heads have weights of the same names, so only the
+# class name in a checkpoint's configuration distinguishes them.
 CLASSES = {CLASSIFY: "ForSequenceClassification", TAG: "ForTokenClassification"}
 TRAINED_AS = {**CLASSES, SEES: "ForImageClassification"}

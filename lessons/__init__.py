@@ -1,1 +1,1 @@
-"""Lessons: files that a teacher writes, what they ask, and answers that are computed from the model."""
+"""Lessons: files written by teachers, their questions, and answers that are computed from the model."""

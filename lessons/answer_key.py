@@ -1,4 +1,4 @@
-"""The right answer of a question, computed from the model or by hand."""
+"""Correct answers of questions, computed from the model or by arithmetic."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from i18n import LazyMessage, gettext_lazy
 from inference import Backend, TraceRequest
 from lessons.schema import Answer
 
-READING = ("model", "text", "pair", "target", "part", "words", "special")  # a call may read something else
+# Fields of CheckInput that a call may override
+READING = ("model", "text", "pair", "target", "part", "words", "special")
 
 
 class Unanswerable(ValueError):
-    """There is no answer to this on this text; the sentence says why."""
+    """Raised if a check has no answer on this text; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class CheckInput:
-    """What is read, and how it is looked at: what of a view decides its numbers."""
+    """Input of a check: model, text and the view options that affect numbers."""
 
     model: str
     text: str
@@ -31,20 +32,20 @@ class CheckInput:
     part: str = ""
     words: bool = False
     special: bool = True
-    cut: int | None = None  # the first so many tokens only
+    cut: int | None = None  # number of tokens to read; None reads all
 
 
 @dataclass(frozen=True)
 class CheckedAnswer:
-    """A right answer. ``said`` tells the numbers that make it so."""
+    """A correct answer, with an explanation that contains the numbers behind it."""
 
     answer: Answer
     said: LazyMessage
-    others: tuple[Answer, ...] = ()  # right as well
-    tolerance: float = 0.005  # of a number
+    others: tuple[Answer, ...] = ()  # other correct answers
+    tolerance: float = 0.005  # tolerance of a numeric answer
 
     def accepts(self, given: Answer) -> bool:
-        """Whether an answer is right; of words neither the case counts nor the space around them.
+        """Return True if an answer is correct; case and surrounding spaces of words are ignored.
 
         >>> (
         ...     CheckedAnswer("Paris", gettext_lazy("")).accepts(" paris"),
@@ -63,18 +64,18 @@ def _normalize_answer(answer: Answer) -> Answer:
 
 @dataclass(frozen=True)
 class CheckContext:
-    """The models, and what is read of them."""
+    """The models, and the input of a check."""
 
     models: Backend
     reading: CheckInput
 
     def reads(self, given: dict[str, Any]) -> CheckContext:
-        """The same with another text or model, as far as ``given`` names them."""
+        """Return a copy with the input fields in ``given`` replaced, such as the text or the model."""
         changes = {name: given[name] for name in READING if name in given}
         return replace(self, reading=replace(self.reading, **changes)) if changes else self
 
     def trace(self) -> Trace:
-        """What every head attends to."""
+        """Compute the trace of the input."""
         one = self.reading
         return self.models.trace(
             TraceRequest(
@@ -88,7 +89,7 @@ class CheckContext:
         )
 
     def view(self) -> View:
-        """The trace as the view looks at it; raises Unanswerable where the model has no such part."""
+        """Return the view of the trace; raise Unanswerable if the model lacks the part."""
         one, trace = self.reading, self.trace()
         if one.part and one.part not in trace.parts:
             raise Unanswerable(
@@ -98,7 +99,9 @@ class CheckContext:
 
 
 def place(cells: tuple[DisplayToken, ...], word: str) -> int:
-    """Where a word stands, whatever its case; "bank#2" is the second one. Raises Unanswerable where it does not.
+    """Return the index of a word, ignoring case; "bank#2" is the second occurrence of "bank".
+
+    Raise Unanswerable if the word is missing.
 
     >>> cells = tuple(DisplayToken(text, False, 0, 0, (0, 1)) for text in ("The", "bank", "the"))
     >>> place(cells, "the#2"), place(cells, "bank")
@@ -113,7 +116,7 @@ def place(cells: tuple[DisplayToken, ...], word: str) -> int:
 
 
 def check_head(view: View, layer: int, head: int) -> None:
-    """Raises Unanswerable for a head that the model does not have."""
+    """Raise Unanswerable if the model does not have the head."""
     if not (0 <= layer < view.layers and 0 <= head < view.heads):
         raise Unanswerable(
             gettext_lazy(
@@ -127,7 +130,7 @@ def check_head(view: View, layer: int, head: int) -> None:
 
 
 def dot(_asked: CheckContext, *, a: tuple[float, ...], b: tuple[float, ...]) -> CheckedAnswer:
-    """The dot product of two vectors.
+    """Compute the dot product of two vectors.
 
     >>> dot(None, a=(1, 2), b=(3, 4)).said
     '1 × 3 + 2 × 4 = 11'
@@ -139,7 +142,7 @@ def dot(_asked: CheckContext, *, a: tuple[float, ...], b: tuple[float, ...]) -> 
 
 
 def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> CheckedAnswer:
-    """What a softmax makes of one of several scores; ``at`` counts from 0."""
+    """Compute the softmax of the score at index ``at``, from 0."""
     if not 0 <= at < len(scores):
         raise Unanswerable(gettext_lazy("There is no score number {at} among {many}.", at=at, many=len(scores)))
     powers = [exp(score - max(scores)) for score in scores]
@@ -157,7 +160,7 @@ def softmax(_asked: CheckContext, *, scores: tuple[float, ...], at: int) -> Chec
 
 
 def mix(_asked: CheckContext, *, weights: tuple[float, ...], values: tuple[float, ...]) -> CheckedAnswer:
-    """The sum of values, each by its weight.
+    """Compute the weighted sum of values.
 
     >>> mix(None, weights=(0.5, 0.5), values=(2, 4)).answer
     3.0

@@ -1,4 +1,4 @@
-"""What can be asked of attention maps: which head, which word, how much, how many."""
+"""Checks on attention maps: heads, words, weights and counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_
 
 
 def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """The weight that a word gives to another one in one head."""
+    """Compute the weight from ``word`` to ``to`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     found = float(view.weights(layer, head)[place(view.queries, word), place(view.keys, to)])
@@ -31,7 +31,7 @@ def weight(asked: CheckContext, *, layer: int, head: int, word: str, to: str) ->
 
 
 def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> CheckedAnswer:
-    """What the text's other words give the same word in that head, on average."""
+    """Compute the mean weight from the other words of the text to ``to`` in a head."""
     view = asked.view()
     check_head(view, layer, head)
     beyond, given = _beyond(view, word, to)
@@ -53,9 +53,9 @@ def usual(asked: CheckContext, *, layer: int, head: int, word: str, to: str) -> 
 
 
 def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """The head whose weight from a word to another one goes furthest beyond what the text's other words give it.
+    """Find the head with the largest weight from ``word`` to ``to`` above the mean of the other words.
 
-    Heads that are ``within`` so much of the best are right as well.
+    Heads within ``within`` of the best are correct too.
     """
     view = asked.view()
     beyond, given = _beyond(view, word, to)
@@ -79,7 +79,10 @@ def head_linking(asked: CheckContext, *, word: str, to: str, within: float = 0.0
 
 
 def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float = 0.0) -> CheckedAnswer:
-    """The head with the largest weight from a word to another one."""
+    """Find the head with the largest weight from ``word`` to ``to``.
+
+    Heads within ``within`` of the best are correct too.
+    """
     view = asked.view()
     given = view.rows(place(view.queries, word))[..., place(view.keys, to)]
     (layer, head), *others = _best(given, within)
@@ -99,9 +102,9 @@ def head_giving_most(asked: CheckContext, *, word: str, to: str, within: float =
 
 
 def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> CheckedAnswer:
-    """The head in which tokens give most to the one at that distance: -1 the one before, 1 the next, 0 themselves.
+    """Find the head with the largest mean weight at an offset, such as -1 for the previous token.
 
-    The mean over the text's words that have one there.
+    The mean is over the words of the text that have another word at that offset. Raise Unanswerable if there are none.
     """
     view = asked.view()
     rows = [
@@ -133,7 +136,10 @@ def head_at_offset(asked: CheckContext, *, offset: int, within: float = 0.0) -> 
 
 
 def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, special: bool = True) -> CheckedAnswer:
-    """What a word gives most to in one head; special tokens left out where ``special`` is false."""
+    """Find the cell with the largest weight from ``word`` in a head.
+
+    Special tokens are left out unless ``special``.
+    """
     view = asked.view()
     check_head(view, layer, head)
     row = view.weights(layer, head)[place(view.queries, word)]
@@ -155,7 +161,7 @@ def most_looked_at(asked: CheckContext, *, layer: int, head: int, word: str, spe
 def preferred(  # noqa: PLR0913  # a head, and three words
     asked: CheckContext, *, layer: int, head: int, word: str, to: str, over: str
 ) -> CheckedAnswer:
-    """Which of two words a word gives more to in one head: the answer is that word."""
+    """Find the word with the larger weight from ``word`` in a head, ``to`` or ``over``."""
     view = asked.view()
     check_head(view, layer, head)
     row = view.weights(layer, head)[place(view.queries, word)]
@@ -176,7 +182,7 @@ def preferred(  # noqa: PLR0913  # a head, and three words
 
 
 def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> CheckedAnswer:
-    """In how many heads a word gives one word more than another."""
+    """Count the heads in which ``word`` gives ``to`` more weight than ``over``."""
     view = asked.view()
     prefers = _prefers(view, word, to, over)
     many, values = int(prefers.sum()), {"heads": prefers.size, "word": word, "to": to, "over": over}
@@ -200,7 +206,7 @@ def heads_preferring(asked: CheckContext, *, word: str, to: str, over: str) -> C
 
 
 def heads_turning(asked: CheckContext, *, word: str, to: str, over: str, other: str) -> CheckedAnswer:
-    """In how many heads a word prefers ``to`` in this text, and ``over`` in the text ``other``."""
+    """Count the heads in which ``word`` prefers ``to`` in this text, but ``over`` in the text ``other``."""
     here, there = asked.view(), asked.reads({"text": other}).view()
     turned = _prefers(here, word, to, over) & _prefers(there, word, over, to)
     return CheckedAnswer(
@@ -217,7 +223,7 @@ def heads_turning(asked: CheckContext, *, word: str, to: str, over: str, other: 
 
 
 def most_to_later(asked: CheckContext) -> CheckedAnswer:
-    """The largest weight that any token gives to a later one, in any head."""
+    """Compute the largest weight from any token to a later token in any head."""
     view = asked.view()
     largest = max(
         float(np.triu(view.weights(layer, head), 1).max()) for layer in range(view.layers) for head in range(view.heads)
@@ -228,16 +234,16 @@ def most_to_later(asked: CheckContext) -> CheckedAnswer:
 
 
 def _prefers(view: View, word: str, to: str, over: str) -> BoolArray:
-    """Which heads give one word more than the other, (layer, head)."""
+    """Return the heads that give ``to`` more weight than ``over``, (layer, head)."""
     rows = view.rows(place(view.queries, word))
     more: BoolArray = rows[..., place(view.keys, to)] > rows[..., place(view.keys, over)]
     return more
 
 
 def _beyond(view: View, word: str, to: str) -> tuple[FloatArray, FloatArray]:
-    """What is left of the weight beyond the mean of what the other words give, and the weight, (layer, head).
+    """Return the weight minus the mean of the other words, and the weight, each (layer, head).
 
-    As attention/excess.py has it; where no other word may look there, nothing is taken off.
+    The mean is that of attention/excess.py; it counts as 0 if no other word may attend to ``to``.
     """
     query, key = place(view.queries, word), place(view.keys, to)
     column = view.columns(key)  # (layer, head, query)
@@ -252,7 +258,7 @@ def _beyond(view: View, word: str, to: str) -> tuple[FloatArray, FloatArray]:
 
 
 def _best(values: FloatArray, within: float) -> list[tuple[int, int]]:
-    """The heads whose value is within so much of the largest, that one first."""
+    """Return the heads with values within ``within`` of the largest, best first."""
     flat = values.ravel()
     order = [int(at) for at in np.argsort(-flat, kind="stable") if flat[at] >= flat.max() - within]
     return [divmod(at, values.shape[1]) for at in order]

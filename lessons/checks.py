@@ -1,6 +1,6 @@
-"""Every check that a lesson's file may name, the kind of answer that it gives, and what it has to be told.
+"""Registry of the checks that a lesson file may name, with kinds of answers and arguments.
 
-A new check is one function with its row here; docs/LESSONS.md lists them.
+A new check is a function with an entry here; docs/LESSONS.md lists all checks.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Check:
-    """One check: its function, and the kind of question that it answers."""
+    """A check: its function, and the kind of question that it answers."""
 
     function: Callable[..., CheckedAnswer]
     kind: str
 
     @cached_property
     def needs(self) -> Mapping[str, inspect.Parameter]:
-        """What it can be told, by name."""
+        """Return the keyword-only parameters of the function by name."""
         return {
             name: one
             for name, one in inspect.signature(self.function).parameters.items()
@@ -71,14 +71,14 @@ CHECKS: dict[str, Check] = {
 
 
 def truth(call: CheckCall, asked: CheckContext) -> CheckedAnswer:
-    """What is right; raises Unanswerable in a sentence, or the backend's Refusal."""
+    """Compute the correct answer; raise Unanswerable, or the backend's Refusal."""
     given = dict(call.given)
     told = {name: value for name, value in given.items() if name in CHECKS[call.check].needs}
     return CHECKS[call.check].function(asked.reads({n: v for n, v in given.items() if n not in told}), **told)
 
 
 def fits(value: Any, parameter: inspect.Parameter) -> bool:
-    """Whether a value of a file may be told for that parameter.
+    """Return True if a value from a file has the type of the parameter.
 
     >>> fits(3, CHECKS["weight"].needs["layer"]), fits("3", CHECKS["weight"].needs["layer"])
     (True, False)
@@ -90,7 +90,7 @@ def fits(value: Any, parameter: inspect.Parameter) -> bool:
 
 
 def reads(name: str, value: Any) -> bool:
-    """Whether it is something of what is read, such as another text."""
+    """Return True if the argument overrides an input field of the check, such as the text."""
     return name in READING and isinstance(value, bool if name in ("words", "special") else str)
 
 

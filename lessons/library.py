@@ -1,4 +1,4 @@
-"""The lessons that come along, and the tour: files of assets/lessons/, read once."""
+"""Built-in lessons and the tour, read from assets/lessons/ and cached."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from lessons.reading import lesson_of
 from lessons.schema import Lesson
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "lessons"
-ORDER = ("attention", "it_and_animal", "order", "masked_words", "translation")  # in which they are taught
+ORDER = ("attention", "it_and_animal", "order", "masked_words", "translation")  # teaching order
 TOUR = "tour"
 
 
 @cache
 def come_along() -> dict[str, Lesson]:
-    """The lessons by their names, in the order in which they are taught."""
+    """Load the built-in lessons by name, in teaching order."""
     return {name: lesson_of(source(name)) for name in ORDER}
 
 
 @cache
 def tour() -> Lesson:
-    """A few stops for a first visitor."""
+    """Load the tour for first-time visitors."""
     return lesson_of(source(TOUR))
 
 
 def source(name: str) -> str:
-    """The text of the file of one that comes along."""
+    """Return the text of a built-in lesson file."""
     return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What can be asked of what models make of a text: its pieces, its order, a blank, a translation."""
+"""Checks on model outputs: tokens, word order, masked words and translation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lessons.answer_key import CheckContext, CheckedAnswer, Unanswerable, check_
 
 
 def tokens(asked: CheckContext) -> CheckedAnswer:
-    """How many tokens the model reads, special ones counted."""
+    """Count the tokens that the model reads, including special tokens."""
     many = len(asked.trace().source)
     return CheckedAnswer(
         float(many), ngettext_lazy("The model reads {n} token.", "The model reads {n} tokens.", many, n=many), (), 0
@@ -28,7 +28,7 @@ def tokens(asked: CheckContext) -> CheckedAnswer:
 
 
 def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """How many pieces a word of the text is."""
+    """Count the tokens of a word."""
     trace = asked.trace()
     cell = View(trace, words=True).queries
     start, stop = cell[place(cell, word)].pieces
@@ -45,8 +45,9 @@ def pieces(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def change_by_order(asked: CheckContext, *, first: str, second: str, positions: bool = True) -> CheckedAnswer:
-    """How far maps move, at most, beyond moving along with two words that change places; ``positions`` taken away or
-    not.
+    """Compute the largest change of any map when two words swap, after the maps are permuted back.
+
+    ``positions`` selects the model with its positional encodings or without them.
     """
     row = asked.trace().source
     try:
@@ -74,7 +75,7 @@ def change_by_order(asked: CheckContext, *, first: str, second: str, positions: 
 
 
 def positions_are(asked: CheckContext) -> CheckedAnswer:
-    """Where the model's vectors of positions come from: "learned", "formula", or "none" where it adds none."""
+    """Return the kind of position vectors: "learned", "formula", or "none" if the model adds none."""
     tables = _positions(asked).tables
     if not tables:
         return CheckedAnswer("none", gettext_lazy("The model adds no vectors of positions."))
@@ -89,7 +90,7 @@ def positions_are(asked: CheckContext) -> CheckedAnswer:
 
 
 def positions(asked: CheckContext) -> CheckedAnswer:
-    """How many places the model has a vector for."""
+    """Count the positions for which the model has a vector."""
     tables = _positions(asked).tables
     many = tables[0].vectors.shape[0] if tables else 0
     return CheckedAnswer(
@@ -98,7 +99,7 @@ def positions(asked: CheckContext) -> CheckedAnswer:
 
 
 def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
-    """The piece that is likeliest in the text's first blank; the ``within`` likeliest are right."""
+    """Find the likeliest token for the first mask; the ``within`` likeliest tokens are correct."""
     first, *others = _fill_blanks(asked).blanks[0].guesses[: max(1, within)]
     return CheckedAnswer(
         first.piece,
@@ -108,7 +109,7 @@ def guess(asked: CheckContext, *, within: int = 1) -> CheckedAnswer:
 
 
 def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """The place of a word of one piece among all that could stand in the text's first blank, from 1."""
+    """Compute the rank of a single-token word for the first mask, from 1."""
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         float(rank),
@@ -118,7 +119,7 @@ def guess_rank(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
-    """The percentage that a word of one piece gets in the text's first blank."""
+    """Compute the probability of a single-token word for the first mask, in percent."""
     rank, chance = _fit(asked, word)
     return CheckedAnswer(
         100 * chance,
@@ -128,7 +129,7 @@ def guess_chance(asked: CheckContext, *, word: str) -> CheckedAnswer:
 
 
 def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
-    """Which of two words of one piece fits the text's first blank better: the answer is that word."""
+    """Find the likelier of two single-token words for the first mask; the answer is that word."""
     (rank, one), (other_rank, other) = _fit(asked, word), _fit(asked, over)
     return CheckedAnswer(
         word if rank < other_rank else over,
@@ -139,9 +140,10 @@ def likelier(asked: CheckContext, *, word: str, over: str) -> CheckedAnswer:
 
 
 def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> CheckedAnswer:
-    """Which source word a target word is written from, by one head of the cross-attention, or by all of a layer (-1).
+    """Find the source word with the largest weight from a target word in cross-attention.
 
-    The row is read at the step that writes the word. The answer is the source word's place in the view.
+    The row is that of the step that generates the word; ``head`` -1 averages all heads of the layer. The answer is the
+    source word's index in the view.
     """
     weights, found = cross_attention(asked, layer, head)
     row = weights[place(found.target, word)]
@@ -158,7 +160,10 @@ def source_of(asked: CheckContext, *, word: str, layer: int, head: int = -1) -> 
 
 
 def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -1) -> CheckedAnswer:
-    """How much a target word's step gives to a source word, in one cross head or on average over a layer's (-1)."""
+    """Compute the cross-attention weight from the step that generates a target word to a source word.
+
+    ``head`` -1 averages all heads of the layer.
+    """
     weights, found = cross_attention(asked, layer, head)
     given = float(weights[place(found.target, word), place(found.source, to)])
     return CheckedAnswer(
@@ -169,9 +174,9 @@ def across(asked: CheckContext, *, word: str, to: str, layer: int, head: int = -
 
 
 def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatArray, Alignment]:
-    """Cross-attention, (target, source), of one head or of all heads of a layer (-1), and what it is between.
+    """Return cross-attention (target, source) of a head, and its alignment; ``head`` -1 averages a layer.
 
-    Each row is that of the step which writes the target word.
+    Each row is that of the step that generates the target word. Raise Unanswerable without cross-attention.
     """
     trace, one = asked.trace(), asked.reading
     if "cross" in trace.parts:
@@ -185,7 +190,7 @@ def cross_attention(asked: CheckContext, layer: int, head: int) -> tuple[FloatAr
 
 
 def translation(asked: CheckContext) -> CheckedAnswer:
-    """What a translator writes, or was given to write."""
+    """Return the translation by the model, or the given target text."""
     written = asked.trace().target_text or ""
     return CheckedAnswer(written, gettext_lazy("It writes “{text}”.", text=written))
 
@@ -205,7 +210,7 @@ def _fill_blanks(asked: CheckContext, *tried: str) -> Filled:
 
 
 def _fit(asked: CheckContext, word: str) -> tuple[int, float]:
-    """Rank and probability of a word in the first blank."""
+    """Return the rank and the probability of a word for the first mask."""
     (candidate,) = _fill_blanks(asked, word).candidates
     if candidate.rank is None or candidate.log_probability is None:
         raise Unanswerable(
@@ -220,7 +225,7 @@ def _positions(asked: CheckContext) -> Positions:
 
 
 def _word(row: TokenRow, word: str) -> int:
-    """The number of a word among the words of the text."""
+    """Return the index of a word of the text; raise Unanswerable if it is missing."""
     texts = ["".join(row.pieces[start:stop]).casefold() for start, stop in words(row)]
     if word.casefold() not in texts:
         raise Unanswerable(gettext_lazy("The text that is read has no “{word}” among its words and pieces.", word=word))

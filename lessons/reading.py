@@ -1,4 +1,4 @@
-"""A lesson from the text of its file, with every fault on its line."""
+"""Parsing of lesson files, with the line of every error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ QUOTES = re.compile(r'\\.|"""|\'\'\'')
 
 
 def lines(text: str) -> dict[Path, int]:
-    """The line, from 1, of every table and every key that begins a line; tables of an array by their number, from 0.
+    """Return the line, from 1, of every table and of every key at the beginning of a line.
+
+    Tables of an array are numbered from 0.
 
     >>> lines('a = 1\\n[[step]]\\ntitle.en = "x"\\n[[step]]\\n')
     {('a',): 1, ('step', 0): 2, ('step', 0, 'title', 'en'): 3, ('step', 1): 4}
@@ -40,7 +42,7 @@ def lines(text: str) -> dict[Path, int]:
     found: dict[Path, int] = {}
     counts: dict[Path, int] = {}
     table: Path = ()
-    quote = ""  # of a text over several lines that has not ended yet
+    quote = ""  # delimiter of an open multi-line string
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         if not quote:
             if header := HEADER.fullmatch(line):
@@ -53,7 +55,7 @@ def lines(text: str) -> dict[Path, int]:
 
 
 def line_of(path: Path, found: dict[Path, int]) -> int:
-    """The line of that place or of its first part that is named, else of the nearest one around it; 1 for the file.
+    """Return the line of a path, or of its first child with a line, or of the nearest parent, or else 1.
 
     >>> line_of(("step", 0, "title"), {("step", 0): 2, ("step", 0, "title", "en"): 3})
     3
@@ -70,7 +72,7 @@ def _names(dotted: str) -> Path:
 
 
 def _table(names: Path, many: bool, counts: dict[Path, int]) -> Path:
-    """The full path of a header's table: names of arrays of tables are followed by the number of the last one."""
+    """Return the full path of a table header, with the index of the latest table after each array name."""
     path: Path = ()
     for at, name in enumerate(names):
         path = (*path, name)
@@ -82,7 +84,7 @@ def _table(names: Path, many: bool, counts: dict[Path, int]) -> Path:
 
 
 def _quote(line: str, quote: str) -> str:
-    """The mark of a text that is still open at the end of this line; "" where there is none."""
+    """Return the delimiter of a multi-line string that is open at the end of the line, or ""."""
     for mark in QUOTES.findall(line):
         if mark == quote:
             quote = ""
@@ -93,11 +95,11 @@ def _quote(line: str, quote: str) -> str:
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z]{2,8})?")
 KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
-MOST_WORDS = 8  # that are pointed at
+MOST_WORDS = 8  # limit on highlighted words
 
 
 class TomlTable:
-    """A table by its path in the file. Nothing here raises: ``faults`` gathers what is wrong."""
+    """A table with its path in the file; methods collect errors in ``faults`` instead of raising."""
 
     def __init__(self, values: dict[str, Any], path: Path, faults: list[tuple[Path, LazyMessage]]) -> None:
         self.values, self.path, self.faults = values, path, faults
@@ -107,30 +109,30 @@ class TomlTable:
         return name in self.values
 
     def names(self) -> list[str]:
-        """What stands in it."""
+        """Return the keys of the table."""
         return list(self.values)
 
     def take(self, name: str) -> Any:
-        """Whatever stands under that name; None where nothing does."""
+        """Return the value of a key, or None, and mark the key as read."""
         self.seen.add(name)
         return self.values.get(name)
 
     def fault(self, name: str, reason: LazyMessage) -> None:
-        """Something is wrong there."""
+        """Record an error at a key."""
         self.faults.append(((*self.path, name), reason))
 
     def skip(self) -> None:
-        """The rest is not looked at: something that decides what it means is wrong."""
+        """Mark all keys as read, because an earlier error makes them meaningless."""
         self.seen.update(self.values)
 
     def done(self) -> None:
-        """What nobody asked for is a fault: most often a name that is spelt wrongly."""
+        """Record an error for every key that was not read, most often a misspelt name."""
         for name in self.values:
             if name not in self.seen:
                 self.fault(name, gettext_lazy("“{name}” is not known here.", name=name[:40]))
 
     def text(self, name: str, most: int) -> str:
-        """A text that is there."""
+        """Return a required, non-empty string."""
         value = self.take(name)
         if not isinstance(value, str) or not value.strip():
             self.fault(name, gettext_lazy("“{name}” has to be a text, and not an empty one.", name=name))
@@ -138,14 +140,14 @@ class TomlTable:
         return self._short(name, value, most)
 
     def localized_text(self, name: str, most: int, *, needed: bool = True) -> LocalizedText:
-        """A text in one language or in several: title = "…", or title.en = "…"."""
+        """Return a text in a single language or in several: title = "…", or title.en = "…"."""
         value = self.take(name)
         if value is None and not needed:
             return LocalizedText()
         return self._localized_text(name, value, most)
 
     def many_said(self, name: str, count: int, most: int) -> tuple[LocalizedText, ...]:
-        """A list of such texts."""
+        """Return a list of at most ``count`` localised texts, empty if the key is missing."""
         value = self.take(name)
         if value is None:
             return ()
@@ -155,7 +157,7 @@ class TomlTable:
         return tuple(self._localized_text(name, one, most) for one in value)
 
     def choices(self, name: str, count: int, most: int) -> tuple[tuple[str, LocalizedText], ...]:
-        """Texts by their keys, in the order of the file."""
+        """Return localised texts by key, in the order of the file."""
         value = self.take(name)
         if value is None:
             return ()
@@ -168,7 +170,7 @@ class TomlTable:
         return tuple((key, self._localized_text(name, one, most)) for key, one in value.items())
 
     def words(self, name: str) -> tuple[str, ...]:
-        """A list of words; none where it is not there."""
+        """Return a list of words, empty if the key is missing."""
         value = self.take(name) or []
         if not isinstance(value, list) or len(value) > MOST_WORDS or not all(isinstance(one, str) for one in value):
             self.fault(
@@ -178,7 +180,7 @@ class TomlTable:
         return tuple(value)
 
     def whole(self, name: str, least: int, most: int) -> int:
-        """A whole number between two others."""
+        """Return a required integer from ``least`` to ``most``."""
         value = self.take(name)
         if type(value) is not int or not least <= value <= most:
             self.fault(
@@ -191,7 +193,7 @@ class TomlTable:
         return value
 
     def number(self, name: str, *, needed: bool = True) -> float | None:
-        """A number."""
+        """Return a number from 0 to 1e9, or None if it is missing or invalid."""
         value = self.take(name)
         if value is None and not needed:
             return None
@@ -201,21 +203,21 @@ class TomlTable:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """true or false; false where it is not there."""
+        """Return a boolean, False if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, bool):
             self.fault(name, gettext_lazy("“{name}” has to be true or false.", name=name))
         return value is True
 
     def table(self, name: str) -> TomlTable | None:
-        """A table in it; None where it is not there."""
+        """Return a nested table, or None if the key is missing."""
         value = self.take(name)
         if value is not None and not isinstance(value, dict):
             self.fault(name, gettext_lazy("“{name}” has to be a table.", name=name))
         return TomlTable(value, (*self.path, name), self.faults) if isinstance(value, dict) else None
 
     def tables(self, name: str, most: int) -> list[TomlTable]:
-        """An array of tables."""
+        """Return an array of at most ``most`` tables, empty if the key is missing."""
         value = self.take(name)
         if value is None:
             return []
@@ -245,20 +247,20 @@ class TomlTable:
 
 MOST_BYTES = 200_000
 MOST_STEPS, MOST_CHOICES, MOST_HINTS, MOST_MINUTES = 60, 8, 5, 240
-SHORT, LONG = 200, 6_000  # characters of a title, and of a text
+SHORT, LONG = 200, 6_000  # limits in characters for a title and for a text
 PAGE = re.compile(r"[a-z_]{1,40}")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong on one line, from 1."""
+    """An error on a line, counted from 1."""
 
     line: int
     reason: LazyMessage
 
 
 class Unreadable(ValueError):
-    """A file that is no lesson; ``faults`` in the order of their lines."""
+    """Raised if a file is not a valid lesson; ``faults`` are ordered by line."""
 
     def __init__(self, faults: list[Fault]) -> None:
         self.faults = sorted(faults, key=lambda fault: fault.line)
@@ -266,7 +268,7 @@ class Unreadable(ValueError):
 
 
 def lesson_of(text: str) -> Lesson:
-    """The lesson in a file's text; raises Unreadable."""
+    """Load a lesson from the text of a file; raise Unreadable if it is invalid."""
     faults: list[tuple[Path, LazyMessage]] = []
     found = _lesson(TomlTable(_parse_toml(text), (), faults))
     if faults:
@@ -287,7 +289,7 @@ def _parse_toml(text: str) -> dict[str, Any]:
         line = int(where[1]) if where else max(1, text.rstrip("\n").count("\n") + 1)
         reason = re.sub(r"\s*\(at .*\)$", "", str(error))
         raise Unreadable([Fault(line, gettext_lazy("This is no TOML: {reason}.", reason=reason))]) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, brackets without end
+    except (ValueError, RecursionError) as error:  # numbers with thousands of digits, or deeply nested brackets
         raise Unreadable(
             [
                 Fault(
@@ -356,7 +358,7 @@ def _step(table: TomlTable) -> LessonStep:
 
 
 def _view(table: TomlTable) -> LessonView:
-    """A link as it stands in the browser's address line, of any server or of none."""
+    """Read a view from a link as in the browser's address bar, with or without a server."""
     link = urlsplit(table.text("link", 24_000))
     page = link.path.strip("/").split("/")[-1] or "explore"
     if not PAGE.fullmatch(page):
@@ -371,7 +373,7 @@ def _view(table: TomlTable) -> LessonView:
     except ValueError:
         query = []
         table.fault("link", gettext_lazy("The link has too many parts; copy it from the browser's address line."))
-    # A link names a part once; a + in a sentence typed by hand is read as a space, as browsers write it.
+    # The last of repeated parameters wins; a + counts as a space, as in links from browsers.
     found = LessonView(page, tuple(dict(query).items()), table.words("highlight"), table.flag("yours"))
     table.done()
     return found
@@ -420,7 +422,7 @@ def _question(table: TomlTable) -> LessonQuestion:
 
 
 def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
-    """A check with what it is told; None where there is no such check, which is then a fault."""
+    """Read a check with its arguments, or record an error and return None if there is no such check."""
     name = table.text("name", SHORT)
     if name not in CHECKS:
         table.fault(
@@ -448,7 +450,7 @@ def _call(table: TomlTable, beside: tuple[str, ...] = ()) -> CheckCall | None:
 
 
 def _answer(table: TomlTable, name: str, kind: str) -> Answer | None:
-    """An answer as a file writes it: a head as [layer, head], a token by its number."""
+    """Read an answer: a head as [layer, head], a token by its index; record an error if it is invalid."""
     value = table.take(name)
     if kind == "head" and isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value):
         return (value[0], value[1])

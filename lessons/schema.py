@@ -1,6 +1,6 @@
-"""What a lesson is made of: frozen values, read from a file (lessons/reading.py) and written into one by hand.
+"""Immutable data classes of a lesson, which lessons/reading.py builds from a file.
 
-docs/LESSONS.md says the same to a teacher.
+docs/LESSONS.md documents the format for teachers.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import Any
 KINDS = ("choice", "number", "word", "head", "token", "text")
 ENGLISH = "en"
 
-Answer = str | float | int | tuple[int, int]  # a choice's key or a word; a number; a token's place; (layer, head)
+Answer = str | float | int | tuple[int, int]  # key of a choice or a word; number; index of a token; (layer, head)
 
 
 @dataclass(frozen=True)
 class LocalizedText:
-    """A text in the languages that its author wrote it in; one without a language stands under ""."""
+    """A text in the languages of its author; a text without a language has the code ""."""
 
     by: tuple[tuple[str, str], ...] = ()
 
     def in_language(self, language: str) -> str:
-        """It in this language, else as it was written for all, else in English, else in the first there is.
+        """Return the text in a language, else without a language, else in English, else in the first language.
 
         >>> both = LocalizedText((("en", "a head"), ("zh", "一个头")))
         >>> both.in_language("zh"), LocalizedText((("zh", "一个头"),)).in_language("en")
@@ -39,7 +39,7 @@ class LocalizedText:
 
 @dataclass(frozen=True)
 class CheckCall:
-    """A check by its name, and what it is asked about (lessons/checks.py)."""
+    """The name of a check and its arguments (lessons/checks.py)."""
 
     check: str
     given: tuple[tuple[str, Any], ...] = ()
@@ -47,18 +47,18 @@ class CheckCall:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the lesson says of a model: a check, and what it is said to give."""
+    """A claim of the lesson about a model: a check and its expected value."""
 
     call: CheckCall
     value: Answer
-    tolerance: float = 0.005  # of a number
+    tolerance: float = 0.005  # tolerance of a numeric value
 
 
 @dataclass(frozen=True)
 class LessonView:
-    """What is looked at: a link of the app as page and query, and words of its text to be pointed at.
+    """A view of the app as page and query, with words to highlight.
 
-    ``yours``: the reader's own text is read there, the link's is where they begin.
+    With ``yours``, readers may replace the text of the link by their own.
     """
 
     page: str
@@ -69,24 +69,26 @@ class LessonView:
 
 @dataclass(frozen=True)
 class LessonQuestion:
-    """One question. ``check`` computes what is right, else ``right`` says it; neither: any answer is kept."""
+    """A question, with its answer from ``check`` or else from ``right``.
 
-    kind: str  # one of KINDS
+    With neither, any answer is accepted.
+    """
+
+    kind: str  # a member of KINDS
     ask: LocalizedText
-    choices: tuple[tuple[str, LocalizedText], ...] = ()  # key and text, of a choice
+    choices: tuple[tuple[str, LocalizedText], ...] = ()  # key and text of each choice
     check: CheckCall | None = None
     right: Answer | None = None
-    tolerance: float | None = None  # of a number, where the check's own is not meant
+    tolerance: float | None = None  # overrides the tolerance of the check
     hints: tuple[LocalizedText, ...] = ()
-    expected: LocalizedText = field(
-        default_factory=LocalizedText
-    )  # what a teacher may hope for, where nothing can be computed
-    reveal: LocalizedText = field(default_factory=LocalizedText)  # what is said once it is answered
+    # Expected answer to an open question, for the teacher
+    expected: LocalizedText = field(default_factory=LocalizedText)
+    reveal: LocalizedText = field(default_factory=LocalizedText)  # text that is shown after the answer
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """One screen of a lesson."""
+    """A screen of a lesson."""
 
     title: LocalizedText
     text: LocalizedText
@@ -97,7 +99,7 @@ class LessonStep:
 
 @dataclass(frozen=True)
 class PlanPart:
-    """One line of a teacher's plan."""
+    """A line of the teacher's plan."""
 
     minutes: int
     what: LocalizedText
@@ -105,7 +107,7 @@ class PlanPart:
 
 @dataclass(frozen=True)
 class Teacher:
-    """What only whoever teaches needs to read."""
+    """Notes for teachers."""
 
     aims: LocalizedText
     plan: tuple[PlanPart, ...]
@@ -114,7 +116,7 @@ class Teacher:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A whole lesson."""
+    """A complete lesson."""
 
     title: LocalizedText
     minutes: int
@@ -125,7 +127,7 @@ class Lesson:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that its title is written in.
+        """Return the languages of the title.
 
         >>> Lesson(LocalizedText((("en", "A"), ("zh", "B"))), 5, LocalizedText(), LocalizedText(), ()).languages
         ('en', 'zh')

@@ -1,4 +1,4 @@
-"""A lesson's file in a link: packed, and bounded when it is unpacked."""
+"""Compression of lesson files into URLs, with a size limit on decompression."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import zlib
 
 from lessons.reading import MOST_BYTES
 
-LONGEST = 20_000  # characters of an address that are left for it
+LONGEST = 20_000  # maximum length of the parameter in a URL, in characters
 
 
 def pack_lesson(text: str) -> str | None:
-    """The file as an address carries it; None where it is too long for one.
+    """Compress a lesson file for a URL, or return None if it is too long.
 
     >>> unpack_lesson(pack_lesson("title = 'x'"))
     "title = 'x'"
@@ -22,7 +22,7 @@ def pack_lesson(text: str) -> str | None:
 
 
 def unpack_lesson(raw: str) -> str | None:
-    """The file in an address; None where that is damaged or unfolds to more than a lesson may have."""
+    """Decompress a lesson file from a URL, or return None if it is damaged or exceeds the size limit."""
     try:
         unfolding = zlib.decompressobj()
         data = unfolding.decompress(base64.urlsafe_b64decode(raw + "=" * (-len(raw) % 4)), MOST_BYTES)

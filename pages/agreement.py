@@ -1,4 +1,4 @@
-"""Do explanations agree? Several ways of telling which words matter to one word, beside what leaving words out does."""
+"""The page Agreement: attribution methods compared with the effect of leaving words out."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader, and what each row is."""
+    """Draw the help text, which explains the rows."""
     with reading_help():
         st.markdown(
             _(
@@ -52,7 +52,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """The word asked about, then all ways side by side."""
+    """Draw the control of the explained output, then all attribution methods."""
     if choice.opened:
         show_notice(_("An opened file holds attention only; close it in the sidebar to ask the model about its text."))
         return
@@ -92,7 +92,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
 
 
 def _vector(choice: ViewState, trace: Trace, options: AgreementOptions) -> None:
-    """What a word's vector owes to each word."""
+    """Draw the attribution of a word's vector to the words of the text."""
     view = View(trace, words=True)
     focus, notes = focus_of(choice, view)
     words = words_of(view, focus, options)

@@ -1,4 +1,4 @@
-"""What does BertViz show? Its three views on the same trace, offline."""
+"""The page BertViz: its three views of the current trace, offline."""
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ TALLEST = 900  # pixels; longer documents scroll inside
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """The chosen view, or why it is not offered for this text."""
+    """Draw the chosen view, or the reason if it is not available for this text."""
     kind = choice.bertviz
     st.session_state[KIND] = kind
     st.segmented_control(

@@ -1,4 +1,4 @@
-"""What is a layer made of? The model drawn from its own modules, its parameters by part, and what n² costs."""
+"""The page Block: the model drawn from its modules, its parameters by part, and the cost of attention."""
 
 import streamlit as st
 
@@ -22,7 +22,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -39,7 +39,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
-    """The model in a sentence and a drawing; the rest is folded beside it."""
+    """Draw the summary and the drawing of the model, and the folded sections."""
     model, revision = (trace.model.name if choice.opened else choice.model), choice.revision or None
     try:
         if (lacking := attention_everywhere(trace.layers, trace.attending())) is not None:
@@ -51,7 +51,7 @@ def draw(choice: ViewState, trace: Trace, options: BlockOptions) -> None:
         return
     lengths = {"encoder": len(trace.source), "decoder": len(trace.target or trace.source)}
     show_notice(sentence(build), "status")
-    # One tower leaves room beside it; an encoder and its decoder take the page's width.
+    # A single tower leaves room for the sections; an encoder with a decoder takes the full width.
     alone = len(build.stacks) == 1
     with st.container(key="stacks"):
         left, right = st.columns([3, 2], gap="medium") if alone else (st.container(), st.container())

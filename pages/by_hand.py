@@ -1,4 +1,4 @@
-"""What does a layer do to a small example? Every number of it can be changed, and every step is shown."""
+"""The page By hand: a layer on a small example, with editable numbers and every step as a matrix."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from viz.figures.theme import sides
 
 
 def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHandOptions, key: str) -> None:
-    """One part of the way: its formula, its matrices, and the sum of the cell that was clicked."""
+    """Draw a section: its formula, its matrices, and the calculation of the opened cell."""
     st.markdown(f"**{title}** {formula}")
 
     def keep() -> None:
@@ -41,7 +41,7 @@ def section(title: str, formula: str, steps: Sequence[MatrixStep], options: ByHa
 
 
 def draw_observations(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """The sentences above the matrices, made from their numbers; what a tutorial prints of its own beside them."""
+    """Draw the sentences about the matrices, and the comparison with the numbers that a tutorial prints."""
     preset = preset_of(options.preset)
     said, printed = ([], []) if options.numbers else (preset["said"], preset["printed"])
     show_notice(describe_largest(example.tokens, found.worked, options.shown, options.causal), role="status")
@@ -51,7 +51,7 @@ def draw_observations(options: ByHandOptions, example: Example, found: ToyExampl
 
 
 def attention(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """From X to the heads side by side."""
+    """Draw the sections from X to the concatenated heads."""
     worked, head = found.worked, options.shown
     at = pair(options, worked)
     x = "X" if found.positions is None else "(X + P)"
@@ -59,7 +59,7 @@ def attention(options: ByHandOptions, example: Example, found: ToyExample) -> No
     steps = [*attention_matrices.enter(example, found), *attention_matrices.project(example, found, head)]
     section(_("Project."), formula, steps, options, "project")
     divided = "Q K^\\top / \\sqrt{d_k}" if options.scaled else "Q K^\\top"
-    with st.container():  # always there, so that what follows keeps its place on the page
+    with st.container():  # always present, so that later elements keep their position
         pick_head(options)
     share = "$a_j = e^{s_j} / \\sum_k e^{s_k}$"
     formula = f"$A = \\mathrm{{softmax}}\\left({divided}\\right)$"
@@ -77,7 +77,7 @@ def attention(options: ByHandOptions, example: Example, found: ToyExample) -> No
 
 
 def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) -> None:
-    """From the heads to the next word, and what training feels of it."""
+    """Draw the sections from the heads to the next word, and the gradient of the softmax."""
     section(_("Join."), "$O = \\mathrm{Concat}\\,W_O$", mix_heads(example, found), options, "join")
     if found.layer is not None:
         formula = "$N = \\mathrm{LayerNorm}(X + O) \\quad Y = \\mathrm{LayerNorm}(N + \\mathrm{ReLU}(N W_1)\\,W_2)$"
@@ -99,7 +99,7 @@ def draw_next_word(options: ByHandOptions, example: Example, found: ToyExample) 
 
 
 def marks() -> str:
-    """What the marks in the matrices mean."""
+    """Return the caption that explains the marks in the matrices."""
     less, more = map(translate, sides(theme()))
     return _(
         "Each cell is one number: {less} below zero, {more} above, weights from pale (0) to strong (1), on the scale "
@@ -111,7 +111,7 @@ def marks() -> str:
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -132,12 +132,12 @@ def how_to_read() -> None:
 st.title(_("What does attention do to a small example?"))
 now, small, problems = get_example()
 now, more = fit_options(now, small)
-with st.container():  # always there, so that what follows keeps its place on the page
+with st.container():  # always present, so that later elements keep their position
     for problem in [*problems, *more]:
         show_notice(problem, role="status")
 pick(now, small)
 result = compute_example(small, rules_of(now))
-inputs, figures = st.columns([2, 3], gap="medium")  # on a phone the numbers to change come first
+inputs, figures = st.columns([2, 3], gap="medium")  # narrow screens show the inputs first
 with inputs:
     st.markdown(_("**Change the numbers**"))
     tables(now, small)

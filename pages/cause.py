@@ -1,4 +1,4 @@
-"""Does this head matter? Heads removed, looks cut, words hidden; what the model then says, beside chance."""
+"""The page Cause: the model's answer after heads are ablated, edges masked or words hidden."""
 
 from dataclasses import replace
 
@@ -34,7 +34,7 @@ MOST_TOKENS = 512
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -51,7 +51,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: Trace) -> None:
-    """The map to click, what is removed, what then changes."""
+    """Draw the edits, their effect, the head map, the random baseline and the ablation curve."""
     if trace.target is not None or not trace.has_qkv():
         show_notice(_passed_over(trace), role="status")
         return
@@ -90,7 +90,7 @@ def draw(choice: ViewState, options: CauseOptions, asked: AnswerMetric, trace: T
 
 
 def _passed_over(trace: Trace) -> str:
-    """Why nothing is removed from this model."""
+    """Return the reason why this model cannot be edited."""
     name = trace.model.name
     if trace.target is not None:
         return _(
@@ -106,7 +106,7 @@ def _passed_over(trace: Trace) -> str:
 
 
 def page(choice: ViewState) -> None:
-    """What to watch, on which model, then the experiment."""
+    """Draw the controls of the metric and the model, then the experiment."""
     if choice.opened:
         show_notice(
             _("An opened file holds attention only; close it in the sidebar to ask the model about its text."),
@@ -127,7 +127,10 @@ def page(choice: ViewState) -> None:
 
 
 def _read(choice: ViewState, asked: AnswerMetric, who: PageModel) -> Trace | None:
-    """The trace of the text as the watched answer reads it; the reader's own model says what it lacks by itself."""
+    """Return the trace of the text as the metric reads it, or None with a notice.
+
+    Raise UserError if another model or an altered text cannot be read.
+    """
     if who.instead or asked.request.text != choice.text:
         return require_readable(get_backend().trace(asked.request), who.head)
     return read_trace(replace(choice, pair=asked.request.pair or ""))

@@ -1,4 +1,4 @@
-"""A class: the teacher opens a room, students join by its code, follow, and answer."""
+"""The page A class: a teacher opens a room, and students join by its code, follow and answer."""
 
 import streamlit as st
 

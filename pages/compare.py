@@ -1,4 +1,4 @@
-"""What changes from one reading to another? Two texts, two models, or one text before and after heads are removed."""
+"""The page Side by side: two texts, two models, or a text before and after an ablation."""
 
 import streamlit as st
 
@@ -26,7 +26,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -46,7 +46,7 @@ def how_to_read() -> None:
 
 
 def draw_pair(choice: ViewState, options: CompareOptions) -> None:
-    """The text box and what the second reading has of its own; then both readings, once the first is there."""
+    """Draw the text box and the control of the difference, then both readings."""
     compose(choice, kind_of(choice))
     settled = settle_difference(choice, options)
     pick_difference(settled.differs)
@@ -56,7 +56,7 @@ def draw_pair(choice: ViewState, options: CompareOptions) -> None:
 
 
 def draw(choice: ViewState, trace: Trace, options: CompareOptions) -> None:
-    """The second reading, the sentence, then both beside each other."""
+    """Draw the controls of the second reading, the descriptions and the figures."""
     look, notes = resolve_view(choice, trace)
     for note in notes:
         show_notice(note, role="status")

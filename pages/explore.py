@@ -1,4 +1,4 @@
-"""Which heads attend where? All heads small, one large, and the text itself as the way in."""
+"""The page Explore: maps of all heads, a large map of the selected head, and the text."""
 
 import streamlit as st
 
@@ -21,13 +21,13 @@ WHAT = gettext_lazy(
     "**Headlight** looks into a language model. A **head** is one of its many small readers: for each word it decides "
     "how much to look at every other word."
 )
-LARGEST_FILE = 380_000_000  # bytes; what is opened again may have 400 MB (.streamlit/config.toml)
+LARGEST_FILE = 380_000_000  # bytes; uploads are limited to 400 MB in .streamlit/config.toml
 TOO_LARGE = gettext_lazy("This text is too long: a file of it would be larger than what can be opened again")
 SAVE = gettext_lazy("One file with everything computed for this text, to be opened again here or on another machine")
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -45,7 +45,10 @@ def how_to_read() -> None:
 
 
 def link_famous_pair() -> None:
-    """The famous pair, one click away: a link with something in its address begins at the first text."""
+    """Draw the link to the comparison of the pair “too tired” and “too wide”.
+
+    The link sets a parameter, because the page then starts with the default text.
+    """
     st.page_link(
         "../../pages/compare.py",
         label=_("Side by side: it was too tired | too wide"),
@@ -56,7 +59,7 @@ def link_famous_pair() -> None:
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """The component, with everything chosen filled in."""
+    """Draw the microscope, the download of the trace, the help text and the folded measures."""
     shown = draw_microscope(choice, trace, lambda: id_of(get_view_state()), alone=not is_unfolded())
     if shown is None:
         return
@@ -74,7 +77,7 @@ def draw(choice: ViewState, trace: Trace) -> None:
 
 @st.fragment
 def draw_text_and_picture() -> None:
-    """The text and its picture: a new text runs this alone."""
+    """Draw the text box and the microscope; a new text reruns only this fragment."""
     with fragment_state() as chosen:
         compose(chosen, kind_of(chosen))
         link_famous_pair()

@@ -1,4 +1,4 @@
-"""Which head links one word to another? Every head asked at once, then again with one word changed."""
+"""The page Find: heads that link a source word to a candidate, in a text and in its variants."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ OTHER, NEUTRAL = "find_other", "find_neutral"
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -47,7 +47,10 @@ def how_to_read() -> None:
 
 
 def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]]:
-    """The other text and the harmless changes, as typed or as the probe has them; boxes to change them."""
+    """Draw the fields of the changed text and of the harmless changes; return both.
+
+    By default they are those of the probe. At most 32 harmless changes are used.
+    """
     left, right = st.columns(2)
     st.session_state[OTHER] = found.other or (probe.other if probe else "")
     st.session_state[NEUTRAL] = found.neutral or ("\n".join(probe.neutral) if probe else "")
@@ -69,7 +72,7 @@ def texts(found: FindOptions, probe: Probe | None) -> tuple[str, tuple[str, ...]
 
 
 def draw(choice: ViewState, trace: Trace, probe: Probe | None) -> None:
-    """Words, the answer, then the comparison."""
+    """Draw the words, the answer, and the comparison with the other texts."""
     found = options()
     view = View(trace, words=True)
     if not has_enough_words(view):

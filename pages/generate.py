@@ -1,4 +1,4 @@
-"""What does a decoder look at before the next word? Candidates, one step after the other, and the heads behind them."""
+"""The page Generate: next-token candidates, step-by-step generation, and the attention of each step."""
 
 import streamlit as st
 
@@ -24,7 +24,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -40,9 +40,9 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, who: PageModel) -> None:
-    """What is read, what was written, what was looked at; then the view that is chosen.
+    """Draw the prompt, the generated text with its attention, and the chosen view.
 
-    What is there at times only has a container of its own, so that the rest keeps its place on the page.
+    Optional elements have containers of their own, so that all others keep their position on the page.
     """
     options = get_params(GenerateOptions)
     prompt = prompt_of(choice, options)
@@ -51,7 +51,7 @@ def draw(choice: ViewState, who: PageModel) -> None:
         prompts()
     with st.container():
         request = written_on(request_of(choice, options, who, prompt))
-    options = get_params(GenerateOptions)  # the writing goes on in the address
+    options = get_params(GenerateOptions)  # written_on may have changed the address
     step = ask_model(request, _("Reading the prompt"))
     with example:
         left_out(prompt, options, choice)
@@ -89,8 +89,8 @@ def draw(choice: ViewState, who: PageModel) -> None:
 
 st.title(_("What does a decoder look at before the next word?"))
 chosen = get_view_state()
-compose(chosen, "decoder")  # whatever is chosen: one text is gone on with, no pair
-get_params(GenerateOptions)  # what of it cannot be read is said before anything is asked
+compose(chosen, "decoder")  # a decoder continues a single text, regardless of the chosen model
+get_params(GenerateOptions)  # reports invalid parameters before the model runs
 answerer = pick_page_model(CAUSAL, chosen, GenerateOptions)
 try:
     draw(chosen, answerer)

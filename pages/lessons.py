@@ -1,4 +1,4 @@
-"""What shall we find out? Lessons: read, look, answer, and see what the model's numbers say."""
+"""The page Lessons: list, player, teacher's key and editor."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from ui.state.session import restore_view_state
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(

@@ -1,4 +1,4 @@
-"""Which word fits the blank? What a model guesses, where the guess comes from, and how it learned to guess."""
+"""The page Masked words: predictions for blanks, their origin, surprisal, and the training objective."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -43,7 +43,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, who: PageModel) -> None:
-    """The text with its blanks, then the figure that is chosen."""
+    """Draw the text with its blanks, then the chosen figure."""
     options = get_params(MaskedWordsOptions)
     text, pair = texts_of(choice)
     read = ask_model(
@@ -91,8 +91,8 @@ def draw(choice: ViewState, who: PageModel) -> None:
 
 st.title(_("Which word fits the blank?"))
 chosen = get_view_state()
-compose(chosen, "encoder")  # whatever is chosen: an encoder answers, and reads a second text
-get_params(MaskedWordsOptions)  # what of it cannot be read is said before anything is asked
+compose(chosen, "encoder")  # an encoder answers regardless of the chosen model, and reads pairs
+get_params(MaskedWordsOptions)  # reports invalid parameters before the model runs
 answerer = pick_page_model(MASKED, chosen, MaskedWordsOptions)
 try:
     draw(chosen, answerer)

@@ -1,4 +1,4 @@
-"""Which head finds a relation, and how well? Every head scored on sentences that people annotated."""
+"""The page Measure: every head scored on sentences with annotated relations."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(

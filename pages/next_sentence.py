@@ -1,4 +1,4 @@
-"""Does B follow A? What a head says that was trained for it, and who looks across from one text to the other."""
+"""The page Next sentence: the next-sentence head's prediction, and attention between the two texts."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -35,8 +35,8 @@ def how_to_read() -> None:
 
 st.title(_("Does B follow A?"))
 chosen = get_view_state()
-compose(chosen, "encoder")  # whatever is chosen: two texts are judged
-get_params(NextSentenceOptions)  # what of it cannot be read is said before anything is asked
+compose(chosen, "encoder")  # an encoder judges two texts, regardless of the chosen model
+get_params(NextSentenceOptions)  # reports invalid parameters before the model runs
 answerer = pick_page_model(NEXT_SENTENCE, chosen, NextSentenceOptions)
 try:
     texts = pair_of(chosen)

@@ -1,4 +1,4 @@
-"""What does a vision transformer look at? A picture, its patches, and where each head looks."""
+"""The page Pictures: the patches of a picture, and the attention of a vision transformer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,11 +28,11 @@ from ui.state.view_state import ViewState
 from viz.components.picture.content import part_of
 
 PARTS = {"without": draw_ablation, "links": draw_region_links, "roles": roles, "beside": draw_second_picture}
-RECORDED = "DINOv2-small"  # the model of the recorded sample
+RECORDED = "DINOv2-small"  # model of the recorded sample
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -53,7 +53,7 @@ def how_to_read() -> None:
 
 
 def controls(options: PicturesOptions) -> None:
-    """Which picture, which model, and how large the picture is read."""
+    """Draw the controls of the picture, the model and the resolution."""
     live = picture_of(options) is not None or bool(options.vision)
     file, model, size = st.columns([5, 3, 2])
     with file:
@@ -73,7 +73,7 @@ def _size(side: int) -> str:
 
 
 def draw(shown: ShownPicture, options: PicturesOptions) -> None:
-    """The picture, or its maps as of a text."""
+    """Draw the chosen view of the picture."""
     bound_widget(
         PicturesOptions,
         "show",
@@ -114,7 +114,7 @@ def draw(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
-    """What the model says of the picture, where there is one to be asked."""
+    """Draw the model's prediction for the picture, or a notice if no model can be asked."""
     if shown.model and shown.trace.picture is not None:
         draw_prediction(options, shown.trace.picture, shown.model)
     else:
@@ -122,7 +122,7 @@ def draw_model_output(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def keep_selection(before: ViewState, found: Mapping[str, object]) -> None:
-    """What a click in the matrix keeps is this page's; what is chosen for the text of other pages stays."""
+    """Store a click in the matrix as an option of this page, and restore the shared view state."""
     set_view_state(**{name: getattr(before, name) for name in found})
     set_params(PicturesOptions, layer=found["layer"], head=found["head"], token=found["focus"])
 

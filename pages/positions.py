@@ -1,4 +1,4 @@
-"""How does a model know word order? Take its positions away and see; then look at what they are made of."""
+"""The page Positions: tests of word order, and the position encodings of the model."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -42,7 +42,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
-    """What the model holds in words, then the figure that is chosen."""
+    """Draw the summary of the model's position encodings, then the chosen figure."""
     try:
         with st.spinner(_("Looking up what the model holds about positions")):
             held = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None))

@@ -1,4 +1,4 @@
-"""What is each head for? Where its attention goes, in words and shares, and which heads are alike."""
+"""The page Roles: each head's role by its shares of attention, and the similarity of heads."""
 
 import streamlit as st
 
@@ -29,7 +29,7 @@ RELATIONS = gettext_lazy(
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -49,7 +49,7 @@ def how_to_read() -> None:
 
 
 def gather_evidence(options: RolesOptions) -> HeadEvidence | None:
-    """The evidence from what the reader chose."""
+    """Return the evidence from the chosen source, or None if there is none."""
     choice = get_view_state()
     if options.source == "sentences":
         return from_sentences(choice)
@@ -100,7 +100,7 @@ if known_now is not None:
     roles_now = head_roles(known_now, options_now)
     two_sided = kind_of(choice_now) == "encoder-decoder"
     found_now = Relations()
-    # Annotated sentences are read by the chosen model, by its encoder where it has two sides.
+    # The annotated sentences are read by the chosen model, by the encoder if there are two stacks.
     if options_now.relations and not choice_now.opened and not (two_sided and choice_now.part == "decoder"):
         found_now = head_relations(choice_now)
     draw_map(known_now, choice_now, options_now, roles_now, found_now)

@@ -1,4 +1,4 @@
-"""Where does one weight come from? Every step of one head's attention, computed from the layer's own weights."""
+"""The page Step by step: a head's attention weight, computed from the layer's own weights."""
 
 import streamlit as st
 
@@ -34,7 +34,7 @@ NAMES = {
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     below, above = sides(theme())
     with reading_help():
         st.markdown(
@@ -56,7 +56,7 @@ def how_to_read() -> None:
 
 
 def pick_view() -> str:
-    """Which of the page's views is drawn."""
+    """Draw the control of the view and return the chosen view."""
     shown = get_params(StepOptions).show
     st.session_state[SHOW] = shown
     st.segmented_control(
@@ -72,7 +72,7 @@ def pick_view() -> str:
 
 
 def draw_view(choice: ViewState, spot: WeightPlace, shown: str) -> None:
-    """The view, as far as the layer can be taken apart."""
+    """Draw the view, as far as the layer can be decomposed."""
     has_vectors = isinstance(spot.record, Record)
     if has_vectors and shown == "neuron":
         neuron(spot)
@@ -91,7 +91,7 @@ def draw_view(choice: ViewState, spot: WeightPlace, shown: str) -> None:
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """The weight that is meant, and the view of it."""
+    """Draw the control of the weight, its summary and the chosen view."""
     spot, look, notes = find(choice, trace)
     pick_part(trace, look)
     for note in notes:

@@ -1,4 +1,4 @@
-"""What can a model be taught? A task from labelled texts, told beside what counting words reaches."""
+"""The page Teach: fine-tuning on labelled texts, compared with a bag-of-words model (TF-IDF)."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from ui.state.params import get_params, set_params
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -34,7 +34,7 @@ def how_to_read() -> None:
 
 
 def draw_training(options: TeachOptions) -> None:
-    """A training that was begun, and what it has made so far."""
+    """Draw the progress of a training run and, once there is a model, its results."""
     try:
         look = queue().look(options.job)
     except UserError as refusal:

@@ -1,4 +1,4 @@
-"""How does the text become tokens? Every step between what is typed and the numbers that the model gets."""
+"""The page Tokens: every step of the tokenizer from the text to the model's input."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -37,7 +37,7 @@ def how_to_read() -> None:
 
 
 def steps_of(choice: ViewState) -> None:
-    """Ask the chosen model's tokenizer and the one beside it, then draw."""
+    """Draw the steps of the chosen model's tokenizer, and those of a second tokenizer if chosen."""
     revision = choice.revision or None
     with st.spinner(_("Taking the text through the tokenizer")):
         steps = [load_steps(choice, choice.model, revision)]

@@ -1,4 +1,4 @@
-"""Which source word is each target word made from? A translation written step by step, and what each step looked at."""
+"""The page Translate: a translation generated step by step, with the cross-attention of each step."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -32,7 +32,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -50,7 +50,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> None:
-    """The translation, then what the reader wants to see of it."""
+    """Draw the translation, then the chosen view."""
     options = get_params(TranslateOptions)
     require_readable(translation.trace, WRITES)
     if "cross" not in translation.trace.parts:
@@ -90,7 +90,7 @@ def draw(choice: ViewState, translation: Translation, row: DeltaGenerator) -> No
 
 
 def page(choice: ViewState, who: PageModel) -> None:
-    """How it is translated, then all about it."""
+    """Draw the control of the decoding method, the translation and the published scores."""
     asked = request_of(choice, who)
     row = st.container(horizontal=True, vertical_alignment="bottom")
     way = pick_decoding(choice, get_params(TranslateOptions), row)
@@ -103,7 +103,7 @@ def page(choice: ViewState, who: PageModel) -> None:
 st.title(_("Which source word is each target word made from?"))
 chosen = get_view_state()
 compose(chosen, "encoder-decoder")
-get_params(TranslateOptions)  # what of it cannot be read is said before anything is asked
+get_params(TranslateOptions)  # reports invalid parameters before the model runs
 answerer = pick_page_model(WRITES, chosen, TranslateOptions)
 try:
     page(chosen, answerer)

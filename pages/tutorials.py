@@ -1,4 +1,4 @@
-"""What do tutorials tell, and what do the models show? The app's pages in the order in which things are taught."""
+"""The page Tutorials: claims of tutorials compared with the models, in the order of teaching."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from ui.state.session import get_view_state
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -33,7 +33,7 @@ def how_to_read() -> None:
 
 st.title(_("What do tutorials tell, and what do the models show?"))
 chosen = get_view_state()
-compose(chosen, "encoder")  # whatever is chosen: a theme may read two texts
+compose(chosen, "encoder")  # a theme may read two texts, regardless of the chosen model
 options = get_params(TutorialsOptions)
 show_notes()
 bound_widget(

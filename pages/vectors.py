@@ -1,4 +1,4 @@
-"""What does the model make of a word? Its vectors, from any layer, and those of sentences; how alike they are."""
+"""The page Vectors: word vectors of each layer, sentence vectors, and their cosine similarity."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -41,7 +41,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace) -> None:
-    """The part that is chosen."""
+    """Draw the chosen view."""
     if choice.opened:
         show_notice(
             _(

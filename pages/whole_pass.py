@@ -1,4 +1,4 @@
-"""From letters to a probability: every stage of one pass, computed anew, and any number opened down to the weights."""
+"""The page Whole pass: every stage of a forward pass, recomputed, with each number traced to weights."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -41,14 +41,14 @@ def how_to_read() -> None:
 
 
 def chosen_of(asked: PassInspector, options: WholePassOptions) -> Stage:
-    """The stage that is looked at: by itself the last, where the pass ends in probabilities, else the first."""
+    """Return the chosen stage, by default the last if the pass ends in probabilities, else the first."""
     stages = asked.result.stages
     usual = len(stages) - 1 if stages[-1].part == PROBABILITIES else 0
     return stages[min(usual if options.stage is None else options.stage, len(stages) - 1)]
 
 
 def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice: ViewState) -> Stage:
-    """The whole pass in one picture, and what it ends with; the stage that is marked in it."""
+    """Draw the whole pass and its output, and return the stage that is marked in the picture."""
     parts = parts_of(asked.result.stages)
     marked = next(part for part in parts if part.number >= chosen.number)
     at, likely = ending.likely_end(asked, options)
@@ -61,7 +61,7 @@ def stack(asked: PassInspector, chosen: Stage, options: WholePassOptions, choice
 
 
 def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> None:
-    """The numbers of one stage, one of them opened, and what becomes of the end if they are changed."""
+    """Draw the numbers of a stage, the opened number, and the effect of a change to the numbers."""
     draw_stage_steps(asked, chosen, asked.result.stages)
     try:
         found = numbers.find(asked, chosen, options)
@@ -73,7 +73,7 @@ def stage(asked: PassInspector, chosen: Stage, options: WholePassOptions) -> Non
 
 
 def draw(choice: ViewState, trace: Trace, options: WholePassOptions) -> None:
-    """The pass at the chosen zoom."""
+    """Draw the forward pass at the chosen zoom level."""
     asked = inspect_pass(choice, trace, options)
     if asked is None:
         return

@@ -1,5 +1,7 @@
-"""Why attention? What it costs and how far its paths are, beside recurrent and convolutional layers; and what each
-learns, trained side by side."""
+"""The page Why attention: cost and path length of attention, compared with other layer types.
+
+Recurrent, convolutional and attention networks can also be trained on small tasks.
+"""
 
 import streamlit as st
 
@@ -23,7 +25,7 @@ from ui.state.view_state import ViewState
 
 
 def how_to_read() -> None:
-    """Three lines for a first-time reader."""
+    """Draw the help text."""
     with reading_help():
         st.markdown(
             _(
@@ -41,7 +43,7 @@ def how_to_read() -> None:
 
 
 def draw(choice: ViewState, trace: Trace, options: WhyAttentionOptions) -> None:
-    """The sentence, the figures, the table."""
+    """Draw the summary, the figures and the table of layer types."""
     try:
         with st.spinner(_("Looking up the model's width")):
             model = trace.model.name if choice.opened else choice.model

@@ -1,1 +1,1 @@
-"""Many sentences: how often each head finds what people annotated, with what to compare it with. Knows no torch."""
+"""Scores of attention heads on annotated sentences, with baselines and tests; independent of torch."""

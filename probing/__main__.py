@@ -1,4 +1,4 @@
-"""`python -m probing score FILE --format conllu|gap|csv --model ID`: every head's score on annotated sentences."""
+"""Scores of heads on annotations: `python -m probing score FILE --format conllu|gap|csv --model ID`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ stopped. A stopped run continues where it was when the same command is given aga
 
 
 def main(arguments: Sequence[str] | None = None, name: str = "python -m probing") -> int:
-    """The exit status. ``name`` is what the command was called by."""
+    """Run the command line and return the exit status; ``name`` is the program name in usage messages."""
     asked = _parser(name).parse_args(arguments)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     hide_details()

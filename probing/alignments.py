@@ -1,4 +1,4 @@
-"""Sentences aligned by hand, and the score of every cross-attention head on them."""
+"""Hand-aligned sentence pairs, and the score of every cross-attention head on them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from probing.statistics import sign_flip_test, verdict, wilson
 from probing.text_files import decoded_or_guessed
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "assets" / "alignments" / "en-fr.json"
-MOST = 2000  # pairs in a file
+MOST = 2000  # maximal number of sentence pairs in a file
 LINK = re.compile(r"([0-9]{1,4})([-?])([0-9]{1,4})")
 FIELDS = ("source", "target", "links")
 WORDS = ("source_words", "target_words")
@@ -42,14 +42,14 @@ WORDS = ("source_words", "target_words")
 
 @dataclass(frozen=True)
 class Alignments:
-    """Aligned pairs of sentences."""
+    """The sentence pairs of a file with their word alignments."""
 
     pairs: tuple[HandAligned, ...]
-    digest: str  # SHA-256 of the encoding, if it was named, and the file's content
+    digest: str  # SHA-256 of the requested encoding (or "") and the file's content
 
 
 def load(file: Path = EMBEDDED) -> Alignments:
-    """The pairs that come with the app, or those of another file; raises Refusal where it cannot be read.
+    """Load the bundled sentence pairs or those of another file; raise UserError if it cannot be read.
 
     >>> len(load().pairs)
     52
@@ -63,7 +63,9 @@ def load(file: Path = EMBEDDED) -> Alignments:
 
 
 def parse(content: bytes, encoding: str = "") -> Alignments:
-    """The pairs in a file's content; raises Refusal with the place that cannot be read.
+    """Parse the content of an alignment file; raise UserError with the place of an error.
+
+    The content is JSON, JSON Lines, or lines of source, target and links with tabs in between.
 
     >>> parse("It rains\\tIl pleut\\t0-0 1-1 0?1".encode()).pairs[0].possible
     frozenset({(0, 1)})
@@ -86,7 +88,7 @@ def parse(content: bytes, encoding: str = "") -> Alignments:
     return Alignments(pairs, hashlib.sha256(encoding.encode() + content).hexdigest())
 
 
-Stated = Iterator[tuple[str, int, dict[str, Any]]]  # "line" or "pair", its number, the fields
+Stated = Iterator[tuple[str, int, dict[str, Any]]]  # ("line" or "pair", number, fields)
 
 
 def _from_lines(text: str) -> Stated:
@@ -101,7 +103,7 @@ def _from_lines(text: str) -> Stated:
                     fields=len(fields),
                 )
             )
-        if at or tuple(field.strip().lower() for field in fields) != FIELDS:  # the first row may name the columns
+        if at or tuple(field.strip().lower() for field in fields) != FIELDS:  # the first line may be a header
             yield "line", number, dict(zip(FIELDS, fields, strict=True))
 
 
@@ -122,10 +124,10 @@ def _from_json(text: str) -> Stated:
 
 
 def _json_value(first: int, text: str) -> Any:
-    """Return the value of JSON that begins in line ``first``; raise Refusal with the line of an error."""
+    """Parse JSON that begins in line ``first``; raise UserError with the line of an error."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError alone: a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # a plain ValueError is a number with thousands of digits
         line = first + getattr(error, "lineno", 1) - 1
         raise UserError(
             gettext_lazy("The file begins like JSON, but line {line} cannot be read as such.", line=line)
@@ -133,14 +135,14 @@ def _json_value(first: int, text: str) -> Any:
 
 
 def _sentence_start(kind: str, number: int) -> str:
-    """How a sentence begins that says something of a place."""
+    """Return the name of a place in a file for the start of a sentence."""
     return (
         gettext_lazy("Line {number}", number=number) if kind == "line" else gettext_lazy("Pair {number}", number=number)
     )
 
 
 def _place_phrase(kind: str, number: int) -> str:
-    """The same inside a sentence."""
+    """Return the name of a place in a file for the middle of a sentence."""
     return (
         gettext_lazy("line {number}", number=number) if kind == "line" else gettext_lazy("pair {number}", number=number)
     )
@@ -187,7 +189,7 @@ def _link(place: str, raw: str) -> tuple[tuple[int, int], str]:
 
 
 def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
-    """Where each of the words stands; only space may stand between them."""
+    """Return the span of each word in a text; raise UserError unless only spaces separate the words."""
     if not isinstance(words, str):
         raise UserError(
             gettext_lazy("{place} has words that are no text; write them with spaces between them.", place=place)
@@ -212,23 +214,23 @@ def _words(place: str, text: str, words: object) -> tuple[Span, ...]:
     return tuple(spans)
 
 
-CHUNK = 8  # pairs asked for at once
+CHUNK = 8  # sentence pairs per request to the backend
 HALVES = 2
 READINGS = tuple(CrossRowConvention)
-SKIPPED = ("text", "cut")  # ways out of a refusal that concerns one text only
+SKIPPED = ("text", "cut")  # ``way_out`` values of errors that concern a single text
 
 
 class TraceSource(Protocol):
-    """Of a backend, what scoring needs."""
+    """The part of a backend that scoring needs."""
 
     def traces(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """What every head attends to in some texts."""
+        """Return the traces of some texts, in the order of the requests."""
         ...
 
 
 @dataclass(frozen=True)
 class AlignmentRun:
-    """What is scored."""
+    """The sentence pairs and the model of a scoring run."""
 
     alignments: Alignments
     model: str
@@ -236,61 +238,62 @@ class AlignmentRun:
 
     @property
     def key(self) -> str:
-        """SHA-256 of the sentences and the model."""
+        """Return the SHA-256 of the sentences, the model and the chunk size."""
         stated = [self.alignments.digest, self.model, self.revision, CHUNK]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def chunks(self) -> list[list[tuple[int, HandAligned]]]:
-        """Pairs with their numbers, some at a time."""
+        """Return the pairs with their indices, in chunks of ``CHUNK``."""
         pairs = list(enumerate(self.alignments.pairs))
         return [pairs[start : start + CHUNK] for start in range(0, len(pairs), CHUNK)]
 
 
 @dataclass(frozen=True, eq=False)
 class BestHead:
-    """The head that was best on one half of the sentences, as it does on the other half. Shares are in percent."""
+    """The best head on one half of the sentences, evaluated on the other half; shares are in percent."""
 
     layer: int
     head: int
     share: float
-    low: float  # of its 95 % interval
+    low: float  # ends of the 95 % interval of the share
     high: float
-    words: int  # linked target words of that half
+    words: int  # linked target words in the evaluation half
     error: float  # alignment error rate, 0 to 1
-    diagonal: float  # what the source word at the same relative place would find there
-    chance: float  # what a source word at random would
+    diagonal: float  # share of the baseline that picks the source word at the same relative position
+    chance: float  # share of a random source word
     diagonal_error: float
-    p: float  # two-sided, of the paired test by pair of sentences against the diagonal
+    p: float  # two-sided paired test against the diagonal baseline, paired by sentence pair
 
     @property
     def verdict(self) -> str:
-        """Beside the source word at the same relative place: "more", "less", or "not clearly more"."""
+        """Return "more", "less" or "not clearly more", compared with the diagonal baseline."""
         return verdict(self.p, self.share - self.diagonal)
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentState:
-    """How far a run has come, and what it has counted.
+    """The progress and counts of a run.
 
-    ``heads`` are counts (reading, layer, head) by half; ``diagonal`` and ``chance`` are single ones; ``gains`` are, for
-    each pair, the words that a head finds less those that the diagonal finds, (reading, layer, head).
+    ``heads`` maps each half to counts of shape (reading, layer, head); ``diagonal`` and ``chance`` map it to the
+    counts of a single baseline. ``gains`` maps it to an array per sentence pair: the words that a head finds minus
+    the words that the diagonal finds, shape (reading, layer, head).
     """
 
-    done: int = 0  # chunks
-    scored: int = 0  # pairs
-    skipped: int = 0  # pairs that the model could not read
-    reason: str = ""  # why, of the last
+    done: int = 0  # finished chunks
+    scored: int = 0  # scored pairs
+    skipped: int = 0  # unreadable pairs
+    reason: str = ""  # reason of the last skipped pair
     heads: Mapping[int, AlignmentCounts] = field(default_factory=dict)
     diagonal: Mapping[int, AlignmentCounts] = field(default_factory=dict)
     chance: Mapping[int, AlignmentCounts] = field(default_factory=dict)
     gains: Mapping[int, tuple[Numbers, ...]] = field(default_factory=dict)
 
     def all(self) -> AlignmentCounts:
-        """Counts of every head over all sentences, (reading, layer, head)."""
+        """Return the counts of every head over all sentences, shape (reading, layer, head)."""
         return total(list(self.heads.values()))
 
     def best(self, read_at: CrossRowConvention) -> BestHead | None:
-        """The best head of one reading; None while one of the halves has no sentence."""
+        """Return the best head of a row convention; None as long as one of the halves is empty."""
         if len(self.heads) < HALVES:
             return None
         at = READINGS.index(read_at)
@@ -316,7 +319,7 @@ class AlignmentState:
 
 
 def advance(backend: TraceSource, run: AlignmentRun, state: AlignmentState) -> AlignmentState:
-    """The state one chunk further on. Raises the backend's Refusal, except for texts that the model cannot read."""
+    """Return the state after the next chunk; raise the backend's UserError unless a text can be skipped."""
     chunk = run.chunks()[state.done]
     read, reason = _traces(backend, run, chunk)
     heads, diagonal, chance = dict(state.heads), dict(state.diagonal), dict(state.chance)
@@ -343,7 +346,7 @@ def advance(backend: TraceSource, run: AlignmentRun, state: AlignmentState) -> A
 def _traces(
     backend: TraceSource, run: AlignmentRun, chunk: Sequence[tuple[int, HandAligned]]
 ) -> tuple[list[tuple[int, HandAligned, Trace]], str]:
-    """The traces of a chunk, and why the last of those that are lacking could not be made."""
+    """Return the traces of a chunk, and the reason of the last skipped pair ("" if none was skipped)."""
     asked = [TraceRequest(run.model, pair.source, target=pair.target, revision=run.revision) for _, pair in chunk]
     try:
         traces = backend.traces(asked)
@@ -365,7 +368,7 @@ def _traces(
 def _keep_known(
     read: list[tuple[int, HandAligned, Trace]], reason: str
 ) -> tuple[list[tuple[int, HandAligned, Trace]], str]:
-    """Return the traces of known words, and the reason for the last pair that is left out."""
+    """Return the pairs with known words only, and the reason of the last skipped pair."""
     kept = []
     for number, pair, trace in read:
         rows = [row for row in (trace.source, trace.target) if row is not None and row.unreadable()]

@@ -1,4 +1,4 @@
-"""What the command does: files to rows, with progress on the terminal and a state to go on from."""
+"""The ``score`` command: annotated files in, rows of scores out, with progress and resumable states."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from probing.score import ScoringRun, ScoringState, StateFile, score
 from probing.text_files import guess_message
 
 OTHERWISE = "Change the file, or choose a model that reads these texts: --model."
-PAUSE = 20.0  # seconds between two savings of a state
+PAUSE = 20.0  # seconds between two saves of the state
 
 
 def run(asked: argparse.Namespace) -> str:
-    """Scores what was asked for, writes the files, and gives the summary to print; raises Refusal."""
+    """Score the requested files, write the output files and return the printed summary; raise UserError."""
     outputs = [file for file in (asked.json, asked.csv, asked.control) if file is not None]
     for file in outputs:
         _refuse_unwritable(file)
@@ -50,7 +50,7 @@ def run(asked: argparse.Namespace) -> str:
 
 
 def _load_corpus(asked: argparse.Namespace, file: Path) -> AnnotatedCorpus:
-    """Return the corpus in a file, and print the encoding if it was guessed; raise Refusal."""
+    """Load a corpus and print its encoding if it was guessed; raise UserError."""
     corpus = formats.load(file, asked.format, asked.encoding)
     if corpus.guessed:
         print(guess_message(file.name, corpus.guessed), file=sys.stderr)
@@ -64,7 +64,7 @@ def _refuse_unwritable(file: Path) -> None:
 
 
 def open_backend(model: str) -> tuple[LocalBackend, str]:
-    """A backend, and the model's name for it. Whoever gives a folder on the command line may read it."""
+    """Return a backend and the model's name in it; a model that is a folder becomes readable to it."""
     settings = Settings.from_env()
     if sources.is_path(model):
         folder = Path(os.path.abspath(Path(model).expanduser()))
@@ -73,8 +73,9 @@ def open_backend(model: str) -> tuple[LocalBackend, str]:
 
 
 def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, download: bool) -> None:
-    """Fetches a hub model that is not here, if that was asked for; raises Refusal if it was not."""
-    ours = model in (EMBEDDED, *embedded.OWN) or extras.find_extra(model) is not None  # the hub has none of that name
+    """Download a hub model that is missing; raise UserError if ``download`` is False."""
+    # Bundled models are not on the hub.
+    ours = model in (EMBEDDED, *embedded.OWN) or extras.find_extra(model) is not None
     if ours or sources.is_path(model) or backend.status(model, revision) != "absent":
         return
     offer = backend.look(model, revision)
@@ -90,7 +91,7 @@ def ensure_downloaded(backend: LocalBackend, model: str, revision: str | None, d
 
 
 def _run_scoring(backend: LocalBackend, plan: ScoringRun, kept: StateFile, what: str) -> ScoringState:
-    """A run to its end, from where it was."""
+    """Finish a run, resumed from its saved state; raise UserError if the model can read too few texts."""
     state = kept.states.get(plan.key) or ScoringState(plan.key)
     saved = time.monotonic()
     try:
@@ -106,14 +107,14 @@ def _run_scoring(backend: LocalBackend, plan: ScoringRun, kept: StateFile, what:
         raise UserError(f"{what}: The model could read none of the {state.items:,} texts. {state.reason} {OTHERWISE}")
     if state.unreadable:
         raise UserError(f"{what}: {state.unreadable} {OTHERWISE}")
-    if state.skipped and not plan.control:  # random weights skip the same texts
+    if state.skipped and not plan.control:  # the control skips the same texts, so a second warning is useless
         skipped = f"{what}: {state.skipped:,} of {state.items:,} texts are left out. {state.reason} {OTHERWISE}"
         print(skipped, file=sys.stderr)
     return state
 
 
 def _print_progress(line: str) -> None:
-    """One line that the next one overwrites, where somebody watches."""
+    """Print a line that the next call overwrites, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 

@@ -1,6 +1,6 @@
-"""CoNLL-U (universaldependencies.org/format): every word and the word it depends on.
+"""The CoNLL-U format (universaldependencies.org/format): every word and its dependency head.
 
-The words are read joined by spaces, so that the model sees the annotators' words (arXiv:1906.04341).
+The words are joined by spaces, so that the model reads the annotated words (arXiv:1906.04341).
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from probing.corpus import CorpusFormat, ParsedCorpus
 from probing.text_files import decoded_or_guessed, first_damage, guessed_encoding
 
 COLUMNS = 10
-KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that are relations of their own
-_OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # words written together, and words that are not written
+KEPT = frozenset({"nmod:poss", "nsubj:pass", "aux:pass"})  # subtypes that count as separate relations
+_OTHER = re.compile(r"\d+-\d+|\d+\.\d+")  # multiword tokens and empty nodes
 
-Word = tuple[int, str, int, str]  # line, form, head, relation
+Word = tuple[int, str, int, str]  # (line, form, head, relation)
 
 
 def text_of(content: bytes, encoding: str = "") -> str:
-    """Return the text of a CoNLL-U file; raise Refusal with the line if it is not UTF-8 and no encoding is named.
+    """Return the text of a CoNLL-U file; raise UserError with the line if it is not UTF-8.
 
-    UTF-8 is the only encoding of the format, so that no other is guessed; UTF-16 with a mark is read.
+    UTF-8 is the only encoding of the format, so no other is guessed. UTF-16 with a byte order mark, and the
+    encoding in ``encoding``, are accepted.
     """
     if encoding or not (guessed := guessed_encoding(content)):
         return decoded_or_guessed(content, encoding)[0]
@@ -38,7 +39,7 @@ def text_of(content: bytes, encoding: str = "") -> str:
 
 
 def parse(text: str) -> ParsedCorpus:
-    """Every sentence as an item; raises Refusal with the line that is not CoNLL-U.
+    """Parse the sentences of a file; raise UserError with the line of an error.
 
     >>> lines = "1 Birds _ _ _ _ 2 nsubj _ _", "2 sing _ _ _ _ 0 root _ _"
     >>> parse("\\n".join(lines).replace(" ", "\\t")).items[0].text
@@ -65,7 +66,7 @@ def parse(text: str) -> ParsedCorpus:
 
 
 def relation(label: str) -> str:
-    """The relation without its subtype, except those of KEPT.
+    """Return a relation without its subtype, except the relations in ``KEPT``.
 
     >>> relation("obl:tmod"), relation("nmod:poss")
     ('obl', 'nmod:poss')
@@ -74,7 +75,7 @@ def relation(label: str) -> str:
 
 
 def _word(line: str, number: int, expected: int) -> list[Word]:
-    """The word of a line; none for a line about words written together or not written."""
+    """Return the word of a line in a list, which is empty for a multiword token or an empty node."""
     fields = line.split("\t")
     if len(fields) != COLUMNS:
         raise UserError(
@@ -139,10 +140,10 @@ def _item(words: list[Word]) -> AnnotatedText:
 
 
 def _refuse_cycle(words: list[Word]) -> None:
-    """Raise Refusal with the first line from which the heads never lead to the root."""
+    """Raise UserError with the first line that is in a dependency cycle or leads to a cycle."""
     reached = {0}
     for start, (line, *_) in enumerate(words, start=1):
-        path: dict[int, None] = {}  # in order
+        path: dict[int, None] = {}  # a dict keeps the order of insertion
         at = start
         while at not in reached:
             if at in path:

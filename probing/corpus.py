@@ -1,4 +1,4 @@
-"""Annotated texts as values: from one's own tables, and from GAP."""
+"""Annotated corpora, and the parsers of the table format and of GAP."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from probing.delimited import rows
 
-ALL = gettext_lazy("all")  # every relation but those of UNCOUNTED, together
+ALL = gettext_lazy("all")  # name of the union of all relations except UNCOUNTED
 UNCOUNTED = frozenset({"punct", "root"})
 
 
 @dataclass(frozen=True, eq=False)
 class AnnotatedCorpus:
-    """Items to score heads on. ``directions`` names what looks at what, in the order of attention.annotations."""
+    """Annotated texts to score heads on.
+
+    ``directions`` names the query and the key of a link in each direction, in the order of attention.annotations.
+    """
 
     format: str  # "conllu", "gap" or "csv"
     items: tuple[AnnotatedText, ...]
     directions: tuple[str, ...]
-    digest: str  # SHA-256 of the format and the file's content
-    left_out: int = 0  # rows that ask nothing, such as names that both or neither belong to the pronoun
-    together: bool = False  # whether relations are also counted together, as ALL
-    guessed: str = ""  # the encoding that was guessed; "" if none was
+    digest: str  # SHA-256 of the format, the requested encoding and the file's content
+    left_out: int = 0  # rows without a link: in GAP, both or neither of the names belong to the pronoun
+    together: bool = False  # True if the relations are also pooled as ALL
+    guessed: str = ""  # the guessed encoding, or ""
 
     @property
     def links(self) -> int:
-        """How many links there are to find."""
+        """Return the number of links in all texts."""
         return sum(len(item.links) for item in self.items)
 
 
 @dataclass(frozen=True)
 class ParsedCorpus:
-    """What a format's parser found in a file."""
+    """The annotated texts of a file, and the number of rows without a link."""
 
     items: tuple[AnnotatedText, ...]
     left_out: int = 0
@@ -43,7 +46,7 @@ class ParsedCorpus:
 
 @dataclass(frozen=True)
 class CorpusFormat:
-    """A format of annotated files: its parser, the names of a link's directions, and why a file may have no link."""
+    """A file format: its parser, the names of the directions, and the reason why a file may have no link."""
 
     parse: Callable[[str], ParsedCorpus]
     directions: tuple[str, ...]
@@ -55,7 +58,7 @@ TABLE_COLUMNS = ("text", "source", "target", "distractor")
 
 
 def parse_table(text: str) -> ParsedCorpus:
-    """Every row as an item; raises Refusal with the line that does not fit."""
+    """Parse the rows of a table with named columns; raise UserError with the line of an error."""
     return ParsedCorpus(tuple(_item(row, line) for line, row in rows(text, TABLE_COLUMNS)))
 
 
@@ -72,7 +75,10 @@ def _item(row: dict[str, str], line: int) -> AnnotatedText:
 
 
 def _find(text: str, phrase: str, column: str, line: int) -> Span:
-    """Where a phrase stands in a text, as a whole word where it does; "it#2" is the second "it"."""
+    """Return the span of a phrase in a text, preferably as a whole word; "it#2" is the second "it".
+
+    Raise UserError if the phrase is missing or ambiguous.
+    """
     if not phrase:
         raise UserError(gettext_lazy("Line {line} has no {column}.", line=line, column=column))
     found = _places(text, phrase)
@@ -103,7 +109,7 @@ def _find(text: str, phrase: str, column: str, line: int) -> Span:
 
 
 def _places(text: str, phrase: str) -> list[Span]:
-    """Every place of a phrase: as a whole word, or anywhere where words are not separated."""
+    """Return the spans of a phrase as a whole word; without such a span, return all its spans."""
     whole = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)]
     return whole or [match.span() for match in re.finditer(re.escape(phrase), text)]
 
@@ -113,7 +119,7 @@ GAP_COLUMNS = ("Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", 
 
 
 def parse_gap(text: str) -> ParsedCorpus:
-    """Every row that asks as an item; raises Refusal with the line that is not GAP's TSV."""
+    """Parse the rows of a GAP file with exactly one right name; raise UserError with the line of an error."""
     lines = text.split("\n")
     header = lines[0].split("\t")
     lacking = [column for column in GAP_COLUMNS if column not in header]
@@ -181,7 +187,7 @@ def _unit(row: dict[str, str], name: str, line: int) -> Span:
 
 
 def _refuse_overlap(units: tuple[Span, ...], line: int) -> None:
-    """Raise Refusal if two of the pronoun, A and B share characters."""
+    """Raise UserError if two of the pronoun, A and B share characters."""
     names = ("Pronoun", "A", "B")
     for one in range(3):
         for other in range(one):

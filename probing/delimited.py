@@ -1,7 +1,8 @@
-"""Rows of a CSV, TSV or JSON Lines file, by number or by the names of its columns, with the line that does not fit.
+"""Reader of CSV, TSV and JSON Lines files that reports the line of an error.
 
-Fields separated by tabs are read as they are, since files of texts seldom quote. A spreadsheet quotes fields that
-contain tabs or line ends: its lines differ in their number of tabs, or have fewer fields if quotes are respected.
+Tab-separated fields are read verbatim, since files of texts seldom quote. Spreadsheets, however, quote fields that
+contain tabs or line ends. Such a file is recognised because its lines differ in their number of tabs, or have
+fewer fields if quotation marks are respected.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from inference.errors import UserError
 
 DELIMITERS = ",;\t|"
 JSON_LINES = ""  # in place of a delimiter
-SAMPLE = 1_000  # rows that are looked at to find the columns
-LARGEST_FIELD = 1_000_000  # characters
+SAMPLE = 1_000  # rows that are sampled to find the columns
+LARGEST_FIELD = 1_000_000  # maximal characters of a field
 csv.field_size_limit(LARGEST_FIELD)
 
-Record = tuple[int, list[str]]  # line, fields
+Record = tuple[int, list[str]]  # (line, fields)
 
 
 def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the line and the fields of every row that is not blank; raise Refusal with the line that does not fit.
+    """Yield the line and the fields of every row that is not blank.
 
-    Names of columns are read in lower case; those in ``columns`` must be there, and only once.
+    Column names are converted to lower case; the names in ``columns`` must occur exactly once. Raise UserError
+    with the line of an error.
 
     >>> list(rows("a;b\\n1;2\\n\\n3;4\\n", ("a",)))
     [(2, {'a': '1', 'b': '2'}), (4, {'a': '3', 'b': '4'})]
@@ -65,7 +67,7 @@ def rows(text: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str
 
 
 def refuse_same_names(header: Sequence[str], columns: Iterable[str]) -> None:
-    """Raise Refusal if one of the columns that are read has the name of another column."""
+    """Raise UserError if a name in ``columns`` occurs twice in the header."""
     counts = Counter(header)
     twice = next((name for name in columns if counts[name] > 1), None)
     if twice is not None:
@@ -77,7 +79,7 @@ def refuse_same_names(header: Sequence[str], columns: Iterable[str]) -> None:
 
 
 def lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text, each with its end, without a copy of the whole text.
+    """Yield the lines of a text, each with its line end, without copying the whole text.
 
     >>> list(lines("a\\n\\nb"))
     ['a\\n', '\\n', 'b']
@@ -90,10 +92,11 @@ def lines(text: str) -> Iterator[str]:
 
 
 def find_delimiter(text: str) -> str:
-    """Return the separator of a table's columns, or JSON_LINES; raise Refusal for a single JSON value.
+    """Return the delimiter of a table, or ``JSON_LINES``; raise UserError for a single JSON value.
 
-    It is the first that gives the first thousand rows the same number of fields, and preferably fields that do not
-    begin with a space, as after the commas of a sentence; else it is the most frequent in line 1.
+    A delimiter that gives the first thousand rows the same number of fields is chosen, preferably with fields that
+    do not begin with a space, as after the commas of a sentence. Without such a delimiter, the most frequent in
+    the first line is chosen.
 
     >>> find_delimiter("a;b\\n1,5;2\\n"), find_delimiter('{"a": 1}\\n')
     (';', '')
@@ -103,8 +106,8 @@ def find_delimiter(text: str) -> str:
         return JSON_LINES
     if first.lstrip().startswith(("[", "{")) and is_json(text):
         raise UserError(gettext_lazy("The file is one JSON value. Save it as JSON Lines: an object on each line."))
-    found: dict[str, bool] = {}  # separators, with whether a space follows each of them
-    for delimiter in sorted(DELIMITERS):  # tabs first
+    found: dict[str, bool] = {}  # delimiter -> True if a space follows each occurrence
+    for delimiter in sorted(DELIMITERS):  # the tab sorts first
         try:
             sample = [fields for _, fields in islice(table_records(text, delimiter), SAMPLE)]
         except UserError:
@@ -129,13 +132,16 @@ def table_records(text: str, delimiter: str) -> Iterator[Record]:
 
 
 def tab_rows(text: str) -> Iterator[Record]:
-    """Yield the line and the fields of every row, blank ones too; quotation marks between tabs are text."""
+    """Yield the line and the fields of every tab-separated row, blank rows included.
+
+    Quotation marks are kept as text, except around fields with doubled quotation marks.
+    """
     for line, row in enumerate(lines(text), start=1):
         yield line, [unquote(field) for field in row.rstrip("\n").split("\t")]
 
 
 def quotes_header(text: str) -> bool:
-    """Return whether all fields of the first row, separated by tabs, are in quotation marks.
+    """Return True if all tab-separated fields of the first row are quoted.
 
     >>> quotes_header('"text"\\t"label"\\n'), quotes_header('"Go"\\tyes\\n')
     (True, False)
@@ -146,12 +152,12 @@ def quotes_header(text: str) -> bool:
 
 
 def _is_uneven(text: str) -> bool:
-    """Return whether the lines of a text differ in their number of tabs."""
+    """Return True if the lines of a text differ in their number of tabs."""
     return len({line.count("\t") for line in lines(text) if line.strip()}) > 1
 
 
 def _quotes_tabs(text: str) -> bool:
-    """Return whether each line is a row in which quoted fields contain tabs.
+    """Return True if each line is a row in which quoted fields contain tabs.
 
     >>> _quotes_tabs('"a\\tb"\\t1\\n"c\\td"\\t0\\n'), _quotes_tabs('"a\\tb\\t1\\nc\\td"\\t0\\n')
     (True, False)
@@ -165,7 +171,9 @@ def _quotes_tabs(text: str) -> bool:
 
 
 def unquote(field: str) -> str:
-    """Return a field without the quotation marks that a program puts around a field that contains some.
+    """Remove the quotation marks of a field that contains doubled quotation marks.
+
+    Other fields are returned unchanged.
 
     >>> unquote('"He said ""go""."'), unquote('"Go"')
     ('He said "go".', '"Go"')
@@ -176,7 +184,9 @@ def unquote(field: str) -> str:
 
 
 def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The line and the fields of every row, blank ones too; raises Refusal with the line that is not CSV.
+    """Yield the line and the fields of every CSV row, blank rows included.
+
+    Raise UserError with the line of an error.
 
     >>> list(records(["1;'2\\n", '"3\\n', '";4\\n'], ";"))
     [(1, ['1', "'2"]), (2, ['3\\n', '4'])]
@@ -198,7 +208,7 @@ def records(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[st
 
 
 def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the names in the first object of a JSON Lines file, then the values of each object, with its line.
+    """Yield the keys of the first JSON object as a header, then the values of each object, with lines.
 
     >>> list(json_records(['{"text": "a", "label": 0}', '{"label": 1, "text": "b"}']))
     [(1, ['text', 'label']), (1, ['a', '0']), (2, ['b', '1'])]
@@ -226,14 +236,14 @@ def json_records(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
 
 
 def _cell(value: object) -> str:
-    """Return a JSON value as the field of a table."""
+    """Return a JSON value as a table field."""
     if isinstance(value, str):
         return value
     return "" if value is None or value != value else json.dumps(value, ensure_ascii=False)
 
 
 def is_json(text: str) -> bool:
-    """Return whether the whole text is JSON."""
+    """Return True if the whole text is a JSON value."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -1,7 +1,8 @@
-"""What teaching a model a task changed in its heads, as files in a folder: written once, read part by part.
+"""Files with the changes of attention heads by fine-tuning, written once and read in parts.
 
-``changes.json`` says what was compared, and is written last; ``bits.npz`` has every sentence's divergences,
-``maps.npz`` the maps of a few sentences and ``film.npz`` those of one on the way.
+``changes.json`` describes the comparison and is written last; ``bits.npz`` contains every sentence's divergences,
+``maps.npz`` the attention maps of a few sentences, and ``film.npz`` the training snapshots. The twins are controls
+that were fine-tuned on shuffled labels.
 """
 
 from __future__ import annotations
@@ -22,44 +23,44 @@ from probing.text_pairs import ControlledChange, compare_with_control
 
 TWINS = ("twin", "other twin")
 WHO = ("task", *TWINS)
-ROWS = ("all", "telling")  # of all pieces; of those that the label is read from
-SIDES = ("before", "task", "twin")  # whose maps are kept
-AHEAD = sqrt(3) / 2 * tan(pi * (0.5 - LEVEL))  # times the twins' largest difference: 5.5
+ROWS = ("all", "telling")  # all query rows, or the rows from which the task head reads the label
+SIDES = ("before", "task", "twin")  # models with stored attention maps
+AHEAD = sqrt(3) / 2 * tan(pi * (0.5 - LEVEL))  # multiple (5.5) of the twins' largest difference, see lead_threshold
 FACTS, BITS, MAPS, FILM = "changes.json", "bits.npz", "maps.npz", "film.npz"
 
 
 @dataclass(frozen=True)
 class ComparedSentence:
-    """A sentence that was compared; ``pieces`` name the rows of its maps where these are kept."""
+    """A compared sentence; ``pieces`` are its tokens if its maps are stored, else None."""
 
     text: str
-    label: str  # its class, or its words' tags
+    label: str  # the class, or the tags of the words
     pieces: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class ChangeFacts:
-    """What was compared."""
+    """Metadata of a comparison."""
 
-    start: str  # the model that was taught, by its name
+    start: str  # name of the pretrained model
     kind: str  # "classify" or "tag"
-    step: int  # whose weights were kept, in the task and in the twins
-    telling: str  # the rows that a label is read from, in words
+    step: int  # training step of the compared weights, the same for the task and the twins
+    telling: str  # description of the rows from which the task head reads the label
     sentences: tuple[ComparedSentence, ...]
 
     @property
     def shown_sentences(self) -> tuple[int, ...]:
-        """The sentences whose maps are kept."""
+        """Return the indices of the sentences with stored maps."""
         return tuple(at for at, seen in enumerate(self.sentences) if seen.pieces is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedSnapshots:
-    """What was filmed on the way, a frame an evaluation."""
+    """The training snapshots, one per evaluation."""
 
     steps: tuple[int, ...]
-    bits: Mapping[str, FloatArray]  # by ROWS, (frame, layer, head): mean over the shown sentences
-    maps: FloatArray  # of the first shown sentence, (frame, layer, head, query, key) float16
+    bits: Mapping[str, FloatArray]  # by ROWS, (frame, layer, head): mean over the recorded sentences
+    maps: FloatArray  # maps of the first sentence, (frame, layer, head, query, key) float16
 
 
 def write(
@@ -69,7 +70,11 @@ def write(
     maps: Mapping[tuple[str, int], FloatArray],
     film: Mapping[str, FloatArray] | None,
 ) -> None:
-    """Writes all of it: ``bits`` by who and rows, (sentence, layer, head); ``maps`` by side and sentence."""
+    """Write all files of a comparison.
+
+    ``bits`` maps (model, rows) to arrays of shape (sentence, layer, head); ``maps`` maps (model, sentence) to
+    arrays of shape (layer, head, query, key).
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).unlink(missing_ok=True)
     save_arrays(folder / BITS, {f"{who}_{rows}": array for (who, rows), array in bits.items()})
@@ -84,7 +89,7 @@ def write(
 
 
 def refuse(folder: Path, why: str) -> None:
-    """Says in place of it why nothing can be compared."""
+    """Write the reason why a comparison is impossible, in place of its facts."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FACTS).write_text(
         json.dumps({"refused": why, "of": serialization.message_parts(why)}, ensure_ascii=False) + "\n",
@@ -93,18 +98,18 @@ def refuse(folder: Path, why: str) -> None:
 
 
 def failure_reason(folder: Path) -> str:
-    """Why nothing can be compared; "" where it was."""
+    """Return the reason why a comparison was impossible; "" if it succeeded."""
     said = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     return serialization.restore_message(said.get("refused", ""), said.get("of"))
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether all of it was written, or why there is nothing."""
+    """Return True if the comparison, or the reason why it is impossible, has been written."""
     return (folder / FACTS).is_file()
 
 
 def facts(folder: Path) -> ChangeFacts:
-    """What was compared."""
+    """Load the metadata of a comparison."""
     said = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     sentences = tuple(
         ComparedSentence(one["text"], one["label"], None if one["pieces"] is None else tuple(one["pieces"]))
@@ -115,17 +120,20 @@ def facts(folder: Path) -> ChangeFacts:
 
 
 def bits(folder: Path, who: str, rows: str) -> FloatArray:
-    """How far every head has come in each sentence, (sentence, layer, head) bits; NaN where a sentence has no row."""
+    """Load the divergence of every head from its pretrained state, in bits, shape (sentence, layer, head).
+
+    It is NaN if a sentence has no such rows.
+    """
     return _array(folder / BITS, f"{who}_{rows}")
 
 
 def maps(folder: Path, side: str, sentence: int) -> FloatArray:
-    """Every head's map of a sentence that is shown, (layer, head, query, key)."""
+    """Load the attention maps of a sentence, shape (layer, head, query, key)."""
     return _array(folder / MAPS, f"{side}_{sentence}").astype(np.float32)
 
 
 def film(folder: Path) -> RecordedSnapshots | None:
-    """What was filmed; None where nothing was."""
+    """Load the training snapshots; None if there are none."""
     if not (folder / FILM).is_file():
         return None
     with np.load(folder / FILM) as opened:
@@ -134,19 +142,18 @@ def film(folder: Path) -> RecordedSnapshots | None:
 
 
 def load_by_model(folder: Path, rows: str) -> dict[str, FloatArray]:
-    """The same of everyone in WHO, of the sentences that have such rows."""
+    """Load the divergences of each model in ``WHO``, for the sentences that have such rows."""
     found = {who: bits(folder, who, rows) for who in WHO}
     kept = np.isfinite(found["task"]).all(axis=(1, 2))
     return {who: array[kept] for who, array in found.items()}
 
 
 def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
-    """What all sentences say of each head, numbered layer by layer: the task as the change, the twin as the control.
+    """Compare the divergences of the task with those of a twin as the control, for each head.
 
-    From how far both have come in each sentence, (sentence, layer, head). A sentence is a group of two, and whether a
-    head goes beyond the twin is asked by swapping them: the sign flips of a paired test, corrected for all heads
-    (probing/text_pairs.py). It tells what other sentences would show, and nothing of what another training
-    would.
+    ``task`` and ``twin`` have shape (sentence, layer, head); heads are numbered layer by layer. The values of a
+    sentence form a pair, and a paired sign-flip test, corrected for all heads, compares the task with the twin
+    (probing/text_pairs.py). The result generalises to other sentences, not to other training runs.
 
     >>> found = compare_drift(np.full((8, 1, 2), [0.5, 0.1]), np.full((8, 1, 2), [0.1, 0.1]))
     >>> found.more.mean.round(3).tolist(), [found.verdict(head) for head in range(2)]
@@ -158,20 +165,20 @@ def compare_drift(task: FloatArray, twin: FloatArray) -> ControlledChange:
 
 
 def lead_threshold(twins: Sequence[FloatArray]) -> float:
-    """Return how far ahead of two twins a head must be, so that luck takes any head there in LEVEL of trainings.
+    """Return the lead over two twins that a head reaches by chance in a share ``LEVEL`` of training runs.
 
-    Twins are (layer, head) in bits; distances are Jensen–Shannon distances, the roots of divergences, a metric
-    (doi:10.1109/TIT.2003.813506). All heads of a training may go further together, so two twins have a single
-    difference, and their largest in any head is what a third is compared with: the ratio of two normal numbers is a
-    Cauchy number, of which LEVEL are beyond AHEAD. It holds for all heads together; `bench/luck_claims.py` draws such
-    trainings.
+    The twins have shape (layer, head), in bits; the lead and the threshold are Jensen–Shannon distances, the
+    square roots of divergences, which are a metric (doi:10.1109/TIT.2003.813506). All heads of a run may drift
+    further together, so two twins give a single difference, and a third run is compared with their largest
+    difference in any head. The ratio of two normal variables has a Cauchy distribution, of which a share ``LEVEL``
+    lies beyond ``AHEAD``. The threshold holds for all heads jointly; `bench/luck_claims.py` simulates such runs.
     """
     one, other = (np.sqrt(twin.astype(np.float64)) for twin in twins)
     return AHEAD * float(np.abs(one - other).max())
 
 
 def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
-    """Return by how much further the task has come than its twins on the mean, (layer, head), in the same distances.
+    """Return the task's lead over the mean of its twins in Jensen–Shannon distance, shape (layer, head).
 
     >>> twins = np.full((1, 4), 0.04), np.full((1, 4), 0.09)
     >>> round(lead_threshold(twins) / AHEAD, 2), mean_lead(np.full((1, 4), 0.25), twins).round(2).tolist()
@@ -182,7 +189,7 @@ def mean_lead(task: FloatArray, twins: Sequence[FloatArray]) -> FloatArray:
 
 
 def mean(values: FloatArray, axis: int) -> FloatArray:
-    """The mean over what there is, NaN where there is nothing."""
+    """Return the mean of the finite values along an axis; NaN if there are none."""
     known = np.isfinite(values)
     count = known.sum(axis=axis)
     total = np.where(known, values, 0).sum(axis=axis)
@@ -191,7 +198,7 @@ def mean(values: FloatArray, axis: int) -> FloatArray:
 
 
 def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """Writes arrays by name, all of them or none."""
+    """Write named arrays to a compressed file, which is replaced atomically."""
     partial = file.with_suffix(".partial")
     with partial.open("wb") as stream:
         np.savez_compressed(stream, **arrays)

@@ -1,4 +1,4 @@
-"""Files of annotated sentences in any format, and the sets that come with the app."""
+"""Loading of annotated sentences in any format, and the bundled sets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = {
 
 
 def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
-    """The corpus in a file; raises Refusal when there is no such file or it is not in that format."""
+    """Load the corpus in a file; raise UserError if the file is missing or has another format."""
     refuse_folder(file)
     try:
         content = file.read_bytes()
@@ -41,7 +41,7 @@ def load(file: Path, format: str, encoding: str = "") -> AnnotatedCorpus:
 
 
 def parse(content: bytes, format: str, encoding: str = "") -> AnnotatedCorpus:
-    """The corpus in a file's content; raises Refusal with the line where it is not in that format.
+    """Parse the content of a file; raise UserError with the line of an error.
 
     >>> rows = "text,source,target,distractor\\nThe cat saw the dog as it fled.,it,cat,dog\\n"
     >>> parse(rows.encode(), "csv").items[0].units
@@ -80,7 +80,7 @@ READY = {"grammar": ("grammar.conllu", "conllu"), "pronouns": ("pronouns.csv", "
 
 @cache
 def load_ready_set(name: str) -> AnnotatedCorpus:
-    """One of the sets that come with the app.
+    """Load a bundled set, "grammar" or "pronouns".
 
     >>> len(load_ready_set("grammar").items)
     60

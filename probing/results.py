@@ -1,4 +1,4 @@
-"""Scores as tables, links, names of heads, and lines for a terminal."""
+"""Scores as rows, link lists and head names, and a summary for the terminal."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from probing.corpus import ALL, UNCOUNTED, AnnotatedCorpus
 from probing.score import HALVES, HitCounts, RelationCounts, ScoringState
 from probing.statistics import LEVEL, Numbers, by_sentence, holm, sign_flip_test, verdict, wilson
 
-Place = tuple[int, int, int]  # direction, layer, head
+Place = tuple[int, int, int]  # (direction, layer, head)
 
 
 @dataclass(frozen=True)
 class RelationRow:
-    """How often one head finds one relation, in the direction it finds it best. Layers and heads count from 0."""
+    """The accuracy of a head on a relation, in its better direction; layers and heads count from 0."""
 
     relation: str
     layer: int
     head: int
     direction: str
     accuracy: float  # percent
-    n: int  # links
-    baseline: float  # percent that the best rule without a model finds; among candidates never below chance
+    n: int  # number of links
+    baseline: float  # accuracy in percent of the best baseline rule; never below chance if candidates are given
     baseline_name: str
-    chance: float | None  # percent that a guess between two candidates finds; None if every word competes
-    low: float  # percent, ends of the 95 % interval of the accuracy, as if links were independent
+    chance: float | None  # accuracy in percent of a guess between two candidates; None if every word competes
+    low: float  # ends of the 95 % interval of the accuracy in percent, which assumes independent links
     high: float
-    p: float  # two-sided, of the paired test against the rule, corrected for all that is tested with it
+    p: float  # two-sided paired test against the rule, corrected for all tests in its family
 
     @property
     def more(self) -> bool:
-        """Whether it finds significantly more than the rule."""
+        """Return True if the head finds significantly more links than the rule."""
         return self.p <= LEVEL and self.accuracy > self.baseline
 
     @property
     def verdict(self) -> str:
-        """Beside the rule: "more", "less", or "not clearly more"."""
+        """Return "more", "less" or "not clearly more", compared with the rule."""
         return verdict(self.p, self.accuracy - self.baseline)
 
 
 def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = None) -> list[RelationRow]:
-    """A row for every relation and head. Directions and the rule are chosen on ``chooser`` where given.
+    """Return a row for every relation and head; ``chooser`` selects directions and rule if it is given.
 
-    The test is corrected for all heads and both directions of a relation, so that the better one may be shown.
+    The test is corrected for all heads and both directions of a relation, so the better direction may be reported.
     """
     return [row for relation in tally.relations() for row in of_relation(tally, corpus, relation, chooser)]
 
@@ -61,7 +61,7 @@ def rows(tally: HitCounts, corpus: AnnotatedCorpus, chooser: HitCounts | None = 
 def of_relation(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> list[RelationRow]:
-    """The rows of one relation that occurs in ``tally``."""
+    """Return the rows of a relation that occurs in ``tally``."""
     counts = tally.counts_of(relation)
     assert counts is not None
     basis = (chooser.counts_of(relation) if chooser else None) or counts
@@ -74,12 +74,12 @@ def of_relation(
 def held_out_best(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> RelationRow | None:
-    """The best head of one part of the data, as it does on another part, its test not corrected: see
-    ``correct_together``.
+    """Return the best head on one part of the data, evaluated on another, its test uncorrected.
 
-    Chosen on ``chooser`` and reported on the whole of ``tally``; without it, chosen on one half and reported on the
-    other. None where the relation does not occur in both: the best of many heads on the very links it was chosen on
-    would always look skilled.
+    The head is chosen on ``chooser`` and evaluated on the whole of ``tally``; without ``chooser``, it is chosen on
+    one half of ``tally`` and evaluated on the other. Return None if the relation does not occur in both parts.
+    Choosing and evaluating on the same links would make the best of many heads look skilled. For the correction,
+    see ``correct_together``.
     """
     basis = chooser.counts_of(relation) if chooser else tally.counts_of(relation, 0)
     counts = tally.counts_of(relation) if chooser else tally.counts_of(relation, 1)
@@ -91,15 +91,18 @@ def held_out_best(
 
 
 def correct_together(found: Sequence[RelationRow]) -> list[RelationRow]:
-    """Rows of single tests that are looked at together, corrected for all of them."""
+    """Correct the p-values of rows that are reported together."""
     corrected = holm(np.array([row.p for row in found], np.float64))
     return [replace(row, p=float(p)) for row, p in zip(found, corrected, strict=True)]
 
 
-def row(  # noqa: PLR0913  (what a row is made of)
+def row(  # noqa: PLR0913  (the parts of a row)
     counts: RelationCounts, basis: RelationCounts, corpus: AnnotatedCorpus, relation: str, place: Place, doubts: Numbers
 ) -> RelationRow:
-    """Return one head's row; the rule is chosen on ``basis``, and ``p_values`` are p, (direction, layer, head)."""
+    """Return the row of the head at ``place``; the rule is chosen on ``basis``.
+
+    ``doubts`` are p-values, shape (direction, layer, head).
+    """
     direction, layer, head = place
     bar, given = rule(basis, corpus, counts), candidates(corpus)
     hits = int(counts.hits_by_head[place])
@@ -121,17 +124,17 @@ def row(  # noqa: PLR0913  (what a row is made of)
 
 
 def rule(basis: RelationCounts, corpus: AnnotatedCorpus, reported: RelationCounts) -> int:
-    """Return the rule without a model that a head must beat on ``reported``, chosen on ``basis``."""
+    """Return the baseline rule that a head must beat on ``reported``, chosen on ``basis``."""
     return statistics.best(basis.cues, reported.cues, candidates(corpus))
 
 
 def by_rule(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> BoolArray:
-    """Return whether a rule finds each link, (link,); a guess finds none for certain."""
+    """Return True for each link that a rule finds, shape (link,); a guess finds none with certainty."""
     return counts.needed & rule > 0 if candidates(corpus) else counts.needed == rule
 
 
 def candidates(corpus: AnnotatedCorpus) -> bool:
-    """Whether given candidates compete, and not all words."""
+    """Return True if each link has given candidates, and not all words compete."""
     return corpus.format != "conllu"
 
 
@@ -141,9 +144,10 @@ def _rule_p_values(counts: RelationCounts, basis: RelationCounts, corpus: Annota
 
 @lru_cache(maxsize=256)
 def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numbers:
-    """Return the two-sided p of every (direction, layer, head) against a rule, on the same links; not corrected.
+    """Return two-sided, uncorrected p-values against a rule, shape (direction, layer, head).
 
-    The test is by sentence. Beside a guess between two, a hit is half a link more and a miss half a link less.
+    The test is paired by link and permutes signs by sentence. Against a guess between two candidates, a hit counts
+    as half a link more and a miss as half a link less.
     """
     hits = counts.hits[:, : len(corpus.directions)]
     flat = hits.reshape(counts.n, -1).astype(np.int8)
@@ -153,18 +157,18 @@ def p_values(counts: RelationCounts, rule: int, corpus: AnnotatedCorpus) -> Numb
 
 
 def accuracies(counts: RelationCounts, directions: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """Percent that each head finds, (direction, layer, head)."""
+    """Return the accuracy of each head in percent, shape (direction, layer, head)."""
     return 100 * counts.hits_by_head[:directions] / counts.n
 
 
 def to_json(found: Sequence[RelationRow]) -> str:
-    """Rows as a JSON list, one to a line."""
+    """Return rows as a JSON list with a line per row."""
     lines = ",\n".join(json.dumps(asdict(entry)) for entry in found)
     return f"[\n{lines}\n]\n"
 
 
 def to_csv(found: Sequence[RelationRow]) -> str:
-    """Rows as CSV with a header."""
+    """Return rows as CSV with a header."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, [field.name for field in fields(RelationRow)], lineterminator="\n")
     writer.writeheader()
@@ -176,17 +180,17 @@ def to_csv(found: Sequence[RelationRow]) -> str:
 
 @dataclass(frozen=True)
 class ListedLink:
-    """One link of one sentence, and whether a head finds it; the rule's answer beside it."""
+    """A link of a sentence, with the results of a head and of the baseline rule."""
 
     item: AnnotatedText
     link: Link
-    half: int  # of the file's sentences: the best head is chosen on half 0 and told on half 1
+    half: int  # half of the file: the best head is chosen on half 0 and evaluated on half 1
     hit: bool
     by_rule: bool
 
 
 def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, rule: int) -> list[ListedLink]:
-    """Return every link that was counted, with the answer of one head and of a rule (probing/statistics.py)."""
+    """Return every counted link with the results of a head and of a rule (probing/statistics.py)."""
     hits, right = counts.hits[:, *place].tolist(), by_rule(counts, rule, corpus).tolist()
     found = sorted(zip(counts.places.tolist(), hits, right, strict=True))
     return [
@@ -195,15 +199,15 @@ def list_links(counts: RelationCounts, corpus: AnnotatedCorpus, place: Place, ru
     ]
 
 
-FEWEST = 20  # links of a relation, both halves together
-Head = tuple[int, int]  # layer, head
+FEWEST = 20  # minimal number of links of a relation in both halves together
+Head = tuple[int, int]  # (layer, head)
 
 
 def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head, RelationRow]:
-    """For each head that beats a rule on one half, the relation it does so most clearly in, as told by the other half.
+    """Return for each head that beats a rule on half 0 its clearest relation, evaluated on half 1.
 
-    The tests of the other half are corrected for all these heads, so ``RelationRow.more`` says which names may be
-    believed. Several sets of sentences may stand side by side, as long as their heads are the same model's.
+    The tests on half 1 are corrected for all these heads, so ``RelationRow.more`` marks the reliable names.
+    ``scored`` may contain several corpora of the same model.
     """
     best: dict[Head, tuple[float, float, RelationRow]] = {}
     for tally, corpus in scored:
@@ -219,7 +223,7 @@ def name_heads(scored: Sequence[tuple[HitCounts, AnnotatedCorpus]]) -> dict[Head
 def _heads_above_rule(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str
 ) -> dict[Head, tuple[float, float, RelationRow]]:
-    """Return the heads that find more than the rule on half 0: p, by how many links, and their row on half 1."""
+    """Return the heads that beat the rule on half 0: p-value, margin in links, and the row on half 1."""
     first, second = tally.counts_of(relation, 0), tally.counts_of(relation, 1)
     if first is None or second is None or first.n + second.n < FEWEST or relation in (ALL, *UNCOUNTED):
         return {}
@@ -239,7 +243,7 @@ def _heads_above_rule(
 
 
 def summary(corpus: AnnotatedCorpus, state: ScoringState, chooser: HitCounts | None, random: HitCounts | None) -> str:
-    """The best head of each relation, chosen on one part of the data and reported on another; what was left out."""
+    """Return the printed summary: the held-out best head of each relation, and counts of skipped texts."""
     where = "the split file" if chooser else "every other text"
     there = "the file" if chooser else "the rest"
     lines = [
@@ -281,7 +285,7 @@ def _line(row: RelationRow, beside: str, many: str) -> str:
 def _describe_heads_above(
     tally: HitCounts, corpus: AnnotatedCorpus, relation: str, chooser: HitCounts | None = None
 ) -> str:
-    """How many heads find more than the rule, in words."""
+    """Return the number of heads that beat the rule, as a phrase."""
     found = of_relation(tally, corpus, relation, chooser)
     return f"{sum(row.more for row in found)} of {len(found)} heads"
 

@@ -1,4 +1,4 @@
-"""Scoring a corpus in batches that can be stopped and resumed, and what was found."""
+"""Scoring of a corpus in batches that can be stopped and resumed, and the counts."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class RelationCounts:
-    """One relation's links: where each stands, what a rule would need to know of it, and which heads find it."""
+    """The links of a relation: their places, their cues for baseline rules, and the heads that find them."""
 
-    places: Integers  # (link, 2): the item's number in the file, and which of the item's links it is
-    needed: Integers  # (link,): what a rule would need to know, see probing.statistics
-    bits: npt.NDArray[np.uint8]  # (link, byte): whether each direction, layer and head finds it, eight to a byte
-    shape: tuple[int, ...]  # directions, layers, heads
+    places: Integers  # (link, 2): index of the text in the file, index of the link in the text
+    needed: Integers  # (link,): the cue of each link, see probing.statistics.cue
+    bits: npt.NDArray[np.uint8]  # (link, byte): packed bits, True if a (direction, layer, head) finds the link
+    shape: tuple[int, ...]  # numbers of directions, layers and heads
 
     @classmethod
     def from_hits(cls, places: Sequence[tuple[int, int]], needed: Sequence[int], hits: BoolArray) -> RelationCounts:
-        """From what was found, (link, direction, layer, head)."""
+        """Return the counts of hits of shape (link, direction, layer, head)."""
         bits = np.packbits(hits.reshape(len(hits), -1), axis=1)
         return cls(np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64), bits, hits.shape[1:])
 
@@ -58,49 +58,56 @@ class RelationCounts:
 
     @property
     def n(self) -> int:
-        """How many links."""
+        """Return the number of links."""
         return len(self.places)
 
     @property
     def sentences(self) -> Integers:
-        """The number of the item that each link stands in, (link,)."""
+        """Return the index of each link's text, shape (link,)."""
         return self.places[:, 0]
 
     @property
     def hits(self) -> BoolArray:
-        """Which heads find which link, (link, direction, layer, head)."""
+        """Return True if a head finds a link, shape (link, direction, layer, head)."""
         flat = np.unpackbits(self.bits, axis=1, count=int(np.prod(self.shape)))
         return flat.astype(np.bool_).reshape(self.n, *self.shape)
 
     @cached_property
     def hits_by_head(self) -> Integers:
-        """How many links each head finds, (direction, layer, head)."""
+        """Return the number of links that each head finds, shape (direction, layer, head)."""
         total: Integers = self.hits.sum(axis=0, dtype=np.int64)
         return total
 
     @cached_property
     def cues(self) -> Counter[int]:
-        """How often a rule would need to know what."""
+        """Return the number of links with each cue."""
         return Counter(self.needed.tolist())
 
 
 @lru_cache(maxsize=128)
 def join_counts(*parts: RelationCounts) -> RelationCounts:
-    """Several halves as one; the same value for the same parts, so that what was computed of it is kept."""
+    """Return the sum of several halves.
+
+    Results are cached, so that equal parts give the same object with its computed properties.
+    """
     return sum(parts[1:], parts[0])
 
 
 @dataclass(eq=False)
 class HitCounts:
-    """Links by half and relation. Every other item of the file belongs to half 0, the others to half 1."""
+    """Link counts by half and relation; texts with even indices belong to half 0, the others to half 1."""
 
     counts: dict[tuple[int, str], RelationCounts] = field(default_factory=dict)
-    unread: int = 0  # links in words that the model could not read; they count nowhere else
+    unread: int = 0  # links with words that the model could not read, which are not in ``counts``
 
     def add(
         self, items: Sequence[tuple[int, AnnotatedText]], found: BoolArray, read: BoolArray, together: bool
     ) -> None:
-        """Counts some items, each with its number in the file; ``hits_by_head`` is (link, direction, layer, head)."""
+        """Count the links of some texts, each with its index in the file.
+
+        ``found`` has shape (link, direction, layer, head), ``read`` (link,). With ``together``, relations are also
+        pooled as ALL.
+        """
         links = [(number, place, item) for number, item in items for place in range(len(item.links))]
         groups: dict[tuple[int, str], list[int]] = {}
         for at, (number, place, item) in enumerate(links):
@@ -118,20 +125,20 @@ class HitCounts:
             self.counts[key] = self.counts[key] + new if key in self.counts else new
 
     def relations(self) -> list[str]:
-        """Relations, ALL first, then the frequent before the rare."""
+        """Return the relations, ALL first, then by decreasing number of links."""
         sizes: Counter[str] = Counter()
         for (_, relation), counts in self.counts.items():
             sizes[relation] += counts.n
         return sorted(sizes, key=lambda relation: (relation != ALL, -sizes[relation], relation))
 
     def counts_of(self, relation: str, half: int | None = None) -> RelationCounts | None:
-        """Counts of a relation, in one half or both; None where it does not occur."""
+        """Return the counts of a relation in a half or in both; None if it does not occur there."""
         halves = range(HALVES) if half is None else (half,)
         found = [self.counts[h, relation] for h in halves if (h, relation) in self.counts]
         return join_counts(*found) if found else None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return the counts as JSON-compatible values."""
         rows = [
             [half, relation, c.places.tolist(), c.needed.tolist(), b64encode(c.bits.tobytes()).decode(), list(c.shape)]
             for (half, relation), c in self.counts.items()
@@ -140,13 +147,16 @@ class HitCounts:
 
     @classmethod
     def from_json(cls, stated: dict[str, Any]) -> HitCounts:
-        """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
+        """Return the counts from the values of ``to_json``.
+
+        Raise ValueError, TypeError or LookupError for other values.
+        """
         rows: Iterable[Any] = stated["counts"]
         return cls({(int(row[0]), str(row[1])): _counts(*row[2:]) for row in rows}, int(stated["unread"]))
 
 
 def _counts(places: Any, needed: Any, bits: Any, shape: Any) -> RelationCounts:
-    """One relation's links from plain values; raises ValueError or TypeError where they do not fit together."""
+    """Return a relation's counts from plain values; raise ValueError or TypeError if they do not match."""
     where, cues = np.array(places, np.int64).reshape(-1, 2), np.array(needed, np.int64)
     size = tuple(int(length) for length in shape)
     packed = np.frombuffer(b64decode(bits, validate=True), np.uint8).reshape(len(where), -(-int(np.prod(size)) // 8))
@@ -155,20 +165,20 @@ def _counts(places: Any, needed: Any, bits: Any, shape: Any) -> RelationCounts:
     return RelationCounts(where, cues, packed, size)
 
 
-BATCH = 64  # different texts asked for at once; the backend makes forward passes of them
+BATCH = 64  # distinct texts per request; the backend divides them into forward passes
 
 
 class ScoringBackend(Protocol):
-    """Of a backend, what scoring needs."""
+    """The part of a backend that scoring needs."""
 
     def inspect(self, request: InspectRequest[LinksAnswer]) -> LinksAnswer:
-        """What the heads find of some items."""
+        """Return the links that the heads find in some texts."""
         ...
 
 
 @dataclass(frozen=True)
 class ScoringRun:
-    """What is scored. ``control``: the same architecture with random weights."""
+    """The corpus and the model of a run; with ``control``, the same architecture with random weights."""
 
     corpus: AnnotatedCorpus
     model: str = EMBEDDED
@@ -177,14 +187,14 @@ class ScoringRun:
 
     @property
     def key(self) -> str:
-        """SHA-256 of the corpus and the model: a state belongs to the run with its key."""
+        """Return the SHA-256 of the corpus and the model; a state belongs to the run with the same key."""
         stated = [self.corpus.digest, self.model, self.revision, self.control, "known texts", BATCH, sorted(RULES)]
         return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
 
     def batches(self) -> list[list[int]]:
-        """Return numbers of items, texts of similar length together and short ones first.
+        """Return the indices of the texts in batches of similar length, short texts first.
 
-        All items with the same text are in the same batch, which reads that text once.
+        All entries with the same text are in the same batch, so that the model reads that text once.
         """
         items = self.corpus.items
         order = sorted(range(len(items)), key=lambda at: (len(items[at].text), items[at].text))
@@ -192,42 +202,46 @@ class ScoringRun:
         return [list(chain(*texts[start : start + BATCH])) for start in range(0, len(texts), BATCH)]
 
     def question(self, batch: list[int]) -> LinksQuestion:
-        """What is asked about one batch."""
+        """Return the request for a batch."""
         kind = RandomLinksQuestion if self.control else LinksQuestion
         return kind(self.model, self.revision, tuple(self.corpus.items[at] for at in batch))
 
 
 @dataclass(eq=False)
 class ScoringState:
-    """How far a run has come, and what it has counted.
+    """The progress and counts of a run.
 
-    Several threads may bring one state further: a page that is drawn anew does not wait for the last drawing to end.
+    Several threads may advance the same state: a page that is redrawn does not wait for the previous drawing to
+    end.
     """
 
     key: str
-    done: int = 0  # batches
-    items: int = 0  # scored so far
-    skipped: int = 0  # of these, texts that the model could not read
-    reason: str = ""  # why, of the last
+    done: int = 0  # finished batches
+    items: int = 0  # processed texts
+    skipped: int = 0  # texts of ``items`` that the model could not read
+    reason: str = ""  # reason of the last skipped text
     tally: HitCounts = field(default_factory=HitCounts)
-    unknown: int = 0  # of the skipped, texts with too many tokens that the model does not know
+    unknown: int = 0  # skipped texts with too many unknown tokens
     lock: Lock = field(default_factory=Lock, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, to be kept in a file."""
+        """Return the state as JSON-compatible values."""
         plain = {name: getattr(self, name) for name in ("key", "done", "items", "skipped", "reason", "unknown")}
         return {**plain, "tally": self.tally.to_json()}
 
     @classmethod
     def from_json(cls, stated: dict[str, Any]) -> ScoringState:
-        """From what ``to_json`` gave; raises ValueError, TypeError or LookupError for anything else."""
+        """Return the state from the values of ``to_json``.
+
+        Raise ValueError, TypeError or LookupError for other values.
+        """
         done, items, skipped, unknown = (int(stated[name]) for name in ("done", "items", "skipped", "unknown"))
         tally = HitCounts.from_json(stated["tally"])
         return cls(str(stated["key"]), done, items, skipped, str(stated["reason"]), tally, unknown)
 
     @property
     def unreadable(self) -> str:
-        """Why the scores say nothing about the corpus: the model knows too few words of most texts; "" if it does."""
+        """Return a message if more than half of the texts have too many unknown words, else ""."""
         if 2 * self.unknown <= self.items:
             return ""
         return gettext_lazy(
@@ -241,17 +255,18 @@ class ScoringState:
 def score(
     backend: ScoringBackend, run: ScoringRun, state: ScoringState | None = None, workers: int = 1
 ) -> Iterator[ScoringState]:
-    """Scores what is left of a run, and yields its state after every batch: the same one, further on.
+    """Score the remaining batches of a run and yield its state, always the same object, after each.
 
-    ``workers`` questions are asked at once: two forward passes of one thread each are faster than one of two threads.
-    A state of another run is not taken up. Whoever stops iterating stops the work. Raises the backend's Refusal.
+    ``workers`` requests run concurrently: two forward passes of one thread each are faster than a single pass of
+    two threads. A state of another run is ignored. The work stops if the caller stops iterating. Raise the
+    backend's UserError.
     """
     state = state if state is not None and state.key == run.key else ScoringState(run.key)
     asked: deque[tuple[int, list[int], Future[LinksAnswer]]] = deque()
     with ThreadPoolExecutor(workers, "probing") as pool:
         try:
             for number, batch in list(enumerate(run.batches()))[state.done :]:
-                # In the caller's context: it may end with the visitor for whom it is asked.
+                # The context of the caller contains the cancellation token of its visitor.
                 question = pool.submit(copy_context().run, backend.inspect, run.question(batch))
                 asked.append((number, batch, question))
                 if len(asked) > workers:
@@ -266,7 +281,7 @@ def score(
 def _add_batch(
     state: ScoringState, run: ScoringRun, number: int, batch: list[int], question: Future[LinksAnswer]
 ) -> ScoringState:
-    """The state with this batch in it, counted once whoever else counts it."""
+    """Add a batch to the state, unless another thread has already added it, and return the state."""
     answer = question.result()
     numbered = [(at, run.corpus.items[at]) for at in batch]
     with state.lock:
@@ -285,14 +300,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class StateFile:
-    """The states in a file; without a file nothing is kept."""
+    """The saved states of runs by key; without a file, nothing is saved."""
 
     file: Path | None
     states: dict[str, ScoringState] = field(default_factory=dict)
 
     @classmethod
     def open(cls, file: Path | None) -> StateFile:
-        """What the file holds; nothing when it is missing or holds something else."""
+        """Load the states in a file; empty if the file is missing or has other contents."""
         try:
             stated = json.loads(file.read_text(encoding="utf-8")) if file else []
             states = [ScoringState.from_json(entry) for entry in stated]
@@ -304,7 +319,7 @@ class StateFile:
         return cls(file, {state.key: state for state in states})
 
     def save(self, state: ScoringState) -> None:
-        """Keeps a state; the file is replaced whole, so that a stop in between leaves the last one."""
+        """Save a state; the file is replaced atomically, so that an interruption leaves the previous version."""
         self.states[state.key] = state
         if self.file:
             fresh = self.file.with_name(f"{self.file.name}.new")
@@ -312,6 +327,6 @@ class StateFile:
             fresh.replace(self.file)
 
     def drop(self) -> None:
-        """Removes the file."""
+        """Delete the file."""
         if self.file:
             self.file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Baselines, confidence intervals and paired tests for scores of heads."""
+"""Baseline rules, confidence intervals and paired tests for scores of heads."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from attention.mask import FloatArray
 from i18n import gettext_lazy
 
 Numbers = npt.NDArray[np.float64]
-Z = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
+Z = 1.959963984540054  # standard deviations around the mean that contain 95 % of a normal distribution
 
-DRAWS = 3  # random changes for each place at least
-ROW_DRAWS = 39  # random changes of a row at least, so that one more is beyond USUAL of them in 1 of 20 cases
-USUAL = 0.95  # share of random changes that a place must exceed to be marked
-MOVED = 1e-6  # the smallest change that is not rounding
+DRAWS = 3  # minimal number of random patches per site (word or head)
+# Minimal number of random patches per row, so that another exceeds USUAL of them with probability 1/20.
+ROW_DRAWS = 39
+USUAL = 0.95  # share of random patches that a site must exceed to be marked
+MOVED = 1e-6  # smallest change that is not a rounding error
 
 
 def wilson(hits: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share, in percent: Wilson's, which stays within 0 and 100 and is honest for few.
+    """Return Wilson's 95 % interval of a share in percent, which stays within 0 and 100 for small samples.
 
     E. B. Wilson, 1927, doi:10.2307/2276774.
 
@@ -40,7 +41,7 @@ def wilson(hits: int, n: int) -> tuple[float, float]:
 
 
 def draws(width: int) -> int:
-    """Return how many random changes each place of a row of ``width`` places gets.
+    """Return the number of random patches per site in a row of ``width`` sites.
 
     >>> draws(12), draws(4), draws(60)
     (4, 10, 3)
@@ -49,12 +50,15 @@ def draws(width: int) -> int:
 
 
 def bands(drawn: FloatArray) -> FloatArray:
-    """Return each row's bar for the share of a place, (row,), from the random changes that moved something."""
+    """Return each row's threshold, shape (row,), from the random patches with an effect."""
     return np.array([bar(row.astype(np.float64), USUAL) for row in _nonzero_draws(drawn)], np.float32)
 
 
 def by_luck(drawn: FloatArray, width: int) -> tuple[float, int, int]:
-    """Return how many places of rows of ``width`` exceed their bars by luck: the mean, and the ends of a 95 % range."""
+    """Return the number of sites above their thresholds by chance: mean, ends of a 95 % range.
+
+    ``width`` is the number of sites per row.
+    """
     return count_beyond_bars([(width, len(row)) for row in _nonzero_draws(drawn)], USUAL)
 
 
@@ -63,9 +67,10 @@ def _nonzero_draws(drawn: FloatArray) -> list[FloatArray]:
 
 
 def bar(draws: Numbers, share: float) -> float:
-    """Return the value that one more draw exceeds with a probability of at most 1 - ``share``; NaN for too few draws.
+    """Return the value that another draw exceeds with probability at most 1 - ``share``.
 
-    It is the ⌈share · (n + 1)⌉th smallest of n draws, which needs no assumption but that all are alike.
+    It is the ⌈share · (n + 1)⌉th smallest of n draws; NaN for too few draws. The only assumption is that all draws
+    have the same distribution.
 
     >>> bar(np.arange(39.0), 0.95), bar(np.arange(18.0), 0.95)
     (37.0, nan)
@@ -75,10 +80,10 @@ def bar(draws: Numbers, share: float) -> float:
 
 
 def count_beyond_bars(rows: Sequence[tuple[int, int]], share: float) -> tuple[float, int, int]:
-    """Return how many new draws are beyond their row's bar by luck: the mean, and the ends of a 95 % range.
+    """Return the number of new draws above their row's threshold by chance: mean, ends of a 95 % range.
 
-    ``rows`` are (new draws, draws that the bar is made from); rows with too few draws have no bar. The number in a row
-    is beta-binomial, since the bar is itself drawn.
+    ``rows`` are pairs (new draws, draws that determine the threshold); rows with too few draws have no threshold.
+    The number per row is beta-binomial, because the threshold is random itself.
 
     >>> [round(number, 2) for number in count_beyond_bars([(12, 48)] * 6, 0.95)]
     [2.94, 0, 7]
@@ -110,14 +115,16 @@ def _rank(draws: int, share: float) -> int:
     return ceil(share * (draws + 1) - 1e-9)
 
 
-LEVEL = 0.05  # probability of any "more" or "less" by luck among all tests that are corrected together
-LEAST_P = 1e-12  # smaller ones are rounding
-MOST_POINTS = 2**18  # totals times tests whose probabilities are computed at a time
+LEVEL = 0.05  # probability of any false "more" or "less" in a family of corrected tests
+LEAST_P = 1e-12  # smaller p-values are rounding errors
+MOST_POINTS = 2**18  # maximal size (totals times tests) of a block of probabilities
 Integers = npt.NDArray[np.int64]
 
 
 def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integers) -> Integers:
-    """Sums of what belongs to one sentence, (sentence, test); ``differences`` is (link, test), -1, 0 or 1.
+    """Return the sum of the differences in each sentence, shape (sentence, test).
+
+    ``differences`` has shape (link, test) and values -1, 0 or 1.
 
     >>> by_sentence(np.array([[1], [1], [-1]]), np.array([7, 3, 7])).tolist()
     [[1], [0]]
@@ -125,15 +132,17 @@ def by_sentence(differences: Integers | npt.NDArray[np.int8], sentences: Integer
     order = np.argsort(sentences, kind="stable")
     names, starts = np.unique(sentences[order], return_index=True)
     sums = np.zeros((len(names), differences.shape[1]), np.int64)
-    for test in range(differences.shape[1] if len(names) else 0):  # all at once they would be widened to eight bytes
+    # A single reduceat over all tests would convert everything to int64.
+    for test in range(differences.shape[1] if len(names) else 0):
         sums[:, test] = np.add.reduceat(differences[order, test], starts, dtype=np.int64)
     return sums
 
 
 def sign_flips(sums: Integers) -> Numbers:
-    """Return how likely so large a total is if every sentence's sum could as well have had the other sign, (test,).
+    """Return one-sided p-values of the sign-flip test, shape (test,).
 
-    ``sums`` is (sentence, test). The probability is the share of all flips whose total is at least the total seen.
+    ``sums`` has shape (sentence, test). The p-value is the share of all sign flips with a total at least as large
+    as the observed total.
 
     >>> sign_flips(np.array([[1], [1], [1]])).round(3).tolist()  # one flip of eight is as large
     [0.125]
@@ -144,9 +153,9 @@ def sign_flips(sums: Integers) -> Numbers:
 
 
 def _tails(sums: Integers) -> tuple[Numbers, Numbers]:
-    """Return the shares of all flips whose total is at least, and at most, the total seen, each (test,).
+    """Return the shares of sign flips with a total at least, and at most, the observed total.
 
-    Some tests are computed at a time, so that the memory does not grow with their number.
+    Both have shape (test,). The tests are processed in blocks, so that the memory does not grow with their number.
     """
     above, below = np.ones(sums.shape[1]), np.ones(sums.shape[1])
     points = int(np.abs(sums).sum(axis=0).max(initial=0)) + 1
@@ -158,9 +167,9 @@ def _tails(sums: Integers) -> tuple[Numbers, Numbers]:
 
 
 def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
-    """Return the same of a few tests.
+    """Return the tails of a block of tests.
 
-    The distribution is the product of the sentences' characteristic functions, cos(size · angle), read back by a
+    The distribution is the product of the sentences' characteristic functions, cos(size · angle), inverted by a
     Fourier transform.
     """
     sizes = np.abs(sums)
@@ -172,7 +181,7 @@ def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
     cosines = np.cos(angles[:, None] * values)  # (angle, size)
     whole = np.exp(np.log(np.maximum(np.abs(cosines), 1e-300)) @ times)
     signed = np.where(((cosines < 0) @ times) % 2 > 0, -whole, whole)  # (angle, test)
-    # A total is 2k - reach, where k is the sum of the sizes whose sign is +; k = 0 … reach.
+    # A total equals 2k - reach, with k the sum of the sizes with sign +; k = 0 … reach.
     chances = np.fft.fft(signed * np.exp(1j * angles[:, None] * reach), axis=0).real / points
     totals, seen = 2 * np.arange(points)[:, None] - reach, sums.sum(axis=0)
     possible = totals <= reach
@@ -185,7 +194,7 @@ def _tails_of_block(sums: Integers) -> tuple[Numbers, Numbers]:
 
 
 def two_sided(above: Numbers, below: Numbers) -> Numbers:
-    """Return two-sided p: twice the smaller of the probabilities of a value as large and of a value as small.
+    """Return two-sided p-values: twice the smaller of the two tail probabilities, at most 1.
 
     >>> two_sided(np.array([0.01, 0.6]), np.array([1.0, 0.6])).tolist()
     [0.02, 1.0]
@@ -195,7 +204,9 @@ def two_sided(above: Numbers, below: Numbers) -> Numbers:
 
 
 def sign_flip_test(sums: Integers) -> Numbers:
-    """Return the two-sided p of each test's total, (test,); ``sums`` is (sentence, test).
+    """Return the two-sided p-value of each test's total, shape (test,).
+
+    ``sums`` has shape (sentence, test).
 
     >>> sign_flip_test(np.array([[1, -1], [1, -1], [1, -1]])).round(3).tolist()
     [0.25, 0.25]
@@ -204,7 +215,9 @@ def sign_flip_test(sums: Integers) -> Numbers:
 
 
 def holm(chances: Numbers) -> Numbers:
-    """Each of many tests' p, corrected for all of them: the smallest times their number, the next times one less, ….
+    """Return p-values of a family of n tests, corrected by Holm's method.
+
+    The smallest is multiplied by n, the next by n - 1, and so on.
 
     >>> holm(np.array([[0.01, 0.5], [0.02, 0.04]])).tolist()
     [[0.04, 0.5], [0.06, 0.08]]
@@ -218,7 +231,7 @@ def holm(chances: Numbers) -> Numbers:
 
 
 def verdict(p: float, difference: float) -> str:
-    """Return the result of a two-sided test, corrected: "more", "less", or "not clearly more".
+    """Return the result of a corrected two-sided test: "more", "less" or "not clearly more".
 
     >>> verdict(0.01, 3.0), verdict(0.2, 3.0), verdict(0.01, -3.0)
     ('more', 'not clearly more', 'less')
@@ -228,19 +241,20 @@ def verdict(p: float, difference: float) -> str:
     return gettext_lazy("more") if difference > 0 else gettext_lazy("less")
 
 
-GUESS, NEAREST, FIRST, SUBJECT = 0, 1, 2, 4  # among candidates; a link's cue is the sum of the rules that find it
+# Rules for links with candidates; a link's cue is the sum of the rules that find it.
+GUESS, NEAREST, FIRST, SUBJECT = 0, 1, 2, 4
 RULES = {
     GUESS: gettext_lazy("a guess between the two"),
     NEAREST: gettext_lazy("nearest candidate"),
     FIRST: gettext_lazy("first candidate"),
     SUBJECT: gettext_lazy("candidate nearest to its sentence's beginning"),
 }
-CHANCE = 0.5  # of a guess: every format with candidates has two
-ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # of sentences
+CHANCE = 0.5  # accuracy of a guess: every format with candidates has two per link
+ENDS = re.compile(r"[.!?][\"'”’)]*\s|[。！？\n]")  # ends of sentences
 
 
 def cue(item: AnnotatedText, link: Link) -> int:
-    """Return what a rule needs to find the link: the target's distance in units, or the sum of the rules that find it.
+    """Return the cue of a link: the target's distance in units, or the sum of the rules that find it.
 
     Distances to candidates are between first characters. A target that ties with another candidate is not found.
     """
@@ -257,7 +271,7 @@ def cue(item: AnnotatedText, link: Link) -> int:
 
 
 def _beginning(text: str, place: int) -> int:
-    """Return the character at which the sentence around ``place`` begins.
+    """Return the character index at which the sentence around ``place`` begins.
 
     >>> _beginning("It rains. The cat sleeps.", 14)
     10
@@ -266,7 +280,7 @@ def _beginning(text: str, place: int) -> int:
 
 
 def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
-    """Return how many links a rule finds, of how often each cue occurs; of a guess, the mean.
+    """Return the number of links that a rule finds, from the counts of each cue; for a guess, the mean.
 
     >>> count_found({1: 3, 3: 2, 2: 1}, FIRST, candidates=True), count_found({1: 3, 3: 2, 2: 1}, GUESS, candidates=True)
     (3, 3.0)
@@ -279,9 +293,10 @@ def count_found(cues: Mapping[int, int], rule: int, candidates: bool) -> float:
 
 
 def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool) -> int:
-    """Return the rule that finds most of ``cues``; of equal distances the shorter.
+    """Return the rule that finds most of ``cues``; the shorter distance in a tie.
 
-    Among candidates, of equal rules the rule that finds more of what is ``reported``, and a guess if that is more.
+    With candidates, a tie is decided by the links of ``reported``, and a guess is returned if it finds more of
+    them.
 
     >>> best({-1: 3, 1: 5, 4: 2}, {4: 9}, candidates=False)
     1
@@ -296,7 +311,7 @@ def best(cues: Mapping[int, int], reported: Mapping[int, int], candidates: bool)
 
 
 def name(rule: int, candidates: bool) -> str:
-    """Return the rule in words.
+    """Return the name of a rule.
 
     >>> name(-1, candidates=False), name(3, candidates=False)
     ('always the word before', 'always 3 words on')

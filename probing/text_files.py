@@ -1,4 +1,4 @@
-"""Text from files: UTF-8 or a guessed encoding, Parquet, and the kind of a file that is not text."""
+"""Text of files: UTF-8 or a guessed encoding, Parquet, and detection of files that are not text."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from typing import Any
 from i18n import gettext_lazy
 from inference.errors import UserError
 
-LEAST_FOR_STATISTICS, SAMPLED = 100, 50_000  # bytes that charset-normalizer needs; bytes that are looked at
-FEW = 3  # damaged characters, below which only cp1252 is considered
-VARIED = 8  # different bytes beyond ASCII, below which the statistics of a language decide last
-MOST_ODD = 0.1  # share of characters beyond ASCII that may look wrong
-MOST_ACCENTS = 0.15  # share of bytes beyond ASCII in Western European texts
-LEAST_CONTROLS = 0.1  # share of control characters in UTF-16 that is also valid UTF-8
+LEAST_FOR_STATISTICS, SAMPLED = 100, 50_000  # bytes that charset-normalizer needs at least; bytes that are sampled
+FEW = 3  # undecodable characters below which only cp1252 is considered
+VARIED = 8  # distinct non-ASCII bytes below which the statistical guess is the last candidate
+MOST_ODD = 0.1  # maximal share of non-ASCII characters that look wrong
+MOST_ACCENTS = 0.15  # maximal share of non-ASCII bytes in Western European texts
+LEAST_CONTROLS = 0.1  # minimal share of control characters in UTF-16 that is also valid UTF-8
 SINGLE_BYTE = ("cp1252", "mac_roman", "cp1250", "iso8859_2", "cp850", "cp1251", "koi8_r", "mac_cyrillic", "cp866",
                "iso8859_5", "cp1253", "cp1255")  # fmt: skip
 WIDE = ("utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
-OPENING, CLOSING, BETWEEN = "“‘„‚«‹¿¡£€§", "”’“»›…™®©°ºª¹²³", "’‘–—\xad·"  # beside a letter on which side
-EAST_ASIAN = "\u2e80"  # the first of these characters
-DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue000", "\uf8ff")  # first and last
+OPENING, CLOSING, BETWEEN = "“‘„‚«‹¿¡£€§", "”’“»›…™®©°ºª¹²³", "’‘–—\xad·"  # punctuation by its side of a letter
+EAST_ASIAN = "\u2e80"  # first East Asian character
+# First and last characters of box drawing, half-width kana and private use.
+DRAWN, HALF_WIDTH, PRIVATE = ("\u2500", "\u259f"), ("\uff61", "\uff9f"), ("\ue000", "\uf8ff")
 
 
 def guess(content: bytes) -> str | None:
@@ -50,19 +51,22 @@ def guess(content: bytes) -> str | None:
         varied = len(set(re.findall(rb"[\x80-\xff]", sample))) >= VARIED
         candidates = (statistical, *candidates) if varied else (*candidates, statistical)
     shares = {coding: share for coding in candidates if (share := _odd_shares(sample, coding)) is not None}
-    best = min(shares, key=lambda coding: shares[coding], default=None)  # the first of equals
+    best = min(shares, key=lambda coding: shares[coding], default=None)  # min returns the first candidate in a tie
     if best is not None and shares[best][0] > MOST_ODD:
         accents = len(re.findall(rb"[\x80-\xff]", content))
         best = "cp1252" if wrong >= FEW and accents < MOST_ACCENTS * len(content) else None
     if b"\xff" in content and best == "cp1252":
         return None
     if best == "cp1252" and not fits(content, best):
-        return "latin_1"  # which has a character for all bytes
+        return "latin_1"  # latin_1 can decode every byte
     return best if best is not None and fits(content, best) else None
 
 
 def _guess_wide_encoding(content: bytes) -> str | None:
-    """Return UTF-16 or UTF-32 if bytes without a mark are text in it, the byte order with most ASCII characters."""
+    """Return the UTF-16 or UTF-32 encoding of bytes without a byte order mark; None if they are not text.
+
+    The byte order with most ASCII characters wins.
+    """
     if fits(content, "utf-8"):
         controls = len(re.findall(rb"[\0-\x08\x0e-\x1f]", content))
         if controls < LEAST_CONTROLS * len(content):
@@ -78,7 +82,7 @@ def _guess_wide_encoding(content: bytes) -> str | None:
 
 
 def _statistical_guess(sample: bytes) -> str | None:
-    """Return the encoding that charset-normalizer finds if it recognises a language of another script than Latin."""
+    """Return charset-normalizer's guess if it recognises a language with a non-Latin script, else None."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample).best() if len(sample) >= LEAST_FOR_STATISTICS else None
@@ -89,7 +93,7 @@ def _statistical_guess(sample: bytes) -> str | None:
 
 
 def fits(content: bytes, coding: str) -> bool:
-    """Return whether an encoding has a character for all bytes."""
+    """Return True if an encoding can decode all bytes."""
     try:
         content.decode(coding)
     except UnicodeDecodeError:
@@ -98,7 +102,10 @@ def fits(content: bytes, coding: str) -> bool:
 
 
 def _odd_shares(sample: bytes, coding: str) -> tuple[float, float] | None:
-    """Return the shares of characters beyond ASCII that look wrong, and that are accented Latin letters in a row."""
+    """Return the shares of odd-looking characters and of runs of accented Latin letters.
+
+    Both are shares of the non-ASCII characters. Return None if there are no such characters.
+    """
     text = sample.decode(coding, "replace")
     padded = f" {text} "
     odd = [_is_odd(*padded[at : at + 3]) for at, letter in enumerate(text) if letter > "\x7f"]
@@ -107,7 +114,7 @@ def _odd_shares(sample: bytes, coding: str) -> tuple[float, float] | None:
 
 
 def _is_odd(before: str, letter: str, after: str) -> bool:
-    """Return whether a character looks wrong between its neighbours.
+    """Return True if a character looks wrong between its neighbours.
 
     >>> _is_odd("f", "é", " "), _is_odd("f", "Ž", " "), _is_odd("n", "¿", "o"), _is_odd("h", "д", "t")
     (False, True, True, True)
@@ -127,22 +134,23 @@ def _is_odd(before: str, letter: str, after: str) -> bool:
 
 
 def _script(letter: str) -> str:
-    """Return the script of a letter by the first word of its name, such as LATIN."""
+    """Return the script of a letter, which is the first word of its Unicode name, such as LATIN."""
     return unicodedata.name(letter, "NONE").split()[0]
 
 
-START = b"PAR1\x15"  # and the first byte of a structure, unlike a word in a table
-MOST_BYTES = 500_000_000  # of a table when it is unpacked
-BATCH = 10_000  # rows that are unpacked at a time
+# The magic number and the first byte of a Thrift structure, so that text with "PAR1" does not match.
+START = b"PAR1\x15"
+MOST_BYTES = 500_000_000  # maximal uncompressed bytes of a table
+BATCH = 10_000  # rows per batch
 
 
 def json_lines(content: bytes) -> str:
-    """Return the rows of a Parquet file as JSON Lines; raise Refusal if it is damaged or too large.
+    """Return the rows of a Parquet file as JSON Lines; raise UserError if it is damaged or too large.
 
-    Numbers that stand for names of classes become these names, if the file lists them as Hugging Face's do. Columns of
-    bytes, such as pictures, are left out.
+    Class numbers are replaced by class names if the Hugging Face metadata lists them. Columns of bytes, such as
+    pictures, are omitted.
     """
-    import pyarrow as pa  # 0.3 s, for Parquet files only
+    import pyarrow as pa  # imported lazily: it takes 0.3 s and only Parquet files need it
     import pyarrow.parquet as pq
 
     try:
@@ -178,14 +186,14 @@ def json_lines(content: bytes) -> str:
 
 
 def _holds_bytes(kind: Any) -> bool:
-    """Return whether a column has bytes in it, on its own or inside a structure."""
+    """Return True if a column type is binary or contains a binary type."""
     if any(kind.field(at).name and _holds_bytes(kind.field(at).type) for at in range(kind.num_fields)):
         return True
     return "binary" in str(kind)
 
 
 def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
-    """Return the names of the classes of each column for which Hugging Face's metadata lists them."""
+    """Return the class names of each ClassLabel column in the Hugging Face metadata."""
     found: dict[str, Sequence[str]] = {}
     try:
         features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
@@ -200,7 +208,7 @@ def _class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
 
 
 def _decode_labels(value: Any, names: Sequence[str]) -> Any:
-    """Return the name that a number stands for, or each number of a list; other values as they are."""
+    """Replace a class number, or each number of a list, by its name; return other values as they are."""
     if isinstance(value, list):
         return [_decode_labels(entry, names) for entry in value]
     return names[value] if type(value) is int and 0 <= value < len(names) else value
@@ -208,11 +216,11 @@ def _decode_labels(value: Any, names: Sequence[str]) -> Any:
 
 NOT_FOR_FILES = {"unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined", "mbcs", "oem"}
 READABLE = {".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet", ".conll", ".conllu", ".iob2", ".bio", ".iob"}
-MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are looked at, and that are shown
+MOST_LISTED, SHOWN = 1_000, 3  # paths of a folder that are examined, and that are named in the message
 EXCEL_SEPARATOR = re.compile(r"\A\"?sep=[,;|\t]\"?\n", re.IGNORECASE)
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # precedes UTF-16, because its mark begins with the mark of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -220,7 +228,7 @@ MARKS = (
 UNPACK = gettext_lazy("Unpack it and choose the file inside.")
 SAVE = gettext_lazy("Save the texts as CSV in UTF-8.")
 TABLE = gettext_lazy("Save it as CSV, for instance with pandas.")
-KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, the fix
+KINDS: tuple[tuple[bytes, str, str], ...] = (  # (first bytes, kind, remedy)
     (b"\x1f\x8b", gettext_lazy("a gzip archive"), UNPACK),
     (b"BZh91AY&SY", gettext_lazy("a bzip2 archive"), UNPACK),
     (b"\xfd7zXZ\0", gettext_lazy("an xz archive"), UNPACK),
@@ -250,7 +258,7 @@ KINDS: tuple[tuple[bytes, str, str], ...] = (  # how the file begins, its kind, 
         gettext_lazy("Fetch the file itself with git lfs pull."),
     ),
 )
-IN_ZIP = (  # a file inside, the kind, the fix
+IN_ZIP = (  # (member of the archive, kind, remedy)
     ("xl/workbook.xml", gettext_lazy("an Excel workbook"), gettext_lazy("Save the sheet as CSV in UTF-8.")),
     ("word/document.xml", gettext_lazy("a DOCX document"), SAVE),
     ("ppt/presentation.xml", gettext_lazy("a PowerPoint file"), SAVE),
@@ -259,7 +267,7 @@ IN_ZIP = (  # a file inside, the kind, the fix
 
 
 def decode_text(content: bytes) -> str:
-    """Return the text of a file in UTF-8, or in UTF-16 or UTF-32 with a mark; raise Refusal for anything else.
+    """Decode a file in UTF-8, or in UTF-16 or UTF-32 with a byte order mark; raise UserError otherwise.
 
     >>> decode_text(b"\\xef\\xbb\\xbfIl fait froid."), decode_text("déjà".encode("utf-16"))
     ('Il fait froid.', 'déjà')
@@ -274,10 +282,10 @@ def decode_text(content: bytes) -> str:
 
 
 def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
-    """Return the text of a table and the encoding that was guessed for it, "" if none was; raise Refusal.
+    """Return the text of a table file and its guessed encoding, "" if none was guessed; raise UserError.
 
-    A Parquet file is read as JSON Lines. Line ends become "\\n"; an end-of-file mark (U+001A) and Excel's line
-    "sep=;" are left out. A file in ``encoding`` is not guessed.
+    A Parquet file is converted to JSON Lines. Line ends become "\\n"; an end-of-file mark (U+001A) and Excel's line
+    "sep=;" are removed. With ``encoding``, nothing is guessed.
 
     >>> decoded_or_guessed("L'été à Paris est très chaud.".encode("cp1252"))
     ("L'été à Paris est très chaud.", 'cp1252')
@@ -297,7 +305,7 @@ def decoded_or_guessed(content: bytes, encoding: str = "") -> tuple[str, str]:
 
 
 def refuse_zero_bytes(text: str) -> None:
-    """Raise Refusal if a file's text contains zero bytes, as binary files do."""
+    """Raise UserError if a text contains zero bytes, as binary files do."""
     if "\0" in text:
         raise UserError(
             gettext_lazy("The file is binary, not text: it holds zero bytes. Save it as a text or CSV file in UTF-8.")
@@ -305,7 +313,7 @@ def refuse_zero_bytes(text: str) -> None:
 
 
 def guessed_encoding(content: bytes) -> str:
-    """Return the encoding that is guessed for a file of text; "" if it is UTF-8, Parquet, or no text that is known.
+    """Return the guessed encoding of a text file; "" if it is Unicode, Parquet or not recognised as text.
 
     >>> guessed_encoding("déjà".encode()), guessed_encoding("déjà vu".encode("latin-1"))
     ('', 'cp1252')
@@ -314,14 +322,14 @@ def guessed_encoding(content: bytes) -> str:
 
 
 def needs_no_guess(content: bytes) -> bool:
-    """Return whether no encoding has to be guessed: a file is Unicode, Parquet, or not text."""
+    """Return True if no encoding must be guessed, since the file is Unicode, Parquet or not text."""
     if content.startswith((START, *(mark for mark, _ in MARKS))) or _detect_kind(content) is not None:
         return True
     return b"\0" not in content and fits(content, "utf-8")
 
 
 def first_damage(content: bytes) -> int:
-    """Return the place of the first byte that is not UTF-8 text, or is zero; the length if there is none.
+    """Return the index of the first byte that is zero or not UTF-8; the length if there is none.
 
     >>> first_damage(b"ab\\xe9c"), first_damage(b"ab\\0"), first_damage(b"ab")
     (2, 2, 2)
@@ -335,7 +343,7 @@ def first_damage(content: bytes) -> int:
 
 
 def guess_message(name: str, encoding: str) -> str:
-    """Return the sentence that states an encoding that was guessed for a file."""
+    """Return the message about the guessed encoding of a file."""
     return gettext_lazy(
         "{name} is not UTF-8; it was read as {encoding}. Check that its letters are right.",
         name=name,
@@ -344,7 +352,7 @@ def guess_message(name: str, encoding: str) -> str:
 
 
 def _in_encoding(content: bytes, encoding: str) -> str:
-    """Return a file's text in the named encoding; raise Refusal if there is none of this name or it does not fit."""
+    """Decode a file in the named encoding; raise UserError if the name is unknown or the bytes do not fit."""
     _refuse_kind(content)
     coding = _python_name(encoding)
     if coding is None:
@@ -364,7 +372,7 @@ def _in_encoding(content: bytes, encoding: str) -> str:
 
 
 def _python_name(encoding: str) -> str | None:
-    """Return Python's name of an encoding of text files; None if there is none of this name.
+    """Return Python's name of a text encoding; None if it is unknown.
 
     >>> _python_name("Latin-1"), _python_name("utf-16"), _python_name("rot13"), _python_name("none")
     ('iso8859-1', 'utf-16', None, None)
@@ -378,7 +386,7 @@ def _python_name(encoding: str) -> str | None:
 
 
 def refuse_folder(path: Path) -> None:
-    """Raise Refusal if a path is a folder, such as a data set, with files in it to give instead."""
+    """Raise UserError if a path is a folder; the message suggests files in it."""
     if not path.is_dir():
         return
     paths = sorted(islice(path.rglob("*"), MOST_LISTED))
@@ -393,14 +401,14 @@ def refuse_folder(path: Path) -> None:
 
 
 def _refuse_kind(content: bytes) -> None:
-    """Raise Refusal if the first bytes are those of a known kind of file that is not text."""
+    """Raise UserError if the first bytes identify a file type that is not text."""
     if (found := _detect_kind(content)) is not None:
         kind, fix = found
         raise UserError(gettext_lazy("The file is {kind}, not text. {fix}", kind=kind, fix=fix))
 
 
 def _detect_kind(content: bytes) -> tuple[str, str] | None:
-    """Return the kind of a file that is not text, and the fix; None for any other."""
+    """Return the kind of a file that is not text, and a remedy; None for other files."""
     if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _in_zip(content)
     if content[:1] == b"\x80" and content[1:2] in b"\x02\x03\x04\x05" and content.rstrip(b"\n").endswith(b"."):
@@ -419,7 +427,7 @@ def _detect_kind(content: bytes) -> tuple[str, str] | None:
 
 
 def _in_zip(content: bytes) -> tuple[str, str]:
-    """Return the kind of a file that is a zip archive, and the fix."""
+    """Return the kind of a zip archive, and a remedy."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())

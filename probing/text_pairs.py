@@ -1,4 +1,4 @@
-"""Pairs of texts, and which heads change with the meaning over a set of them."""
+"""Pairs of texts, and a permutation test for heads that change with the meaning."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from probing.statistics import LEAST_P, LEVEL, holm, two_sided
 from probing.text_files import decoded_or_guessed
 
 SEED = 20261122
-POINTS = 2**14  # of the grid on which the distribution of a difference is computed
-MOST_WAYS = 20_000  # permutations of a group that are all enumerated
-DRAWS = 200_000  # permutations of a larger group
-RESAMPLES = 1_999  # of the bootstrap
-TOGETHER = 4_096  # permutations of several groups that are enumerated as a whole
-AT_ONCE = 5_000  # of them in memory at the same time
-BLOCK = 64  # heads in memory at the same time
-LEAST = 5  # groups for an interval
+POINTS = 2**14  # points of the grid for the distribution of a difference
+MOST_WAYS = 20_000  # maximal number of permutations of a group that are enumerated
+DRAWS = 200_000  # random permutations of a larger group
+RESAMPLES = 1_999  # bootstrap resamples
+TOGETHER = 4_096  # maximal number of joint permutations of several groups that are enumerated
+AT_ONCE = 5_000  # random permutations in memory at a time
+BLOCK = 64  # heads in memory at a time
+LEAST = 5  # minimal number of groups for an interval
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -34,31 +34,31 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """A mean over groups and its 95 % interval, (head,) each; no number (NaN) where nothing is known."""
+    """A mean over groups and its 95 % interval, shape (head,) each; NaN if unknown."""
 
     mean: Numbers
     low: Numbers
     high: Numbers
-    n: int  # groups
+    n: int  # number of groups
 
 
 @dataclass(frozen=True, eq=False)
 class ControlledChange:
-    """What a set says of each head, (head,)."""
+    """The result of a set of pairs for each head, arrays of shape (head,)."""
 
     change: Mean
     control: Mean
-    more: Mean  # change less control, over groups that have both
-    p: Numbers  # two-sided, corrected for all heads
-    within: bool  # compared within groups; else no group had both kinds, and groups stand against each other
+    more: Mean  # change minus control, over groups with both kinds
+    p: Numbers  # two-sided p-values, corrected for all heads
+    within: bool  # True if the comparison is within groups; False if no group has both kinds, so groups are compared
 
     @property
     def has_test(self) -> bool:
-        """Whether there is a control at all, and something to hold it against."""
+        """Return True if there are both changes and controls."""
         return self.change.n > 0 and self.control.n > 0
 
     def verdict(self, head: int) -> str:
-        """Return the result of the test: "more" or "not clearly more"; "" without a control."""
+        """Return "more" or "not clearly more"; "" without a control."""
         if not self.has_test:
             return ""
         return (
@@ -67,17 +67,20 @@ class ControlledChange:
 
     @property
     def apart(self) -> Numbers:
-        """Change less control, (head,)."""
+        """Return the mean change minus the mean control, shape (head,)."""
         return self.more.mean if self.within else self.change.mean - self.control.mean
 
     @property
     def more_heads(self) -> Integers:
-        """The heads that change more with the meaning than with the wording."""
+        """Return the heads that change significantly more with the meaning than with the wording."""
         return np.flatnonzero((self.p <= LEVEL) & (self.apart > 0)) if self.has_test else np.zeros(0, np.intp)
 
 
 def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> ControlledChange:
-    """From every pair's divergence, (pair, head), which pairs are controls and which belong together, (pair,).
+    """Compare the divergences of changes with those of controls, for each head.
+
+    ``values`` has shape (pair, head); ``control`` and ``groups``, of shape (pair,), mark the control pairs and
+    number the groups.
 
     >>> two = compare_with_control(np.array([[0.3], [0.1], [0.5], [0.1]]), np.array([False, True] * 2), np.array([0,
     ...     0, 1, 1]))
@@ -90,7 +93,7 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
     changed, wording = _means(values, groups, ~control), _means(values, groups, control)
     both = changed - wording
     within = bool(np.isfinite(both).all(axis=1).any())
-    # Where no group has both kinds, each group is one value, and all of them are one group.
+    # If no group has both kinds, each group counts as a single value, and all values form a single group.
     p = (
         _permutation_p_values(values, control, groups)
         if within
@@ -101,7 +104,7 @@ def compare_with_control(values: Numbers, control: Bools, groups: Integers) -> C
 
 
 def mean_of(values: Numbers) -> Mean:
-    """The mean over groups, (group, head) -> (head,), with its interval.
+    """Return the mean over groups and its bootstrap interval, (group, head) -> (head,).
 
     >>> same = mean_of(np.full((6, 1), 0.25))
     >>> same.mean.tolist(), same.low.tolist(), same.high.tolist()
@@ -115,7 +118,7 @@ def mean_of(values: Numbers) -> Mean:
     if n < LEAST:
         return Mean(mean, none, none, n)
     apart = values - mean
-    apart[:, (values == values[0]).all(axis=0)] = 0  # rounding is no spread
+    apart[:, (values == values[0]).all(axis=0)] = 0  # removes rounding errors of constant columns
     counts = np.random.default_rng(SEED).multinomial(n, np.full(n, 1 / n), RESAMPLES).astype(np.float64)
     shift = counts @ apart / n  # (resample, head)
     spread = np.sqrt(np.maximum(counts @ apart**2 / n - shift**2, 0))
@@ -130,7 +133,7 @@ def mean_of(values: Numbers) -> Mean:
 
 
 def _means(values: Numbers, groups: Integers, kept: Bools) -> Numbers:
-    """Each group's mean over the pairs that are kept, (group, head); NaN for a group without any."""
+    """Return each group's mean over the pairs in ``kept``, shape (group, head); NaN for an empty group."""
     count = int(groups.max(initial=-1)) + 1
     sums, sizes = np.zeros((count, values.shape[1])), np.bincount(groups[kept], minlength=count)
     np.add.at(sums, groups[kept], values[kept])
@@ -145,7 +148,7 @@ def _stack_divergences(changed: Numbers, wording: Numbers) -> tuple[Numbers, Boo
 
 
 def _permutation_p_values(values: Numbers, control: Bools, groups: Integers) -> Numbers:
-    """Return the two-sided p of each head's mean difference under permutation of each group's pairs, (head,)."""
+    """Return two-sided p-values of the mean difference under permutation within groups, shape (head,)."""
     members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     members = [at for at in members if 0 < control[at].sum() < len(at)]
     if not members:
@@ -155,10 +158,11 @@ def _permutation_p_values(values: Numbers, control: Bools, groups: Integers) -> 
 
 
 def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
-    """Return the two-sided p of the observed difference, summed over groups, (head,); ``values`` are (pair, head).
+    """Return the two-sided p-value of the observed difference, summed over groups, shape (head,).
 
-    The sum of independent differences has the product of their Fourier transforms. Rounding to the grid may move a sum
-    by a few steps; sums that near to the observed sum count as equal to it.
+    ``values`` has shape (pair, head). The Fourier transform of a sum of independent differences is the product of
+    their transforms. Rounding to the grid may move a sum by a few steps, so sums that are this close to the
+    observed sum count as equal to it.
     """
     parts = _merge_groups(control, members)
     each = [[_attainable_extremes(values[at], int(control[at].sum())) for at in part] for part in parts]
@@ -172,10 +176,10 @@ def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
         for differences in _differences(values, control, part):
             steps = np.rint((differences - low) / size).astype(np.intp)
             counts += np.bincount((steps + POINTS * np.arange(heads)).ravel(), minlength=heads * POINTS)
-            seen += steps[0] if ways == 0 else 0  # the observed way is the first
+            seen += steps[0] if ways == 0 else 0  # the observed assignment comes first
             ways += len(steps)
         spectrum *= np.fft.rfft(counts.reshape(heads, POINTS) / ways)
-    chances = np.fft.irfft(spectrum, POINTS)  # of each sum, in steps
+    chances = np.fft.irfft(spectrum, POINTS)  # probability of each sum, in steps of the grid
     slack = np.ceil(4 * np.sqrt(len(parts) / 6))  # four standard deviations of the difference of two rounded sums
     sums = np.arange(POINTS)
     above = (chances * (sums >= seen[:, None] - slack)).sum(axis=1)
@@ -185,7 +189,7 @@ def _tails(values: Numbers, control: Bools, members: list[Integers]) -> Numbers:
 
 
 def _merge_groups(control: Bools, members: list[Integers]) -> list[list[Integers]]:
-    """Return the groups in parts of up to TOGETHER permutations, which are few enough to enumerate as a whole."""
+    """Return the groups in parts of up to ``TOGETHER`` joint permutations, few enough to enumerate."""
     parts: list[list[Integers]] = []
     room = 0.0
     for at in members:
@@ -200,7 +204,10 @@ def _merge_groups(control: Bools, members: list[Integers]) -> list[list[Integers
 
 
 def _differences(values: Numbers, control: Bools, part: list[Integers]) -> Iterator[Numbers]:
-    """Yield the summed change less control of some groups, (way, head), some ways at a time, the observed way first."""
+    """Yield the summed change minus control of some groups in blocks (permutation, head).
+
+    The observed assignment comes first.
+    """
     if len(part) == 1:
         yield from (weights @ values[part[0]] for weights in _permutation_weights(control[part[0]]))
         return
@@ -212,7 +219,10 @@ def _differences(values: Numbers, control: Bools, part: list[Integers]) -> Itera
 
 
 def _attainable_extremes(values: Numbers, controls: int) -> Numbers:
-    """Return the smallest and the largest change less control that a group's pairs (pair, head) allow, (2, head)."""
+    """Return the smallest and the largest possible change minus control of a group, shape (2, head).
+
+    ``values`` has shape (pair, head).
+    """
     order = np.sort(values, axis=0)
     changes = len(values) - controls
     low = order[:changes].mean(axis=0) - order[changes:].mean(axis=0)
@@ -221,10 +231,10 @@ def _attainable_extremes(values: Numbers, controls: int) -> Numbers:
 
 
 def _permutation_weights(control: Bools) -> Iterator[Numbers]:
-    """Yield the weight of each pair of a group in change less control, (way, pair), some ways at a time.
+    """Yield the weights of a group's pairs in change minus control, in blocks (permutation, pair).
 
-    All ways to call as many of its pairs controls, or DRAWS of them if there are more than MOST_WAYS. The observed way
-    is the first.
+    The permutations are all assignments with the same number of controls, or ``DRAWS`` random assignments if there
+    are more than ``MOST_WAYS``. The observed assignment comes first.
 
     >>> [weights.tolist() for weights in _permutation_weights(np.array([False, True]))]
     [[[1.0, -1.0], [-1.0, 1.0]]]
@@ -251,14 +261,14 @@ def _permutation_weights(control: Bools) -> Iterator[Numbers]:
 
 COLUMNS = ("a", "b")
 KINDS = ("change", "control")
-MOST_BYTES = 1_000_000  # of a file
-MOST_PAIRS = 500  # in it
-LONGEST = 2_000  # characters of a text
+MOST_BYTES = 1_000_000  # maximal bytes of a file
+MOST_PAIRS = 500  # maximal pairs in a file
+LONGEST = 2_000  # maximal characters of a text
 
 
 @dataclass(frozen=True)
 class TextPair:
-    """Two texts; ``control`` where what differs should not matter."""
+    """A pair of texts; in a ``control`` pair the difference should not matter."""
 
     a: str
     b: str
@@ -266,7 +276,7 @@ class TextPair:
 
     @property
     def words(self) -> int:
-        """How many words differ, put in others' places, added or left out.
+        """Return the number of words that are replaced, added or removed between the texts.
 
         >>> TextPair("The key to the door is here.", "The keys to the door are here.").words
         2
@@ -277,7 +287,7 @@ class TextPair:
 
 
 def parse(content: bytes, encoding: str = "") -> tuple[TextPair, ...]:
-    """The pairs in a file; raises Refusal in one sentence.
+    """Parse the pairs in a file; raise UserError with a one-sentence message.
 
     >>> parse(b"a,b,kind\\nIt was hot.,It was cold.,\\nIt was hot.,It was so hot.,control\\n")[1].control
     True
@@ -342,7 +352,7 @@ def _pair(row: dict[str, str], line: int) -> TextPair:
 
 
 def groups(pairs: Sequence[TextPair]) -> list[int]:
-    """Which pairs belong together: those that share a text, and whatever these share another with, by a number each.
+    """Return a group number per pair; pairs that share a text, directly or indirectly, form a group.
 
     >>> hot, cold = TextPair("It was hot.", "It was cold."), TextPair("It was late.", "It was soon.")
     >>> groups([hot, cold, TextPair("It was so cold.", "It was cold.", True)])

@@ -1,1 +1,1 @@
-"""The backend elsewhere: as bytes, in a process apart for foreign models, over HTTP, and on a cluster."""
+"""The remote backend: wire format, subprocesses for hub models, the HTTP service, and the cluster."""

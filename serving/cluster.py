@@ -1,7 +1,7 @@
-"""The service on Ray Serve: the same app in as many replicas as the crowd takes, each with the models it is asked for.
+"""The HTTP service on Ray Serve, with a number of replicas that follows the load.
 
-``python -m serving.cluster`` runs it on this machine; clusters start ``serving.cluster:application`` (docs/SERVING.md).
-Ray is imported here alone, and by nothing that the app imports.
+``python -m serving.cluster`` runs the service on this machine; clusters start ``serving.cluster:application``
+(docs/SERVING.md). This is the only module that imports Ray, and the app does not import this module.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from serving.request_headers import is_loopback
 from serving.service import Service
 
 NAME = "headlight"
-MODELS = 8  # names that one replica is known for; what it keeps of them its memory decides (inference.byte_cache)
-BATCH = 8  # texts that go through a model together
-INSIDE, WAITING = 64, 256  # questions within a replica, and before all of them
-OBJECTS = 100_000_000  # bytes of shared memory, of which nothing here takes any
-# Before Ray is imported: nothing is told to its makers, whoever connects needs a token, and a crowded router looks
-# again soon (its own half second made thirty visitors wait for three).
+MODELS = 8  # model names announced by each replica; its memory limits the models it keeps (inference.byte_cache)
+BATCH = 8  # maximal batch size, and the number of running requests per replica at which Ray scales up
+INSIDE, WAITING = 64, 256  # requests inside a replica, and requests queued in front of all replicas
+OBJECTS = 100_000_000  # bytes of Ray's object store, which this service does not use
+# Set before Ray is imported: no usage statistics, a token for every connection, and short retries of a full router
+# (with Ray's default of half a second, thirty visitors waited long).
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
@@ -42,9 +42,9 @@ ENVIRONMENT = {
     "RAY_SERVE_ROUTER_RETRY_INITIAL_BACKOFF_S": "0.005",
     "RAY_SERVE_ROUTER_RETRY_MAX_BACKOFF_S": "0.02",
     "OMP_NUM_THREADS": "1",
-    # A node that says nothing for about twenty seconds is lost, and a replica that hangs is not asked to leave: what
-    # they were asked is asked again within the patience of who asks (serving.remote_backend). By Ray's own numbers it
-    # took over a minute, and visitors read that nobody answers.
+    # A node that is silent for about twenty seconds counts as lost, and an unhealthy replica is killed. Clients then
+    # repeat their requests before they give up (serving.remote_backend.PATIENCE). With Ray's defaults this took over a
+    # minute, and visitors read an error message.
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "5000",
     "RAY_health_check_failure_threshold": "3",
@@ -53,18 +53,19 @@ ENVIRONMENT = {
 
 
 class Replica:
-    """One process of many: the service, with a backend of its own."""
+    """A replica: a Service with its own backend, in its own process."""
 
     def __init__(self, batch: int = BATCH) -> None:
         self.service = Service(SubprocessBackend(), os.environ.get(TOKEN, ""), batch=batch, most=INSIDE)
-        self.service.warm_up()  # Ray Serve sends questions here when this has returned: none waits for the libraries
+        # Ray Serve sends requests only after __init__ returns, so no visitor waits for the imports.
+        self.service.warm_up()
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
-        """The app that Ray Serve runs."""
+        """Return the ASGI app that Ray Serve runs."""
         app = self.service.app()
 
         async def announce_models(scope: Scope, receive: Receive, send: Send) -> None:
-            """Has the router know which models were asked for here."""
+            """Register the requested model with the router, then run the app."""
             name = dict(scope.get("headers", ())).get(MODEL.encode(), b"").decode("ascii", "replace")
             if name and len(name) < 300:
                 await self.model(unquote(name))
@@ -73,21 +74,22 @@ class Replica:
         return announce_models
 
     async def model(self, name: str) -> str:
-        """A model that was asked for here; the router then sends its questions here first."""
+        """Return ``name``; Ray's multiplexing decorator then prefers this replica for that model."""
         return name
 
     def check_health(self) -> None:
-        """Raises where this replica is of no use any more."""
+        """Raise RuntimeError if the embedded model could not be prepared."""
         if self.service.failed:
             raise RuntimeError("The embedded model could not be prepared.")
 
 
 def application(given: Mapping[str, Any] | None = None) -> Any:
-    """What Ray Serve deploys; ``given`` is ``replicas``, the most of them, ``least``, and the ``cpus`` of each.
+    """Return the Ray Serve application that ``serve deploy`` and this module run.
 
-    And ``batch``, the most texts that go through a model together; and ``version``, which nothing reads: another one
-    has ``serve deploy`` replace the replicas, a few at a time.
-    Settings and the token are the environment's of the machine that a replica runs on.
+    ``given`` may contain ``replicas`` (the maximum), ``least`` (the minimum), ``cpus`` per replica and ``batch``,
+    the maximal batch size of a model. It may also contain ``version``, which is not read: if it changes, ``serve
+    deploy`` replaces the replicas a few at a time. Each replica reads its settings and its token from the
+    environment of its own machine.
     """
     from ray import serve
 
@@ -105,15 +107,16 @@ def application(given: Mapping[str, Any] | None = None) -> Any:
         },
         graceful_shutdown_timeout_s=20,
         health_check_period_s=5,
-        health_check_timeout_s=10,  # three in a row: then it hangs, and is replaced
-        logging_config={"enable_access_log": False},  # which would take a good part of a short answer
+        health_check_timeout_s=10,  # Ray replaces a replica after three failed checks in a row
+        # Access logging would take a good part of the time of a short answer.
+        logging_config={"enable_access_log": False},
         ray_actor_options={"num_cpus": float(asked.get("cpus", 1))},
     )
     return made.bind(int(asked.get("batch", BATCH)))
 
 
 def main() -> int:
-    """Serves on this machine until it is interrupted."""
+    """Serve on this machine until the process is interrupted; return the exit status."""
     parser = Parser(prog="python -m serving.cluster", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help=f"another than the loopback's needs {TOKEN}")
     parser.add_argument("--port", type=int, default=PORT)
@@ -124,7 +127,8 @@ def main() -> int:
     if not is_loopback(wanted.host) and not os.environ.get(TOKEN, ""):
         print(f"Set {TOKEN}: whoever reaches {wanted.host} could ask.", file=sys.stderr)
         return 2
-    place = Path(tempfile.mkdtemp(prefix="hl-"))  # short: sockets lie in it, and their paths may not be long
+    # The prefix is short because socket paths inside this folder have a length limit.
+    place = Path(tempfile.mkdtemp(prefix="hl-"))
     try:
         _serve(wanted, place)
     finally:
@@ -141,7 +145,7 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
     import ray
     from ray import serve
 
-    # Not "auto", which would join whatever cluster this machine has been part of.
+    # "auto" would join an existing cluster that this machine belongs to.
     ray.init(
         "local",
         include_dashboard=False,
@@ -151,7 +155,7 @@ def _serve(wanted: argparse.Namespace, place: Path) -> None:
         num_cpus=wanted.replicas + 1,
     )
     ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):  # after Ray, which handles them in its own way
+    for number in (signal.SIGINT, signal.SIGTERM):  # registered after ray.init, which installs its own handlers
         signal.signal(number, lambda *_: ended.set())
     try:
         host = haproxy.LOOPBACK if before[haproxy.WANTED] == "1" else wanted.host

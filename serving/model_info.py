@@ -1,4 +1,4 @@
-"""What a backend says of its models: their list, where one is, what downloading it would mean, how far that is."""
+"""Answers to requests about models: lists, status, identity, download size and download progress."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from inference.backend import LocalBackend
 from inference.files.download import Download
 from serving.protocol import InvalidFrame, portable
 
-START, STOP = "start", "stop"  # what is asked of a download; anything else only looks
+START, STOP = "start", "stop"  # actions of a download request; any other action only returns the progress
 
 
 class About:
-    """Answers ``(what, *given)``."""
+    """The dispatcher of requests about models, each a tuple ``(method, *arguments)``."""
 
     def __init__(self, backend: LocalBackend) -> None:
         self.backend = backend
@@ -29,7 +29,7 @@ class About:
         }
 
     def tell(self, asked: Any) -> Any:
-        """The answer; raises Refusal, or Broken for what is not asked."""
+        """Return the answer to a request; raise UserError, or InvalidFrame if the request is malformed."""
         if not (isinstance(asked, tuple) and asked and all(one is None or isinstance(one, str) for one in asked)):
             raise InvalidFrame("What is asked of models are a word and names.")
         what, *given = asked
@@ -38,7 +38,10 @@ class About:
         return self._tells[what](*given)
 
     def download(self, model: str, revision: str | None, doing: str) -> dict[str, Any]:
-        """How far a model's download is, after it was started or stopped. What to fetch is looked up here."""
+        """Start or stop a download if ``doing`` asks for it, and return the progress.
+
+        The files to fetch are looked up here, not taken from the client.
+        """
         found = self._downloads.get((model, revision))
         if doing == START:
             found = self._downloads[model, revision] = self.backend.download(self.backend.look(model, revision))

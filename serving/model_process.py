@@ -1,4 +1,4 @@
-"""Models of strangers in processes of their own."""
+"""Models from the hub in subprocesses, so that their files cannot harm the app."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from inference.tasks.model_request import Answer, ModelRequest
 from serving import worker
 from serving.protocol import InvalidFrame
 
-ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that the rooms, or their package, lie in
-ROOM_TO_RUN = 1_500_000_000  # bytes beside the weights: what a text's pass and its answer may take
-GRACE = 5.0  # seconds that a stopped pass may take to its next layer
-OWN = 400_000_000  # bytes that the process takes before it has read anything
+ROOT = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that contains the project's packages
+ROOM_TO_RUN = 1_500_000_000  # bytes in addition to the weights, for a forward pass and its answer
+GRACE = 5.0  # seconds for a cancelled pass to reach its next layer
+OWN = 400_000_000  # bytes that the process occupies before it loads a model
 
 
 class PendingAnswers:
-    """Who waits for which answer of a process, and that none comes any more."""
+    """The futures of the answers that a subprocess still owes, by request number."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class PendingAnswers:
         self._ended = False
 
     def expect(self, number: int) -> Future[Any]:
-        """What will hold the answer of that number."""
+        """Return a future for the answer to a request; it raises EOFError if the subprocess has ended."""
         future: Future[Any] = Future()
         with self._lock:
             if self._ended:
@@ -55,17 +55,20 @@ class PendingAnswers:
         return future
 
     def forget(self, number: int) -> None:
-        """Nobody waits for it any more."""
+        """Drop the future of a request."""
         with self._lock:
             self._waiting.pop(number, None)
 
     def waits_for_others(self, number: int) -> bool:
-        """Whether anybody waits for another answer than this one."""
+        """Return True if a request other than ``number`` is pending."""
         with self._lock:
             return bool(self._waiting.keys() - {number})
 
     def read(self, stream: IO[bytes]) -> None:
-        """Hands on what comes, until nothing does."""
+        """Read answers from ``stream`` and resolve their futures, until the stream ends or breaks.
+
+        All futures that are still pending then raise EOFError.
+        """
         try:
             while True:
                 number, found = worker.receive(stream)
@@ -81,9 +84,9 @@ class PendingAnswers:
 
 
 class ModelProcess:
-    """One model's process. It is ended when nobody holds this any more, and when it does not answer in time.
+    """The subprocess of a model, killed if this object is collected or an answer takes too long.
 
-    ``nbytes`` is what it takes of the memory for models.
+    ``nbytes`` is its share of the memory for models: the weights plus the overhead of the process.
     """
 
     def __init__(self, name: str, weights: int, settings: Settings) -> None:
@@ -94,30 +97,33 @@ class ModelProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
-            env={**os.environ, "HF_HUB_OFFLINE": "1", "RUST_BACKTRACE": "0"},  # its files are here by now
-            process_group=0 if hasattr(os, "getpgid") else None,  # Ctrl-C in the app's terminal is the app's alone
+            # The files have been downloaded, so the process needs no network.
+            env={**os.environ, "HF_HUB_OFFLINE": "1", "RUST_BACKTRACE": "0"},
+            # Ctrl-C in the app's terminal must not reach the subprocess.
+            process_group=0 if hasattr(os, "getpgid") else None,
         )
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._input = self._child.stdin
         weakref.finalize(self, _terminate, self._child)
-        # The thread must not hold this object, which would then never be let go.
+        # A thread with a reference to this object would keep it from being collected.
         threading.Thread(target=self._answers.read, args=(self._child.stdout,), name=name, daemon=True).start()
         self._send(
             (_settings_to_json(settings), 2 * weights + ROOM_TO_RUN)
-        )  # twice: weights in half precision grow as they load
+        )  # the limit is twice the weights, because half-precision weights are widened on loading
 
     @property
     def has_ended(self) -> bool:
-        """Whether it answers no more."""
+        """Return True if the subprocess has exited."""
         return self._child.poll() is not None
 
     def ask(self, asked: Any) -> Any:
-        """The answer to a question, or the traces of a list of requests; raises Refusal."""
+        """Return the answer to a request, or the traces of a list of requests; raise UserError."""
         number = next(self._numbers)
         future = self._answers.expect(number)
         stop = cancellation.current_token() or CancelToken(seconds=self.seconds)
-        self._send((number, hash(stop.who), asked))  # a process that reads a stranger's files is told no names
+        # The visitor's name is hashed, because the process reads untrusted files.
+        self._send((number, hash(stop.who), asked))
         try:
             stop.wait(future)
             found = future.result()
@@ -140,9 +146,10 @@ class ModelProcess:
         return found
 
     def _cancelled_result(self, number: int, future: Future[Any], stopped: Cancelled) -> Any:
-        """What comes of a question that was stopped: nothing, or its answer where that was under way already.
+        """Cancel a request in the subprocess; return its answer if that still arrives, else raise ``stopped``.
 
-        A process that goes on all the same is ended, unless others wait for it and this one's visitor has just gone.
+        If the subprocess does not react within ``GRACE`` seconds, it is killed, unless the visitor has left
+        (rather than timed out) and other requests are pending. Raise UserError if it is killed after a timeout.
         """
         self._send((number, 0, None))
         try:
@@ -177,29 +184,30 @@ class ModelProcess:
             with self._one_writes:
                 worker.send(self._input, value)
         except OSError:
-            return  # it is gone; who waits is told so by the end of its answers
+            return  # the process has ended; the pending futures raise EOFError
 
 
 def _terminate(child: subprocess.Popen[bytes]) -> None:
-    """Ends a process that nobody asks any more."""
+    """Kill a subprocess and close its pipes."""
     child.kill()
     child.wait()
     for stream in (child.stdin, child.stdout):
-        with suppress(OSError):  # what was still to be written has nobody to read it
+        with suppress(OSError):  # closing flushes buffered bytes, which the dead process cannot read
             if stream is not None:
                 stream.close()
 
 
 def _settings_to_json(settings: Settings) -> dict[str, Any]:
-    """Settings as they can be told; serving.worker.settings_from is the inverse."""
+    """Return the settings as plain values; serving.worker.settings_from is the inverse."""
     found = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
     paths = {name: str(found[name]) for name in ("cache", "taught") if found[name] is not None}
     return {**found, **paths, "model_folders": tuple(str(folder) for folder in settings.model_folders)}
 
 
 def is_foreign(model: str) -> bool:
-    """Whether a model is of the hub: what comes with the app, what it taught and what its operator put into a folder
-    is not.
+    """Return True if a model comes from the hub, and therefore runs in a subprocess.
+
+    Models that come with the app, models fine-tuned in it and models in the operator's folders are not foreign.
 
     >>> is_foreign("somebody/something"), is_foreign(EMBEDDED), is_foreign("/models/mine")
     (True, False, False)
@@ -209,10 +217,10 @@ def is_foreign(model: str) -> bool:
 
 
 class SubprocessBackend(LocalBackend):
-    """A LocalBackend whose foreign models have a process each, within the same memory for models.
+    """A LocalBackend that runs each foreign model in a subprocess, within the same memory budget.
 
-    What a process cannot bear, it alone does not: a tokenizer that takes all memory, a library that aborts, weights
-    that are cut while they are read. Who asked reads a sentence; the next question starts a new process.
+    A tokenizer that exhausts memory, a library that aborts, or weights that are truncated during loading end only
+    the subprocess. The visitor gets a UserError, and the next request starts a new process.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -221,7 +229,7 @@ class SubprocessBackend(LocalBackend):
         self._identities: dict[tuple[str, str | None], ModelId] = {}
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Traces of requests for one model and revision, in their order; raises Refusal."""
+        """Return the traces of requests for one model and revision, in their order; raise UserError."""
         first = requests[0]
         if not is_foreign(first.model):
             return super().computed(requests)
@@ -230,32 +238,34 @@ class SubprocessBackend(LocalBackend):
         return traces
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """The answer, made now and not kept; raises Refusal."""
+        """Return the answer, computed now and not cached; raise UserError."""
         if not is_foreign(question.model):
             return super().made(question)
         answer: Answer = self._process(question.model, question.revision).ask(question)
         return answer
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """One of "loaded", "loading", "downloading", "here" and "absent"."""
+        """Return "loaded", "loading", "downloading", "here" or "absent"."""
         if is_foreign(model) and (model, revision) in self.processes:
             return "loaded"
         return super().status(model, revision)
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Which model that name stands for here, with its commit where it was asked."""
+        """Return the resolved identity of a model, with its commit after its first trace."""
         return self._identities.get((model, revision)) or super().identity(model, revision)
 
     def _process(self, model: str, revision: str | None) -> ModelProcess:
-        """The process of a foreign model, start_process where there is none; raises Refusal where its files are not
-        here."""
+        """Return the running subprocess of a foreign model, started if needed.
+
+        Raise UserError if the files of the model are missing or too large.
+        """
         from inference.files import checkpoint, sources
 
         def start_process() -> ModelProcess:
             source = sources.find(model, revision, self.settings)
             files = checkpoint.inspect(source.folder, source.name)
             checkpoint.refuse_too_large(source.name, files.memory_bytes, self.settings.largest_model)
-            for kept in (self.processes, self.kept_models):  # the memory for models is one
+            for kept in (self.processes, self.kept_models):  # both caches share the same memory budget
                 kept.make_room(files.memory_bytes)
             alone = replace(self.settings, model_memory_bytes=self.settings.largest_model)
             return ModelProcess(source.name, files.memory_bytes, alone)

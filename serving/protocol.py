@@ -1,4 +1,4 @@
-"""Requests, answers, traces and refusals as bytes."""
+"""The wire format of requests, answers, traces and errors, and the HTTP names of the service."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ SPOKEN = tuple(module.__name__ for module in (attention, tasks, request, hub_car
 
 
 class InvalidFrame(ValueError):
-    """Bytes that are no whole frame of this version."""
+    """Raised if bytes are not a complete frame of this version."""
 
 
 def name_of(kind: type) -> str:
-    """A class as a frame names it; raises TypeError for one that no frame holds."""
+    """Return the name "module:Class" of a dataclass in a frame; raise TypeError for other classes."""
     if not dataclasses.is_dataclass(kind) or not _is_spoken(kind.__module__) or "." in kind.__qualname__:
         raise TypeError(f"A {kind.__qualname__} has no place in a frame.")
     return f"{kind.__module__}:{kind.__name__}"
@@ -37,7 +37,7 @@ def name_of(kind: type) -> str:
 
 @lru_cache(256)
 def class_of(name: str) -> type:
-    """The class that a frame names; raises Broken for one that no frame holds."""
+    """Return the dataclass that a frame names; raise InvalidFrame if frames cannot contain that class."""
     module, _colon, kind = name.partition(":")
     if not _is_spoken(module) or not all(part.isidentifier() for part in (*module.split("."), kind)):
         raise InvalidFrame("The answer names a class that no answer is made of.")
@@ -52,19 +52,20 @@ def _is_spoken(module: str) -> bool:
 
 
 MAGIC = b"HLV5"
-HEAD = struct.Struct("<4sQI")  # magic, checksum, length of the tree: 16 bytes, so that arrays lie as memory does
-ALIGNED = 64  # bytes at whose multiples arrays begin
-PIECE = 2**18  # bytes that are sent at once, or more: what a core has near
-KINDS = "biuf"  # of numbers in arrays: truth values, integers, floats
-PLAIN = frozenset({type(None), bool, int, float, str})  # what is the same in a tree, and most of what there is
-HALVES: Any = "surrogatepass"  # half of a character comes out as it went in, and is refused where it is read
-Block = bytes | memoryview  # bytes of a frame, wherever they lie
+HEAD = struct.Struct("<4sQI")  # magic, checksum, length of the tree: 16 bytes, which keeps the arrays aligned in memory
+ALIGNED = 64  # alignment of arrays in bytes
+PIECE = 2**18  # minimal bytes per sent piece, small enough for the cache of a core
+KINDS = "biuf"  # dtype kinds of arrays: booleans, integers, floats
+PLAIN = frozenset({type(None), bool, int, float, str})  # types that need no encoding, which are most values
+HALVES: Any = "surrogatepass"  # lone surrogates survive the round trip and are rejected later, when the text is checked
+Block = bytes | memoryview  # a part of a frame
 Numbers = np.ndarray[Any, Any]
-Arrays = dict[int, tuple[Numbers, Numbers, Any]]  # by its id: an array, its numbers as they lie, and how it is told
+# Maps id(array) to the array, a contiguous view or copy of it, and its encoding.
+Arrays = dict[int, tuple[Numbers, Numbers, Any]]
 
 
 def pack(value: Any) -> bytes:
-    """The frame of a value; raises TypeError for what has no place in one.
+    """Return the frame of a value; raise TypeError if the value contains an unsupported type.
 
     >>> unpack(pack((1, "a", None, {"b": 2.5}, float("inf"))))
     (1, 'a', None, {'b': 2.5}, inf)
@@ -73,7 +74,7 @@ def pack(value: Any) -> bytes:
 
 
 def blocks_of(value: Any) -> list[Block]:
-    """The same in blocks, one after another: of megabytes of numbers those that lie in order are not copied."""
+    """Return the frame of a value as consecutive blocks; contiguous arrays are not copied."""
     arrays: Arrays = {}
     tree = msgpack.packb(_encode(value, arrays), default=_tell_large, unicode_errors=HALVES)
     blocks: list[Block] = [tree]
@@ -85,7 +86,9 @@ def blocks_of(value: Any) -> list[Block]:
 
 
 def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
-    """The same bytes in pieces of at least ``PIECE``: the first are on their way before the last are copied.
+    """Yield the bytes of the blocks in pieces of at least ``PIECE`` bytes; only the last may be shorter.
+
+    The first piece can be sent before the last is copied.
 
     >>> [len(piece) for piece in pieces([b"a", bytes(PIECE), b"b", b"c"])]
     [262145, 2]
@@ -102,7 +105,7 @@ def pieces(blocks: Iterable[Block]) -> Iterator[bytes]:
 
 
 def unpack(data: bytes) -> Any:
-    """The value of a frame, its arrays read-only; raises Broken for anything else, whatever it is."""
+    """Return the value of a frame, with read-only arrays; raise InvalidFrame for any other bytes."""
     try:
         magic, checksum, length = HEAD.unpack_from(data)
         body = memoryview(data)[HEAD.size :]
@@ -125,8 +128,9 @@ def unpack(data: bytes) -> Any:
 
 
 def checksum_of(length: int, *blocks: Block) -> int:
-    """A number that is another where a tree's length or the rest of its frame is another, but for one time in 2⁶⁴: it
-    tells of what broke on the way, not of what somebody meant to change (XXH3, faster than memory is read).
+    """Return the 64-bit XXH3 checksum of a tree's length and the remaining blocks of its frame.
+
+    The checksum detects accidental damage, not deliberate changes, and is faster than reading memory.
     """
     found = xxhash.xxh3_64(length.to_bytes(8, "little"))
     for block in blocks:
@@ -135,9 +139,7 @@ def checksum_of(length: int, *blocks: Block) -> int:
 
 
 def _encode(value: Any, arrays: Arrays) -> Any:
-    """A value in a tree: a tuple is a list there, and what has no word of its own a mapping of one letter, which says
-    what it is.
-    """
+    """Return the tree of a value: tuples become lists, and other types a mapping ``{tag: content}``."""
     kind: type = type(value)
     if kind in PLAIN:
         return value
@@ -148,12 +150,13 @@ def _encode(value: Any, arrays: Arrays) -> Any:
 
 @cache
 def _teller(kind: type) -> Callable[[Any, Arrays], Any]:
-    """What tells of such values; raises TypeError for a class that has no place in a frame."""
+    """Return the encoder of a type; raise TypeError if the type is unsupported."""
     for kinds, teller in _TELLERS.items():
         if issubclass(kind, kinds):
             return teller
     name = name_of(kind)
-    stated = tuple(field.name for field in dataclasses.fields(kind) if field.init)  # the others follow from these
+    # Fields with init=False are derived from these.
+    stated = tuple(field.name for field in dataclasses.fields(kind) if field.init)
     return lambda value, arrays: {"c": [name, {field: _encode(getattr(value, field), arrays) for field in stated}]}
 
 
@@ -173,14 +176,15 @@ def _tell_array(value: Numbers, arrays: Arrays) -> Any:
 
 
 def _tell_large(value: Any) -> Any:
-    """An integer beyond 64 bits."""
+    """Encode an integer of more than 64 bits."""
     return {"i": hex(value)}
 
 
 def _as_it_lies(array: Numbers) -> tuple[Numbers, list[int]]:
-    """The same numbers one after another, and the axes that make them the array again; none where these are its own.
+    """Return a contiguous array of the same numbers, and the transposition that restores the original.
 
-    They are copied only where they lie apart: the heads of a layer, which are columns of one matrix, do not.
+    The list of axes is empty if no transposition is needed. The numbers are copied only if no order of the axes is
+    contiguous; the heads of a layer, which are columns of one matrix, need no copy.
 
     >>> heads = np.zeros((5, 2, 3)).transpose(1, 0, 2)
     >>> lies, axes = _as_it_lies(heads)
@@ -196,7 +200,7 @@ def _as_it_lies(array: Numbers) -> tuple[Numbers, list[int]]:
     return np.ascontiguousarray(array), []
 
 
-_TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # of the first that fits
+_TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # the first matching entry is used
     LazyMessage: _tell_sentence,
     np.generic: _tell_number,
     np.ndarray: _tell_array,
@@ -213,7 +217,7 @@ _TELLERS: dict[Any, Callable[[Any, Arrays], Any]] = {  # of the first that fits
 
 
 class _Reader:
-    """A tree and the arrays behind it, built again."""
+    """The decoder of a frame: its tree and the arrays behind it."""
 
     def __init__(self, body: memoryview, length: int) -> None:
         self.tree = msgpack.unpackb(body[:length], unicode_errors=HALVES)
@@ -231,7 +235,7 @@ class _Reader:
         }
 
     def read(self) -> Any:
-        """The value."""
+        """Return the decoded value."""
         return self._whole(self.tree)
 
     def _whole(self, told: Any) -> Any:
@@ -265,7 +269,10 @@ class _Reader:
         return _check_numeric(np.dtype(kind)).type(value)
 
     def _array(self, content: list[Any]) -> Numbers:
-        """Arrays are named first in the order in which they lie."""
+        """Return array number ``content[0]``, read from the body at its first mention.
+
+        Arrays lie in the body in the order of their first mentions.
+        """
         number, (kind, shape, *axes) = int(content[0]), content[1:]
         if number == len(self.arrays):
             dtype = _check_numeric(np.dtype(kind))
@@ -286,28 +293,29 @@ class _Reader:
 
 
 def _check_numeric(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same, if it is of numbers; raises TypeError, as does whoever is asked for another."""
+    """Return ``dtype`` if it is boolean, integer or float; raise TypeError otherwise."""
     if dtype.kind not in KINDS:
         raise TypeError(f"An array of {dtype} has no place in a frame.")
     return dtype
 
 
-TOKEN, PORT = "HEADLIGHT_BACKEND_TOKEN", 8765  # without a token only the loopback is answered
-TYPE = "application/x-headlight"  # of bodies; no page of another site can send it unasked
-DEADLINE = "x-headlight-seconds"  # how long who asks still waits
-AFFINITY = "x-session-id"  # the question's key: a balancer that hashes it asks the same replica again
-VISITOR = "x-headlight-visitor"  # one of many, who are served in turn
-MODEL = "serve_multiplexed_model_id"  # Ray Serve sends it where that model is in memory
-MOST_ASKED = 64 * 2**20  # bytes of a question: a picture's, or some dozens of long texts
-MOST_ANSWERED = 2**30  # bytes of an answer
-AT_ONCE = 16  # texts in one question
+TOKEN, PORT = "HEADLIGHT_BACKEND_TOKEN", 8765  # without a token, the service answers only on the loopback interface
+# Content type of bodies; browsers do not let other sites send it without a preflight request.
+TYPE = "application/x-headlight"
+DEADLINE = "x-headlight-seconds"  # seconds that the client still waits
+AFFINITY = "x-session-id"  # the request's key: a load balancer that hashes it repeats the request at the same replica
+VISITOR = "x-headlight-visitor"  # opaque id of the visitor, for fair queueing
+MODEL = "serve_multiplexed_model_id"  # Ray Serve routes by this header to a replica that has loaded the model
+MOST_ASKED = 64 * 2**20  # maximal bytes of a request: enough for a picture or some dozens of long texts
+MOST_ANSWERED = 2**30  # maximal bytes of an answer
+AT_ONCE = 16  # maximal number of texts per request
 
 TRACES, ANSWER, ABOUT = "/v1/traces", "/v1/answer", "/v1/about"
 LIVE, READY = "/healthz/live", "/healthz/ready"
 
 
 def portable(value: Any) -> Any:
-    """A value without what holds on its machine alone: where files lie, and what no frame holds.
+    """Return the value without local parts: an Offer's folder, and error details that no frame can hold.
 
     >>> portable(UserError("No.", details={"limit": 3, "file": object()})).details
     {'limit': 3}

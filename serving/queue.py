@@ -1,4 +1,4 @@
-"""Requests that wait: batches of texts for one model, and a bounded line."""
+"""A bounded queue of requests, and batching of texts for the same model."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Made = TypeVar("Made")
 
 
 class QueueFull(Exception):
-    """Nobody more is let into the line now."""
+    """Raised if the queue accepts no more requests."""
 
 
 class WorkQueue:
-    """``places`` threads work; with those that wait, no more than ``most`` are inside.
+    """A queue with ``places`` threads and at most ``most`` requests, running ones included.
 
-    They are taken up in turn by visitor. What has begun counts as inside until it has ended, which it does at its next
-    layer when nobody waits for it any more (inference.cancellation).
+    The visitors take turns. A cancelled request that is already running counts until it ends, which it does at its
+    next layer (inference.cancellation).
     """
 
     def __init__(self, places: int, most: int) -> None:
@@ -39,16 +39,19 @@ class WorkQueue:
 
     @property
     def is_full(self) -> bool:
-        """Whether nobody more is let in."""
+        """Return True if the queue accepts no more requests."""
         return self._inside >= self.most
 
     @property
     def is_busy(self) -> bool:
-        """Whether anybody is inside."""
+        """Return True if a request is queued or running."""
         return self._inside > 0
 
     async def run(self, work: Callable[[], Made], who: str = "") -> Made:
-        """What the work gives, in its visitor's turn; raises Full. Cancelled, it ends, or is never begun."""
+        """Return the result of ``work``, run in its visitor's turn; raise QueueFull.
+
+        If this coroutine is cancelled, the work stops, or never starts.
+        """
         with self._lock:
             if self._inside >= self.most:
                 self.waits.reject()
@@ -74,7 +77,7 @@ class WorkQueue:
         self.waits.admit(came)
 
     def close(self) -> None:
-        """Ends the threads as they come free."""
+        """Stop the threads as they become idle."""
         self._crew.close()
 
 
@@ -82,7 +85,7 @@ Model = tuple[str, str | None]
 
 
 class BatchedText:
-    """A text, the frame that it will give, and how many wait for that."""
+    """A text of a batch, the future of its frame, and ``people``, the number of requests that wait for it."""
 
     def __init__(self, request: TraceRequest) -> None:
         self.request, self.people = request, 0
@@ -90,18 +93,18 @@ class BatchedText:
 
 
 class TraceBatch:
-    """Texts by their keys, and the task that reads them."""
+    """The texts of a batch by request key, and the task that computes their traces."""
 
     def __init__(self) -> None:
         self.asked: dict[str, BatchedText] = {}
         self.task: asyncio.Task[None] | None = None
 
     def takes(self, key: str, most: int) -> bool:
-        """Whether a text may still come along."""
+        """Return True if a text with this key still fits into the batch."""
         return key in self.asked or len(self.asked) < most
 
     async def wait_for(self, request: TraceRequest) -> list[Block]:
-        """The frame of what a text gives. The batch ends when nobody waits for any of its texts."""
+        """Return the frame of a text's trace; cancel the batch if no request waits for it any more."""
         one = self.asked.setdefault(request.key, BatchedText(request))
         one.people += 1
         try:
@@ -113,12 +116,15 @@ class TraceBatch:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether nobody waits for it."""
+        """Return True if no request waits for the batch."""
         return not any(one.people for one in self.asked.values())
 
 
 def trace_batch(backend: LocalBackend, requests: Sequence[TraceRequest]) -> list[list[Block] | UserError]:
-    """For each request the frame of its own trace, or a refusal; what is wrong with one text is no other's."""
+    """Return a frame or a UserError for each request.
+
+    If the batch fails, its texts are traced separately, so that a bad text affects no other.
+    """
     try:
         traces = backend.traces(requests)
     except UserError:
@@ -138,9 +144,9 @@ def _encode_trace(request: TraceRequest, trace: Trace) -> list[Block]:
 
 
 class Batcher:
-    """Up to ``most`` texts that come within ``wait`` seconds of the first, one batch; the same text once.
+    """Batches of up to ``most`` texts for a model that arrive within ``wait`` seconds of the first.
 
-    Where nobody is computed for, the first goes at once.
+    Equal requests share a place. If the queue is idle, the first text starts without waiting.
     """
 
     def __init__(self, backend: LocalBackend, line: WorkQueue, most: int = 8, wait: float = 0.004) -> None:
@@ -148,7 +154,7 @@ class Batcher:
         self._waiting: dict[Model, TraceBatch] = {}
 
     async def frame(self, request: TraceRequest) -> list[Block]:
-        """The frame of a trace and its key; raises Refusal, or Full where the line is."""
+        """Return the frame of a request's key and trace; raise UserError, or QueueFull."""
         model = (request.model, request.revision)
         batch = self._waiting.get(model)
         if batch is None or batch.is_abandoned or not batch.takes(request.key, self.most):
@@ -158,7 +164,7 @@ class Batcher:
 
     async def _run(self, model: Model, batch: TraceBatch) -> None:
         try:
-            # One who comes to an idle server would wait for nobody.
+            # At an idle server, waiting would delay the request for no benefit.
             await asyncio.sleep(self.wait if self.line.is_busy else 0)
         finally:
             if self._waiting.get(model) is batch:
@@ -174,6 +180,6 @@ class Batcher:
         for one, made in zip(wanted, found, strict=True):
             if isinstance(made, BaseException):
                 one.future.set_exception(made)
-                one.future.exception()  # where all who asked are gone, nobody else looks at it
+                one.future.exception()  # marks the exception as retrieved, in case every client has disconnected
             else:
                 one.future.set_result(made)

@@ -1,4 +1,4 @@
-"""The backend of an app whose models run elsewhere: requests over HTTP."""
+"""A backend that sends its requests to a remote service over HTTP."""
 
 from __future__ import annotations
 
@@ -55,17 +55,17 @@ NOBODY = gettext_lazy("The server that computes does not answer now. Try again i
 STRANGER = gettext_lazy(
     "The server that computes does not know this app. Its operator has to give both the same secret."
 )
-WAIT, LONGEST = 0.05, 2.0  # seconds before a question is asked again: at first, and at most
-# Without a frame that says more: a proxy's that knows of no replica yet (404), or a replica's that is no more.
+WAIT, LONGEST = 0.05, 2.0  # seconds between attempts: the first pause and the longest
+# Retried statuses: a proxy without replicas answers 404, a replica that has ended 5xx.
 AGAIN = (404, 408, 429, 500, 502, 503, 504)
 PLAINLY: dict[str, Any] = {"redirect": False, "retries": False, "preload_content": False, "decode_content": False}
-CONNECT = 5.0  # seconds for a connection
-GRACE = 5.0  # seconds beyond its time in which an answer is waited for: the service says itself that it is late
-PATIENCE = 60.0  # seconds for which a question that nobody answers is asked again: a new proxy takes thirty
+CONNECT = 5.0  # seconds to establish a connection
+GRACE = 5.0  # seconds beyond the deadline, because the service itself reports that it is late
+PATIENCE = 60.0  # seconds for which an unanswered request is repeated; a new proxy takes thirty to start
 
 
 class Unanswered(Exception):
-    """It may be asked again, after so many seconds at least."""
+    """Raised if a request was not answered and may be repeated after ``seconds``."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -73,21 +73,21 @@ class Unanswered(Exception):
 
 
 class Connections(Protocol):
-    """What urllib3's pools do."""
+    """The protocol of urllib3's connection pools."""
 
     def urlopen(self, method: str, url: str, **more: Any) -> BaseHTTPResponse:
-        """What answers, its body still to be read."""
+        """Send a request and return the response, its body still unread."""
         ...
 
     def close(self) -> None:
-        """Lets connections go."""
+        """Close the connections."""
         ...
 
 
 class Caller:
-    """One service, asked by any number of threads. ``seconds`` is what an answer may take."""
+    """A thread-safe HTTP client of a service; ``seconds`` is the longest time for an answer."""
 
-    def __init__(  # noqa: PLR0913  (how it waits and by what it asks are a test's)
+    def __init__(  # noqa: PLR0913  (the last three are for tests)
         self,
         address: str,
         token: str = "",
@@ -102,7 +102,7 @@ class Caller:
         found, self._before = connections_to(address.rstrip("/"))
         self._connections = connections or found
 
-    def ask(  # noqa: PLR0913  (where, what, of what, and for how long)
+    def ask(  # noqa: PLR0913  (all are independent)
         self,
         path: str,
         asked: Any,
@@ -112,11 +112,16 @@ class Caller:
         patience: float = PATIENCE,
         seconds: float | None = None,
     ) -> Any:
-        """The answer, which may take so many ``seconds``; raises Refusal."""
+        """Return the answer to a request; raise UserError.
+
+        An unanswered request is repeated with growing pauses, for ``patience`` seconds after the first failure and
+        ``seconds`` in total.
+        """
         frame, began, tries = pack(asked), self._clock(), 0
         seconds = self.seconds if seconds is None else min(seconds, self.seconds)
-        who = f"{hash(cancellation.current_visitor()):x}"  # to be told from others, not to be known
-        lost = 0.0  # when it was first known that nobody answers: a machine that falls silent is not known at once
+        # A hash, which distinguishes visitors but does not identify them.
+        who = f"{hash(cancellation.current_visitor()):x}"
+        lost = 0.0  # time of the first failure; a silent machine is noticed only after a timeout
         while True:
             left = max(seconds - (self._clock() - began), 0)
             headers = {
@@ -162,19 +167,21 @@ class Caller:
         raise UserError(NOBODY, way_out="retry")
 
     def close(self) -> None:
-        """Lets its connections go."""
+        """Close the connections."""
         self._connections.close()
 
 
 class _Whole(HTTPConnection):
-    """Sends a question at once: its head alone would only wake who has to wait for the rest. Where who asked is gone
-    before it is answered, the connection is, and the service stops what it computes.
+    """An HTTP connection that sends header and body together, and is dropped on cancellation.
+
+    A header that arrives first would only wake the server to wait for the body. When the connection is dropped,
+    the service stops the computation.
     """
 
     _held: list[bytes] | None = None
 
     def request(self, *asked: Any, **more: Any) -> None:
-        """As before, but that everything goes together."""
+        """Send a request in a single write."""
         self._held = []
         try:
             super().request(*asked, **more)
@@ -183,14 +190,14 @@ class _Whole(HTTPConnection):
         super().send(b"".join(held))
 
     def send(self, data: Any) -> None:
-        """Sends, or holds back what belongs to a question."""
+        """Send the data, or buffer it while a request is being assembled."""
         if self._held is None:
             super().send(data)
         else:
             self._held.append(data)
 
     def getresponse(self) -> Any:
-        """As before, but that it looks now and then whether anybody still wants it. Raises TimeoutError."""
+        """Return the response; raise Cancelled if the visitor has left, or TimeoutError."""
         until = time.monotonic() + (self.timeout or 0)
         while not wait_for_read(self.sock, cancellation.LOOK):
             cancellation.check()
@@ -200,15 +207,15 @@ class _Whole(HTTPConnection):
 
 
 class _WholeSafely(_Whole, HTTPSConnection):
-    """The same over TLS."""
+    """The TLS variant of ``_Whole``."""
 
 
 def connections_to(address: str) -> tuple[HTTPConnectionPool, str]:
-    """Connections that stay open, as many as pages may ask at a time, and what a path there begins with."""
+    """Return a pool of up to 64 persistent connections, and the prefix of its request paths."""
     place = parse_url(address)
     host, safely = place.host or "", place.scheme == "https"
     many: dict[str, Any] = {"maxsize": 64, "block": True}
-    # A proxy is on the way to other machines only.
+    # The system's proxy is used for other machines only.
     proxy = None if is_loopback(host) or proxy_bypass(host) else getproxies().get(place.scheme or "http")
     manager = PoolManager(**many) if proxy is None else ProxyManager(proxy, **many)
     pool = manager.connection_from_url(address)
@@ -217,7 +224,7 @@ def connections_to(address: str) -> tuple[HTTPConnectionPool, str]:
 
 
 def _read(response: BaseHTTPResponse) -> bytes:
-    """What came; no more of it is taken in than an answer may be."""
+    """Return the response body; raise UserError if it has more than ``MOST_ANSWERED`` bytes."""
     stated = response.headers.get("content-length", "")
     body = response.read(None if stated.isdigit() and int(stated) <= MOST_ANSWERED else MOST_ANSWERED + 1)
     if len(body) > MOST_ANSWERED:
@@ -228,21 +235,21 @@ def _read(response: BaseHTTPResponse) -> bytes:
 
 
 def _seconds(response: BaseHTTPResponse) -> float:
-    """What Retry-After asks for, where it is sensible."""
+    """Return the seconds of the Retry-After header, at most 10; 0 if it is missing or not a number."""
     stated = response.headers.get("retry-after", "")
     return min(float(stated), 10.0) if stated.isdigit() else 0.0
 
 
-FRESH = 5.0  # seconds for which what was said of models is taken as said: a page asks several times as it draws itself
-LOOKS = 0.3  # the same for how far a download is
-IMPATIENT = 2.0  # seconds for which what a page can be drawn without is asked again
-AT_MOST = 30.0  # seconds that it may take: a hub that says nothing is given up before
+FRESH = 5.0  # seconds for which facts about models are cached: drawing a page asks for them several times
+LOOKS = 0.3  # seconds for which the progress of a download is cached
+IMPATIENT = 2.0  # seconds for which requests about models are repeated, since a page can be drawn without them
+AT_MOST = 30.0  # deadline in seconds of requests about models; a silent hub is given up earlier
 
 
 class ServiceClient(Protocol):
-    """Who asks a service (serving.remote_backend)."""
+    """The protocol of a client that sends requests to a service, such as Caller."""
 
-    def ask(  # noqa: PLR0913  (as serving.remote_backend has it)
+    def ask(  # noqa: PLR0913  (the signature of Caller.ask)
         self,
         path: str,
         asked: Any,
@@ -252,20 +259,19 @@ class ServiceClient(Protocol):
         patience: float = ...,
         seconds: float | None = ...,
     ) -> Any:
-        """The answer; raises Refusal."""
+        """Return the answer to a request; raise UserError."""
         ...
 
     def close(self) -> None:
-        """Asks no more."""
+        """Close the connections."""
         ...
 
 
 class RemoteBackend(LocalBackend):
-    """A backend that computes nothing itself: what it keeps are answers, within the budgets for traces, each asked for
-    once for all who wait.
+    """A backend that computes nothing itself and caches answers of the service within the trace budgets.
 
-    Every question carries everything that it takes, so that any replica can answer it, and an answer is taken only
-    under the key of its question.
+    Simultaneous equal requests are sent once. Each request is self-contained, so any replica can answer it, and an
+    answer is accepted only if it carries the key of its request.
     """
 
     def __init__(self, caller: ServiceClient, settings: Settings | None = None, address: str = "") -> None:
@@ -278,12 +284,12 @@ class RemoteBackend(LocalBackend):
 
     @classmethod
     def from_url(cls, address: str, token: str = "", settings: Settings | None = None) -> RemoteBackend:
-        """The backend at an address such as http://127.0.0.1:8765."""
+        """Return the backend at an address such as http://127.0.0.1:8765."""
         found = settings or Settings.from_env()
         return cls(Caller(address, token, found.answer_seconds), found, address)
 
     def computed(self, requests: Sequence[TraceRequest]) -> list[Trace]:
-        """Traces of requests for one model and revision, in their order; raises Refusal."""
+        """Return the traces of requests for one model and revision, in their order; raise UserError."""
         found: list[Trace] = []
         for start in range(0, len(requests), AT_ONCE):
             some = tuple(requests[start : start + AT_ONCE])
@@ -296,56 +302,59 @@ class RemoteBackend(LocalBackend):
         return found
 
     def made(self, question: ModelRequest[Answer]) -> Answer:
-        """The answer, asked for now; raises Refusal."""
+        """Fetch the answer to a request from the service; raise UserError."""
         key, answer = self._caller.ask(ANSWER, question, question.key, question.model)
         if key != question.key:
             raise UserError(NOBODY, way_out="retry")
         return cast("Answer", answer)
 
     def models(self) -> Sequence[ModelCard]:
-        """Models to choose from; the embedded one alone where nobody answers."""
+        """Return the models to choose from; only the embedded model if the service does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("models", otherwise=lambda: (EMBEDDED_CARD,)))
 
     def seeing(self) -> Sequence[ModelCard]:
-        """Models that read pictures."""
+        """Return the models that read pictures; none if the service does not answer."""
         return cast("Sequence[ModelCard]", self._cached_about("seeing", otherwise=lambda: ()))
 
     def status(self, model: str, revision: str | None = None) -> str:
-        """Where a model is, as far as the replica that answers knows."""
+        """Return the status of a model at the replica that answers; "absent" if none does."""
         return str(self._cached_about("status", model, self.revision_now(model, revision), otherwise=lambda: "absent"))
 
     def identity(self, model: str, revision: str | None = None) -> ModelId:
-        """Which model that name stands for there."""
+        """Return the resolved identity of a model at the service; only its name without an answer."""
         revision = self.revision_now(model, revision)
         known = self._identities.get((model, revision))
         nothing = ModelId(model, revision, "", "")
         return known or cast("ModelId", self._cached_about("identity", model, revision, otherwise=lambda: nothing))
 
     def reads(self, model: str, revision: str | None = None) -> str:
-        """What a model reads; raises Refusal."""
+        """Return the input of a model at the service: text, pictures or both; raise UserError."""
         return str(self._cached_about("reads", model, revision))
 
     def look(self, model: str, revision: str | None = None) -> Offer:
-        """What downloading a hub model would mean there; raises Refusal."""
+        """Return the size and the architecture of a hub model as the service sees them; raise UserError."""
         return cast("Offer", self.fetch_about("look", model, revision))
 
     def download(self, offer: Offer) -> Download:
-        """The download there, started or resumed."""
+        """Start or resume a download at the service and return it."""
         with self._lock:
             key = (offer.id, offer.revision)
             found = self._remote_downloads.setdefault(key, RemoteDownload(offer, self))
         return cast("Download", found.start())
 
     def close(self) -> None:
-        """Lets its connections go."""
+        """Close the connections."""
         self._caller.close()
 
-    def loaded(self, name: str, revision: str | None, head: str = "") -> LoadedModel:  # noqa: ARG002  (as LocalBackend's)
-        """No model is in this process."""
+    def loaded(self, name: str, revision: str | None, head: str = "") -> LoadedModel:  # noqa: ARG002  (not used here)
+        """Raise RuntimeError, because this process contains no models."""
         raise RuntimeError(f"{name} is where the backend is, not here.")
 
     def fetch_about(self, *asked: str | None) -> Any:
-        """What is said of models now; raises Refusal."""
+        """Fetch facts about a model from the service; raise UserError.
+
+        ``asked`` is a method and its arguments.
+        """
         key = "/".join(one or "" for one in asked[1:3])
         model = asked[1] or "" if asked[1:] else ""
         same, found = self._caller.ask(ABOUT, asked, key or str(asked[0]), model, patience=IMPATIENT, seconds=AT_MOST)
@@ -354,7 +363,11 @@ class RemoteBackend(LocalBackend):
         return found
 
     def _cached_about(self, *asked: str | None, otherwise: Callable[[], Any] | None = None) -> Any:
-        """The same, or what was said lately; ``otherwise`` where nobody answers, and the page is drawn without."""
+        """Return facts about a model, at most ``FRESH`` seconds old.
+
+        If the service does not answer, return the last known facts or ``otherwise()``; raise UserError without
+        ``otherwise``.
+        """
         until, found = self._said.get(asked, (0.0, None))
         if until > time.monotonic():
             return found
@@ -364,16 +377,16 @@ class RemoteBackend(LocalBackend):
             if otherwise is None:
                 raise
             found = otherwise() if found is None else found
-        if len(self._said) > 1_000:  # names are visitors'
+        if len(self._said) > 1_000:  # visitors choose the names, so the cache could grow without bound
             self._said.clear()
-        # A model is loaded by the next question: only that it is loaded is true for a while.
+        # The next request may load a model, so "loaded" is the only status that stays true.
         if asked[0] != "status" or found == "loaded":
             self._said[asked] = (time.monotonic() + FRESH, found)
         return found
 
 
 class RemoteDownload:
-    """A download there, as inference.files.download.Download is one here."""
+    """A download at the service, with the interface of inference.files.download.Download."""
 
     def __init__(self, offer: Offer, backend: RemoteBackend) -> None:
         self.offer, self._backend = offer, backend
@@ -383,32 +396,32 @@ class RemoteDownload:
 
     @property
     def state(self) -> str:
-        """As there, some tenths of a second ago at most."""
+        """Return the state of the download, at most ``LOOKS`` seconds old."""
         if time.monotonic() > self._until and self._state not in ("done", "failed"):
             self._ask("look")
         return self._state
 
     @property
     def progress(self) -> DownloadProgress:
-        """How far it is."""
+        """Return the bytes downloaded and the bytes in total."""
         return DownloadProgress(self.offer.nbytes, self.offer.nbytes) if self.state == "done" else self._progress
 
     @property
     def done(self) -> bool:
-        """Whether every file is there."""
+        """Return True if every file has been downloaded."""
         return self.state == "done"
 
     def start(self) -> RemoteDownload:
-        """Starts or resumes it there."""
+        """Start or resume the download at the service."""
         self._ask(START)
         return self
 
     def stop(self) -> None:
-        """Stops it there; what has arrived is kept."""
+        """Stop the download at the service; the files received so far are kept."""
         self._ask(STOP)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for it to end; raises the Refusal it failed with."""
+        """Wait for the download to end and return True if it is complete; raise its UserError if it failed."""
         end = None if timeout is None else time.monotonic() + timeout
         while self.state == "running" and (end is None or time.monotonic() < end):
             time.sleep(LOOKS)
@@ -430,6 +443,6 @@ class RemoteDownload:
 
 
 def from_env() -> RemoteBackend | None:
-    """The backend that HEADLIGHT_BACKEND names, with HEADLIGHT_BACKEND_TOKEN; None where it names none."""
+    """Return the backend at HEADLIGHT_BACKEND with HEADLIGHT_BACKEND_TOKEN; None if the address is unset."""
     address = os.environ.get("HEADLIGHT_BACKEND", "").strip()
     return RemoteBackend.from_url(address, os.environ.get(TOKEN, "").strip()) if address else None

@@ -1,4 +1,4 @@
-"""What a request says of itself: by which name it came, how long who asks still waits, and its body within bounds."""
+"""Parsed parts of a request: host name, deadline, disconnection and the bounded body."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from serving.protocol import DEADLINE, MOST_ASKED
 
 
 async def wait_for_disconnect(request: Request) -> None:
-    """Returns when who asked has left."""
+    """Block until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         continue
 
 
 def host_of(request: Request) -> str:
-    """The name by which this was asked, without its port."""
+    """Return the lower-case host name of the request's Host header, without the port."""
     named = request.headers.get("host", "").lower()
     return named.partition("]")[0] if named.startswith("[") else named.partition(":")[0]
 
 
 def seconds_of(request: Request) -> float | None:
-    """How long who asks still waits; None where nothing sensible is said."""
+    """Return the seconds that the client still waits; None if the header is missing or not sensible."""
     try:
         stated = float(request.headers.get(DEADLINE, ""))
     except ValueError:
@@ -32,11 +32,11 @@ def seconds_of(request: Request) -> float | None:
 
 
 class TooMuch(Exception):
-    """More came than a question may be."""
+    """Raised if a request body is longer than ``MOST_ASKED`` bytes."""
 
 
 async def body_of(request: Request) -> bytes:
-    """What was sent; no more of it is taken in than a question may be."""
+    """Return the request body; raise TooMuch as soon as its length exceeds the limit."""
     stated = request.headers.get("content-length", "")
     if stated.isdigit() and int(stated) > MOST_ASKED:
         raise TooMuch
@@ -51,7 +51,7 @@ async def body_of(request: Request) -> bytes:
 
 @lru_cache(64)
 def is_loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own, for itself alone.
+    """Return True if a host name or address is a loopback address of this machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
     (True, True, True, False)

@@ -1,6 +1,7 @@
-"""The backend over HTTP: a question is a frame that comes, an answer or a refusal a frame that goes.
+"""The HTTP service: requests, answers and errors are frames (serving.protocol).
 
-Plain ASGI: it runs under uvicorn on one machine (``python -m serving.service``) and in the replicas of serving.cluster.
+It is a plain ASGI app, which runs under uvicorn on a single machine (``python -m serving.service``) and in the
+replicas of serving.cluster.
 """
 
 from __future__ import annotations
@@ -55,16 +56,16 @@ FULL = gettext_lazy("Many people are asking at this moment. Try again in some se
 LATE = gettext_lazy("There was no answer in the time that was given. Pick a shorter text or a smaller model.")
 UNREAD = gettext_lazy("The server that computes does not understand this question; it may be of another version.")
 FAILED = gettext_lazy("Something broke while this was computed; the server's log says what.")
-RETRY_AFTER = "1"  # seconds; who asks waits some more, each another while
-GONE = 499  # nobody reads it
+RETRY_AFTER = "1"  # seconds; clients add random jitter
+GONE = 499  # status of an answer whose client has disconnected
 
-Work = Callable[[Any, str], Awaitable[list[Block]]]  # a frame of the answer; asked what, and by whom
+Work = Callable[[Any, str], Awaitable[list[Block]]]  # (request, visitor) -> blocks of the answer's frame
 
 
 class Service:
-    """A backend's questions, in line, with deadlines, for those who have the token.
+    """An HTTP service around a backend, with queues, deadlines and an optional token.
 
-    ``batch`` texts of one model that arrive together go through it together; 1 has each go alone.
+    Texts for one model that arrive together run in batches of up to ``batch``; with 1, each runs separately.
     """
 
     def __init__(
@@ -74,19 +75,19 @@ class Service:
         self.line, self.short = (
             WorkQueue(places, most),
             WorkQueue(2, most),
-        )  # a look at the list waits for no forward pass
+        )  # requests about models must not wait for forward passes
         self.batches = Batcher(backend, self.line, batch) if batch > 1 else None
         self.about = model_info.About(backend)
         self.warm = self.failed = False
 
     def app(self) -> Starlette:
-        """The ASGI app."""
+        """Return the ASGI app."""
         asked = {TRACES: self.traces, ANSWER: self.answer, ABOUT: self.describe_models}
         routes = [Route(path, self._endpoint(work), methods=["POST"]) for path, work in asked.items()]
         return Starlette(routes=[*routes, Route(LIVE, _liveness), Route(READY, self._ready)], lifespan=self._lifespan)
 
     async def traces(self, requests: Any, who: str) -> list[Block]:
-        """The traces of requests, with their keys."""
+        """Return the frame of the requests' keys and traces; raise InvalidFrame for other requests."""
         if not (isinstance(requests, tuple) and 0 < len(requests) <= AT_ONCE):
             raise InvalidFrame("Traces are asked for by some requests.")
         if not all(isinstance(request, TraceRequest) for request in requests):
@@ -103,7 +104,7 @@ class Service:
         return blocks_of((tuple(request.key for request in requests), found))
 
     async def answer(self, question: Any, who: str) -> list[Block]:
-        """The answer to a question, with its key."""
+        """Return the frame of a request's key and answer."""
         if isinstance(question, PredictRequest):
             return await self.line.run(lambda: blocks_of((question.key, self.backend.predict(question))), who)
         if isinstance(question, InspectRequest):
@@ -111,7 +112,7 @@ class Service:
         raise InvalidFrame("An answer is asked for by a question.")
 
     async def describe_models(self, asked: Any, who: str) -> list[Block]:
-        """What the backend says of its models."""
+        """Return the frame of a request about models and its answer."""
         return await self.short.run(lambda: blocks_of((asked, portable(self.about.tell(asked)))), who)
 
     def _endpoint(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
@@ -131,7 +132,11 @@ class Service:
         return endpoint
 
     def _stranger(self, request: Request) -> Response | None:
-        """What one is told who may not ask: without the token, or by a name that was made to point here."""
+        """Return the response for a client that may not ask, or None.
+
+        With a token, the request must carry it. Without a token, the Host header must name the loopback interface,
+        which prevents DNS rebinding. The content type must be that of frames.
+        """
         if self.token:
             given = request.headers.get("authorization", "").encode()
             if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
@@ -156,7 +161,7 @@ class Service:
         self.short.close()
 
     def warm_up(self) -> None:
-        """Reads a word, so that nobody waits for the libraries and the embedded model."""
+        """Trace a word, which loads the libraries and the embedded model before the first request."""
         try:
             self.backend.trace(TraceRequest(model=EMBEDDED, text="ready"))
             self.warm = True
@@ -166,7 +171,10 @@ class Service:
 
 
 class _Frame(Response):
-    """An answer that goes in pieces: who asked reads the first while the last are copied, and none is there twice."""
+    """A response that is sent in pieces, so that the client reads the first while the last are copied.
+
+    No block of the frame is in memory twice.
+    """
 
     media_type = TYPE
 
@@ -175,7 +183,7 @@ class _Frame(Response):
         self._blocks = blocks
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Sends it."""
+        """Send the response."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         for piece in pieces(self._blocks):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -187,7 +195,7 @@ async def _liveness(_request: Request) -> Response:
 
 
 async def _answer_response(work: Work, asked: Any, who: str) -> Response:
-    """What came of a question, as what is sent."""
+    """Return the response to a request: its answer, or the error as a frame with its status code."""
     try:
         return _Frame(await work(asked, who))
     except UserError as refusal:
@@ -198,7 +206,8 @@ async def _answer_response(work: Work, asked: Any, who: str) -> Response:
         return _refusal_response(422, UserError(OUT_OF_MEMORY, way_out="embedded"))
     except InvalidFrame:
         raise
-    except Exception as error:  # a frame's fields are of any type: what they break is theirs alone
+    # The fields of a frame have unchecked types, and a bad request must not affect the service.
+    except Exception as error:
         log.exception("%s while a question was answered", type(error).__name__)
         return _refusal_response(500, UserError(FAILED))
 
@@ -208,7 +217,7 @@ def _refusal_response(status: int, refusal: UserError, headers: dict[str, str] |
 
 
 async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> Response:
-    """The answer, unless the time that was given is over, or who asked has gone: then it leaves the line."""
+    """Return the response; cancel it if the deadline has passed or the client has disconnected."""
     asking, left = asyncio.current_task(), asyncio.Event()
     assert asking is not None
 
@@ -225,7 +234,7 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
     except TimeoutError:
         return _refusal_response(504, UserError(LATE, way_out="text"))
     except asyncio.CancelledError:
-        if not left.is_set():  # it is the server that ends
+        if not left.is_set():  # the server is shutting down
             raise
         asking.uncancel()
         return Response(status_code=GONE)
@@ -234,7 +243,7 @@ async def _in_time(request: Request, answer: Coroutine[Any, Any, Response]) -> R
 
 
 def refuse_unusable(host: str, port: int) -> None:
-    """Raise Refusal if the service cannot listen at an address."""
+    """Raise UserError if the service cannot listen at an address."""
     if not 0 <= port < 2**16:
         raise UserError(f"Port {port} is not a port. Choose a number from 0 to 65535: --port.")
     try:
@@ -245,19 +254,21 @@ def refuse_unusable(host: str, port: int) -> None:
     for family, kind, protocol, _name, place in found:
         try:
             with socket.socket(family, kind, protocol) as probe:
-                if os.name == "posix":  # a port that was just left counts as free; on Windows this means something else
+                # A recently closed port counts as free; on Windows this option has another meaning.
+                if os.name == "posix":
                     probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 probe.bind(place)
         except OSError as error:
             reasons.append(error)
-    taken = [error for error in reasons if error.errno != errno.EADDRNOTAVAIL]  # IPv6 may be switched off
+    # IPv6 may be disabled, which is not an error.
+    taken = [error for error in reasons if error.errno != errno.EADDRNOTAVAIL]
     if taken or len(reasons) == len(found):
         why = (taken or reasons)[0].strerror
         raise UserError(f"Port {port} of {host} cannot be used: {why}. Choose another: --port or --host.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve from this process until it is interrupted; return 2 with a line on standard error if it cannot."""
+    """Serve until the process is interrupted; return 2 with a line on standard error if it cannot."""
     import uvicorn
 
     from serving.model_process import SubprocessBackend
@@ -283,10 +294,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         service.app(),
         host=wanted.host,
         port=wanted.port,
-        http="h11",  # httptools takes in a head without an end
+        http="h11",  # h11 limits the size of request headers; httptools does not
         ws="none",
         access_log=False,
-        proxy_headers=False,  # who asks is nobody's address
+        proxy_headers=False,  # client addresses are not used
         server_header=False,
         date_header=False,
     )

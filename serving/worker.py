@@ -1,7 +1,7 @@
-"""The process of a foreign model: reads questions from its input, answers on its output, and ends with its input.
+"""The main loop of a foreign model's subprocess, which answers requests from its standard input.
 
-What a stranger's tokenizer or weights do to a process, they do to this one: it may take so much memory and no more, and
-where a library aborts, it is this process that is gone.
+The model's tokenizer and weights are untrusted. The process limits its own memory, and a library that aborts ends
+only this process.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from inference.settings import Settings
 from serving.protocol import blocks_of, unpack
 
 LENGTH = struct.Struct("<Q")
-AT_ONCE = 8  # questions in hand; the model's own gate says how many are computed
+AT_ONCE = 8  # threads for requests; the backend's Scheduler limits the concurrent forward passes
 FAILED = gettext_lazy("This model's files broke while they were read or run. Pick another model.")
 
 
 def send(stream: IO[bytes], value: Any) -> None:
-    """Writes one value."""
+    """Write a value as a frame with a length prefix."""
     blocks = blocks_of(value)
     stream.writelines([LENGTH.pack(sum(map(len, blocks))), *blocks])
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> Any:
-    """Reads one value; raises EOFError where there is none any more."""
+    """Return the next value of the stream; raise EOFError at its end."""
     head = stream.read(LENGTH.size)
     frame = stream.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
     if not frame:
@@ -43,7 +43,10 @@ def receive(stream: IO[bytes]) -> Any:
 
 
 def limit_memory(nbytes: int) -> None:
-    """No more private memory than this process has now and so many bytes; where the system knows such a bound."""
+    """Limit private memory to the present amount plus ``nbytes``, if the system supports such a limit.
+
+    Core dumps are disabled too.
+    """
     try:
         import resource
 
@@ -56,13 +59,13 @@ def limit_memory(nbytes: int) -> None:
 
 
 def settings_from(told: dict[str, Any]) -> Settings:
-    """The app's settings, as ``told`` by serving.model_process."""
+    """Return the Settings from the plain values that serving.model_process sends."""
     paths = {name: Path(told[name]) for name in ("cache", "taught") if told[name] is not None}
     return Settings(**{**told, **paths, "model_folders": tuple(Path(folder) for folder in told["model_folders"])})
 
 
 class ModelWorker:
-    """Answers questions, several at a time, each with its number."""
+    """A worker that answers several numbered requests concurrently."""
 
     def __init__(self, backend: LocalBackend, out: IO[bytes]) -> None:
         self.backend, self.out = backend, out
@@ -71,7 +74,7 @@ class ModelWorker:
         self._stops: dict[int, CancelToken] = {}
 
     def take(self, number: int, who: int, asked: Any) -> None:
-        """Has a question answered, in its visitor's turn; without a question, the one of that number is stopped."""
+        """Queue request ``number``, or cancel it if ``asked`` is None."""
         if asked is None:
             if (stop := self._stops.get(number)) is not None:
                 stop.stop()
@@ -80,7 +83,7 @@ class ModelWorker:
         self._crew.submit(stop.who, lambda: self.answer(number, asked, stop))
 
     def answer(self, number: int, asked: Any, stop: CancelToken) -> None:
-        """Writes (number, what came of it)."""
+        """Compute an answer and write it as (number, answer or UserError)."""
         try:
             with use_token(stop):
                 check()
@@ -98,15 +101,15 @@ class ModelWorker:
 
 
 def _portable_details(details: dict[str, Any]) -> dict[str, Any]:
-    """Of what a refusal names, what can be told to another process."""
+    """Return the error details that can be sent to another process."""
     return {name: value for name, value in details.items() if isinstance(value, str | int | float | tuple | None)}
 
 
 def main() -> None:
-    """Answers until the input ends."""
+    """Answer requests until standard input ends."""
     source = sys.stdin.buffer
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output that a library prints must not mix with the answers
     told, nbytes = receive(source)
     worker = ModelWorker(LocalBackend(settings_from(told)), out)
     _import_what_models_need()
@@ -115,12 +118,15 @@ def main() -> None:
         try:
             question = receive(source)
         except EOFError:
-            os._exit(0)  # the app is gone, or needs this no more: whatever is being computed is for nobody
+            os._exit(0)  # the app has ended or dropped this process, so nobody needs the running computations
         worker.take(*question)
 
 
 def _import_what_models_need() -> None:
-    """Before the bound is set: libraries are no part of what a model takes. Our own rooms import them late."""
+    """Import transformers before the memory limit is set, so that libraries do not count against it.
+
+    The project's own modules import it lazily.
+    """
     from transformers import PreTrainedModel, PreTrainedTokenizerFast  # noqa: F401
 
 

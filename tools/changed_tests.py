@@ -4,8 +4,8 @@ make test-changed                             run them
 make test-changed ARGS="--since HEAD~1"       compare with another commit than the branch's start on main
 python -m tools.changed_tests --list          print them
 
-Changed is what differs from the commit at which the branch left main, committed or not, and every untracked file. For
-each changed Python module the selection contains
+A file is changed if it differs from the commit at which the branch left main, committed or not, or is untracked.
+For each changed Python module the selection contains
 
 1. its own tests: `tests/PATH/test_STEM.py`, or a test with this stem that imports the module;
 2. the other tests that import it, directly or through a package's `__init__.py`: the nearest in the tree, at most 8;
@@ -13,10 +13,10 @@ each changed Python module the selection contains
    `tests/ui/pages/NAME/` runs `pages/NAME.py` and counts as its importer;
 4. the examples in its docstrings.
 
-A changed test is selected itself, and a changed `conftest.py` selects its folder. JavaScript, styles and assets have
-the tests in `OTHER_FILES`, and a changed script also runs `tools/javascript.py`. `tests/house` always runs. Tests
-marked slow run only if they are a module's own or changed themselves, those in a browser never: `make test` runs
-everything.
+A changed test is selected itself, and a changed `conftest.py` selects its folder. JavaScript, styles and assets
+have the tests in `OTHER_FILES`, and a changed script also runs `tools/javascript.py`. `tests/house` always runs.
+Tests marked slow run only if they are a module's own or changed themselves, tests in a browser never: `make test`
+runs everything.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pathlib import Path, PurePosixPath
 from tests.support.imports import Graph, import_graph, module_of
 from tests.support.repository import ROOT, files
 
-MOST = 8  # test files, besides its own, that are run for one module
+MOST = 8  # test files, in addition to its own, that run for a module
 HOUSE = "tests/house"
 OTHER_FILES = {  # tests of files that Python does not import; a pattern matches folders too
     "viz/components/*": ("tests/viz/components",),
@@ -52,14 +52,14 @@ SCRIPTS = ("viz/components/*.js", "viz/components/*.mjs", "deno.json")
 
 @dataclass(frozen=True)
 class ImportGraph:
-    """The modules of a tree by name: their files, and their imports."""
+    """The modules of a tree by name, with their files and their imports."""
 
     paths: Mapping[str, str]
     imports: Graph
 
     @cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
-        """The modules that import each module."""
+        """Return the modules that import each module."""
         found: defaultdict[str, set[str]] = defaultdict(set)
         for name, others in self.imports.items():
             for other in others:
@@ -70,12 +70,12 @@ class ImportGraph:
         return {name: frozenset(others) for name, others in found.items()}
 
     def is_test(self, name: str) -> bool:
-        """Return whether a module is a file of tests that needs no browser."""
+        """Return True if a module contains tests that need no browser."""
         path = self.paths[name]
         return fnmatch(path, "tests/*test_*.py") and not path.startswith("tests/browser/")
 
     def direct(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the importers of these modules, and those of each `__init__.py` that imports a module."""
+        """Return the importers of these modules and the importers of each `__init__.py` that imports them."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -86,13 +86,13 @@ class ImportGraph:
 
 
 def read_graph(root: Path = ROOT) -> ImportGraph:
-    """Return the import graph of the tree as it is."""
+    """Return the import graph of the working tree."""
     paths = {module_of(file): file.as_posix() for file in files(root) if file.suffix == ".py"}
     return ImportGraph(paths, import_graph(root))
 
 
 def own_tests(graph: ImportGraph, path: str) -> list[str]:
-    """Return the test file that mirrors a module's path, or else the importers that have its stem."""
+    """Return the test file that mirrors a module's path, or else its importers with the same stem."""
     stem = PurePosixPath(path).stem
     mirror = f"tests/{PurePosixPath(path).with_name(f'test_{stem}.py')}"
     if mirror in graph.paths.values():
@@ -102,7 +102,7 @@ def own_tests(graph: ImportGraph, path: str) -> list[str]:
 
 
 def nearest(path: str, tests: Iterable[str]) -> list[str]:
-    """Return at most `MOST` test files, those in the folder most like the module's first.
+    """Return at most `MOST` test files, those that share most folders with the module first.
 
     >>> nearest("viz/figures/token_bars.py", ["tests/ui/test_a.py", "tests/viz/figures/test_c.py"])
     ['tests/viz/figures/test_c.py', 'tests/ui/test_a.py']
@@ -117,7 +117,7 @@ def nearest(path: str, tests: Iterable[str]) -> list[str]:
 
 
 def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[str]:
-    """Return the nearest tests that import a module; if there are none and `indirect`, those of its importers."""
+    """Return the nearest tests that import a module; without any, and if `indirect`, its importers' tests."""
     level = seen = frozenset([module_of(Path(path))])
     while level:
         level = graph.direct(level) - seen
@@ -130,7 +130,7 @@ def importing_tests(graph: ImportGraph, path: str, *, indirect: bool) -> list[st
 
 @dataclass(frozen=True)
 class Selection:
-    """Paths that pytest is given, and whether the checks of JavaScript run."""
+    """The paths for pytest, and a flag for the checks of JavaScript."""
 
     own: tuple[str, ...]  # tests that run even if they are slow
     others: tuple[str, ...]
@@ -161,7 +161,10 @@ def select(graph: ImportGraph, changed: Iterable[str], root: Path = ROOT) -> Sel
 
 
 def changed_files(root: Path, since: str | None) -> list[str]:
-    """Return the files that differ from a commit, by default from the start of this branch on main, and new files."""
+    """Return the untracked files, and the files that differ from a commit.
+
+    The default commit is the branch's start on main.
+    """
 
     def git(*arguments: str, check: bool = True) -> list[str]:
         command = ["git", "-C", str(root), *arguments]

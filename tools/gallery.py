@@ -1,7 +1,7 @@
-"""Every figure in one page, tests/out/gallery.html, and which of them differ from their goldens.
+"""A page with every figure, tests/out/gallery.html, and the differences from the golden files.
 
-python -m tools.gallery             draws, compares
-python -m tools.gallery --write     and makes what is drawn the goldens, once it has been looked at
+python -m tools.gallery             draw and compare
+python -m tools.gallery --write     also replace the golden files, after you have looked at the figures
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tests.support.goldens import changes, drawn, kept, write
 from tests.support.repository import ROOT
 
 OUT = ROOT / "tests" / "out" / "gallery.html"
-MANY = 12  # changes that are told of one figure
+MANY = 12  # maximal number of printed changes per figure
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the page; 1 where something differs and is not to be kept."""
+    """Write the page; return 1 if a figure differs or is gone and ``--write`` is missing."""
     now, before = drawn(), kept()
     differ = {name: list(changes(before.get(name, {}), golden)) for name, golden in now.items()}
     told = [

@@ -1,15 +1,16 @@
-"""Prepares `.venv`: creates it, installs the exact versions of requirements.txt, and does nothing when that is done.
+"""Preparation of `.venv` with the exact versions of requirements.txt, unless they are installed.
 
-    python3 tools/install.py            what the app needs
-    python3 tools/install.py --tests    what the tests need besides, a browser included
-    python3 tools/install.py --writer   a small language model that works offline besides
-    python3 tools/install.py --chinese  a model for Chinese that works offline besides
-    python3 tools/install.py --extra    both, and a model for pictures
-    python3 tools/install.py --cluster  Ray Serve, for a backend apart from the app
+    python3 tools/install.py            the requirements of the app
+    python3 tools/install.py --tests    also the requirements of the tests, a browser included
+    python3 tools/install.py --writer   also a small language model that works offline
+    python3 tools/install.py --chinese  also a model for Chinese that works offline
+    python3 tools/install.py --extra    also both, and a model for pictures
+    python3 tools/install.py --cluster  also Ray Serve, for a backend on other machines
 
-Knows nothing of the app. Standard library only, since it runs before anything is installed. `make` calls it.
-PyTorch comes first and on its own: its Linux build on PyPI brings gigabytes for NVIDIA's GPUs, so where there is no
-such GPU a CPU build is looked for. The rest is installed without resolving, so that nothing unlisted comes along.
+The script needs only the standard library, since it runs before anything is installed, and does not import the
+app. `make` calls it. PyTorch is installed first and separately: its Linux build on PyPI contains gigabytes for
+NVIDIA GPUs, so a CPU build is preferred without an NVIDIA GPU. The other packages are installed without resolving
+dependencies, so that nothing unlisted is installed.
 """
 
 from __future__ import annotations
@@ -28,41 +29,44 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST, NEWEST = (3, 11), (3, 13)
-UV = "uv==0.13.8"  # knows where PyTorch's CPU builds are
+UV = "uv==0.13.8"  # uv has a built-in index of PyTorch's CPU builds
 
 Run = Callable[[Sequence[str]], bool]
 
 
 class CannotInstall(Exception):
-    """One sentence: what is wrong and what to do."""
+    """Raised if the installation fails; the message is a sentence with a remedy."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What decides which build of PyTorch fits."""
+    """The properties of a machine that determine its PyTorch build."""
 
     system: str  # "Linux", "Darwin", "Windows"
     processor: str  # "x86_64", "arm64", ...
-    nvidia: bool  # whether an NVIDIA driver is there
+    nvidia: bool  # True if an NVIDIA driver is installed
 
     @classmethod
     def detect(cls) -> Machine:
-        """The one this runs on."""
+        """Return the properties of this machine."""
         driver = Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
         return cls(platform.system(), platform.machine(), driver)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One way to get PyTorch: a sentence, and commands (arguments of the environment's Python) that all must work."""
+    """A way to install PyTorch: a message, and commands that must all succeed.
+
+    Each command consists of arguments for the Python of the environment.
+    """
 
     sentence: str
     commands: tuple[tuple[str, ...], ...]
-    quiet: bool = False  # its failure is no news
+    quiet: bool = False  # True if errors are hidden, since failure is expected
 
 
 def pin(name: str, requirements: str) -> str:
-    """The pinned version of a package.
+    """Return the pinned version of a package; raise CannotInstall if it has none.
 
     >>> pin("torch", "numpy==2.4.6\\ntorch==2.13.0   # arithmetic\\n")
     '2.13.0'
@@ -74,11 +78,11 @@ def pin(name: str, requirements: str) -> str:
 
 
 def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt]:
-    """The ways to get PyTorch on a machine, the best first."""
+    """Return the ways to install PyTorch on a machine, in order of preference."""
     pip = ("-m", "pip", "install")
     if machine.system != "Linux":
         return [Attempt("Installing PyTorch.", ((*pip, "--no-deps", f"torch=={version}"),))]
-    # The Linux build needs the libraries that it asks for, so here, and only here, pip resolves.
+    # The Linux build needs its declared dependencies, so this is the only package with resolved dependencies.
     general = (*pip, "--constraint", str(requirements), f"torch=={version}")
     if machine.nvidia:
         return [Attempt("Installing PyTorch for this machine's NVIDIA GPU (some gigabytes).", (general,))]
@@ -102,14 +106,14 @@ def attempts(machine: Machine, version: str, requirements: Path) -> list[Attempt
 
 
 def python(root: Path) -> Path:
-    """The environment's Python."""
+    """Return the path of the environment's Python."""
     return root / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def run(command: Sequence[str], quiet: bool = False) -> bool:
-    """Whether a command ended well. What it prints is shown; a quiet one's errors are not.
+    """Run a command with its output visible and return True on success; ``quiet`` hides its errors.
 
-    A .venv that is broken or vanishes meanwhile turns its Python into the system's; pip then refuses to go on.
+    If .venv is broken or vanishes meanwhile, its Python may be the system's Python; pip then refuses to install.
     """
     environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_REQUIRE_VIRTUALENV": "1"}
     stderr = subprocess.DEVNULL if quiet else None
@@ -117,16 +121,16 @@ def run(command: Sequence[str], quiet: bool = False) -> bool:
 
 
 def stamp_of(*requirements: Path) -> str:
-    """What an environment is made from, as one number: it changes when a pinned version does.
+    """Return a hash of requirements files, which changes if a pinned version changes.
 
-    Line endings do not count, so that a checkout on Windows is the same.
+    Line endings do not affect the hash, so that a checkout on Windows has the same hash.
     """
     lines = b"\n".join(file.read_text(encoding="utf-8").encode() for file in requirements)
     return hashlib.sha256(lines).hexdigest()
 
 
 def check_version(version: tuple[int, int] = sys.version_info[:2]) -> None:
-    """Refuses a Python that the pinned packages do not support."""
+    """Raise CannotInstall if the pinned packages do not support this version of Python."""
     if not OLDEST <= version <= NEWEST:
         raise CannotInstall(
             f"This is Python {version[0]}.{version[1]}; Headlight needs Python 3.11, 3.12 or 3.13."
@@ -135,7 +139,7 @@ def check_version(version: tuple[int, int] = sys.version_info[:2]) -> None:
 
 
 def is_usable(root: Path) -> bool:
-    """Whether the environment's Python starts, fits and has pip."""
+    """Return True if the environment's Python starts, has a supported version and has pip."""
     probe = f"import sys, pip; sys.exit(not {OLDEST} <= sys.version_info[:2] <= {NEWEST})"
     try:
         return subprocess.run([str(python(root)), "-c", probe], check=False, capture_output=True).returncode == 0
@@ -144,7 +148,7 @@ def is_usable(root: Path) -> bool:
 
 
 def create(root: Path) -> None:
-    """Creates the environment, or anew where it is broken."""
+    """Create the environment, or replace it if it is broken."""
     if is_usable(root):
         return
     print(f"Creating .venv with Python {platform.python_version()}.", flush=True)
@@ -156,7 +160,7 @@ def create(root: Path) -> None:
 
 
 def install_torch(ways: Sequence[Attempt], start: Callable[..., bool] = run) -> None:
-    """Tries one way after the other."""
+    """Try each way until PyTorch is installed; raise CannotInstall if all fail."""
     for way in ways:
         print(way.sentence, flush=True)
         if all(start([str(python(ROOT)), *command], quiet=way.quiet) for command in way.commands):
@@ -165,7 +169,7 @@ def install_torch(ways: Sequence[Attempt], start: Callable[..., bool] = run) -> 
 
 
 def install(name: str, machine: Machine) -> None:
-    """Installs what one requirements file lists, unless that is what is there."""
+    """Install the packages of a requirements file, unless the same versions are installed."""
     file, stamp = ROOT / name, ROOT / ".venv" / f".installed-{name}"
     wanted = stamp_of(file)
     if stamp.exists() and stamp.read_text() == wanted:
@@ -179,12 +183,12 @@ def install(name: str, machine: Machine) -> None:
 
 
 def chromium() -> str | None:
-    """A Chromium of the system's, as tests/support/browser.py looks for it."""
+    """Return the path of the system's Chromium, as tests/support/browser.py looks for it, or None."""
     return os.environ.get("HEADLIGHT_CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
 
 
 def browser_command(root_user: bool, release: str) -> list[str]:
-    """How a Chromium comes to this machine: the distribution's where it is a plain package, else Playwright's own.
+    """Return the command that installs Chromium: apt for root on Debian, else Playwright.
 
     >>> browser_command(True, 'NAME="Debian GNU/Linux"\\nID=debian\\n')[-1]
     'apt-get update -q && apt-get install -q -y --no-install-recommends chromium-headless-shell'
@@ -197,13 +201,13 @@ def browser_command(root_user: bool, release: str) -> list[str]:
 
 
 def install_browser() -> None:
-    """A Chromium, unless there is one."""
+    """Install Chromium if it is missing; raise CannotInstall if that fails."""
     if chromium():
         return
     release = Path("/etc/os-release")
     root_user = platform.system() == "Linux" and os.geteuid() == 0
     text = release.read_text(encoding="utf-8") if release.exists() else ""
-    # Where the first way fails (a package server that does not answer), Playwright's own is tried without the rights.
+    # If the first command fails, for example because a package server is down, try Playwright without root rights.
     ways = dict.fromkeys((tuple(browser_command(root_user, text)), tuple(browser_command(False, ""))))
     if not any(map(run, ways)):
         raise CannotInstall(
@@ -213,7 +217,7 @@ def install_browser() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prepares what is asked for; 1 and one sentence where that is not possible."""
+    """Prepare the environment; return 1 and print a sentence if that fails."""
     parser = argparse.ArgumentParser(description="Prepare .venv for Headlight.")
     parser.add_argument("--tests", action="store_true", help="also what the tests need, a browser included")
     parser.add_argument("--writer", action="store_true", help="also a small language model that works offline")

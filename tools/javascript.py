@@ -1,10 +1,11 @@
-"""Checks the JavaScript: its format, its lint, its types, and its tests (viz/components/**/*.test.mjs).
+"""Checks of the JavaScript: format, lint, types, and tests (viz/components/**/*.test.mjs).
 
-python tools/javascript.py            all of it, nothing is changed
-python tools/javascript.py --fix      only the format, put right
+python tools/javascript.py            all checks, without changes
+python tools/javascript.py --fix      correct the format, and check nothing
 
-Format, lint and types are Deno's, which comes from PyPI as one program and is set in deno.json; the tests run with
-Node.js, from the PATH or the one that Playwright brings. Nothing of it asks the network. Standard library only.
+Deno checks format, lint and types; it comes from PyPI as a single program and is configured in deno.json. Node.js
+runs the tests; it comes from the PATH or with Playwright. No check uses the network, and the script needs only the
+standard library.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OLDEST = (20, 19)  # imports a plain .js file that exports, without a package.json beside it
+OLDEST = (20, 19)  # the first version that imports .js modules without a package.json
 LONGEST = 120
-# Types that say nothing; Deno's own rules leave them alone in comments.
+# The types "any" and "*" in JSDoc comments, which Deno's rules do not check.
 UNTYPED = re.compile(r"@(?:type|param|property|returns|typedef) \{[^}]*(?:\bany\b|(?<![\w*/])\*(?![\w*/]))")
 
 
 def version(node: str) -> tuple[int, int]:
-    """A Node.js's version; (0, 0) where it does not start."""
+    """Return the version of a Node.js; (0, 0) if it does not start."""
     try:
         answer = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
     except OSError:
@@ -37,7 +38,7 @@ def version(node: str) -> tuple[int, int]:
 
 
 def candidates() -> list[str]:
-    """Where a Node.js may be, the best first."""
+    """Return the paths of possible Node.js programs, in order of preference."""
     playwright = importlib.util.find_spec("playwright")
     bundled = Path(playwright.origin).parent / "driver" if playwright and playwright.origin else None
     found = [shutil.which("node"), *(str(bundled / name) for name in ("node", "node.exe") if bundled)]
@@ -45,12 +46,12 @@ def candidates() -> list[str]:
 
 
 def node() -> str | None:
-    """A Node.js that is new enough."""
+    """Return the first Node.js that is new enough, or None."""
     return next((node for node in candidates() if version(node) >= OLDEST), None)
 
 
 def deno(*arguments: str) -> int:
-    """Deno's exit status. It says nothing of newer versions of itself."""
+    """Run Deno without its update check and return the exit status."""
     program = shutil.which("deno", path=sysconfig.get_path("scripts"))
     if program is None:
         print("Deno is missing; python tools/install.py --tests brings it.", file=sys.stderr)
@@ -60,14 +61,14 @@ def deno(*arguments: str) -> int:
 
 
 def files(*patterns: str) -> list[str]:
-    """The repository's files of these patterns, from its root."""
+    """Return the files in viz/components that match the patterns, relative to the repository."""
     return sorted(
         file.relative_to(ROOT).as_posix() for pattern in patterns for file in ROOT.glob(f"viz/components/**/{pattern}")
     )
 
 
 def complaints(name: str, text: str) -> Iterator[str]:
-    """Lines that are too long, and types that say nothing.
+    """Yield a message for each line that is too long or has an uninformative type.
 
     >>> list(complaints("a.js", "/** @param {any} x */"))
     ['a.js:1: a type that says nothing']
@@ -82,14 +83,14 @@ def complaints(name: str, text: str) -> Iterator[str]:
 
 
 def check_style() -> int:
-    """0 where no line is too long and every type says something."""
+    """Print all complaints; return 0 if there are none."""
     found = [line for name in files("*.js", "*.mjs") for line in complaints(name, (ROOT / name).read_text("utf-8"))]
     print("\n".join(found), end="\n" if found else "")
     return int(bool(found))
 
 
 def run_tests() -> int:
-    """Node's exit status; 1 where there is none."""
+    """Run the tests with Node.js and return the exit status; return 1 without Node.js."""
     found = node()
     if found is None:
         print(f"The JavaScript tests need Node.js {OLDEST[0]}.{OLDEST[1]} or newer on the PATH.", file=sys.stderr)
@@ -98,7 +99,7 @@ def run_tests() -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0 where all is well."""
+    """Run all checks; return 0 if they pass."""
     if "--fix" in arguments:
         return deno("fmt", "--quiet")
     checks = [

@@ -4,16 +4,16 @@ python -m tools.language_sample > SHEET.md              100 public docstrings, s
 python -m tools.language_sample --number 50 --seed 1 --no-pages
 python -m tools.language_sample --count SHEET.md        share of each rating on a finished sheet
 
-Each entry has a docstring without its examples, the signature and the place. The reader has not written the text, reads
-each entry in order, and puts an x into one pair of brackets:
+Each entry has a docstring without its examples, the signature and the place. The reader has not written the text,
+reads each entry in order, and puts an x into one pair of brackets:
 
 clear      understood at the first reading
 second     understood at the second reading
-unclear    not understood, or understood wrongly: look at the code, then decide
+unclear    not understood, or misunderstood: look at the code, then decide
 
-The sample is drawn from public modules, classes and functions, methods included, outside tests/. The order depends on
-the seed and each name only, so a docstring that keeps its name and place is in the sample before and after a change
-unless new names displace it.
+The sample is drawn from public modules, classes and functions, methods included, outside tests/. The order depends
+on the seed and each name only. A docstring that keeps its name and place is therefore in the sample before and
+after a change, unless new names displace it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Entry:
-    """A docstring with its place; a module's qualified name is empty."""
+    """A docstring with its place; the qualified name of a module is empty."""
 
     path: str
     line: int
@@ -47,7 +47,7 @@ class Entry:
     text: str
 
     def rank(self, seed: int) -> str:
-        """Return the position in the order of a seed, as a digest."""
+        """Return the sort key of the entry for a seed, a digest."""
         return hashlib.sha256(f"{seed} {self.path} {self.name}".encode()).hexdigest()
 
 
@@ -70,7 +70,7 @@ def signature(node: Documented, path: str) -> str:
 def entries(path: str, source: str) -> Iterator[Entry]:
     """Yield the docstrings of a module and of its public classes, functions and methods."""
     waiting: list[tuple[str, Documented]] = [("", ast.parse(source))]
-    for above, node in waiting:  # grows while it is read
+    for above, node in waiting:  # the list grows during the iteration
         text = EXAMPLE.sub("", ast.get_docstring(node) or "").strip()
         if text:
             yield Entry(path, node.body[0].lineno, above, signature(node, path), text)
@@ -84,14 +84,14 @@ def entries(path: str, source: str) -> Iterator[Entry]:
 
 
 def draw(sources: Iterable[tuple[str, str]], number: int, seed: int, *, pages: bool) -> tuple[list[Entry], int]:
-    """Return the sample in the order of the seed, and the number of docstrings that it is drawn from."""
+    """Return the sample in the order of the seed, and the number of docstrings it is drawn from."""
     left_out = ("tests/",) if pages else ("tests/", *PAGES)
     found = [entry for path, source in sources if not path.startswith(left_out) for entry in entries(path, source)]
     return sorted(found, key=lambda entry: entry.rank(seed))[:number], len(found)
 
 
 def sheet(sample: Sequence[Entry], found: int, seed: int) -> str:
-    """Return the sheet in Markdown, the entries numbered."""
+    """Return the sheet in Markdown, with numbered entries."""
     lines = [f"# {len(sample)} of {found} docstrings, seed {seed}", "", "Put an x into one pair of brackets each."]
     for number, entry in enumerate(sample, 1):
         lines += [
@@ -109,7 +109,7 @@ def sheet(sample: Sequence[Entry], found: int, seed: int) -> str:
 
 
 def count(text: str) -> dict[str, int]:
-    """Return the number of entries with each rating; an entry without a single x raises an error."""
+    """Return the number of entries with each rating; raise ValueError for an entry without a single x."""
     found: Counter[str] = Counter()
     for number, marks in enumerate(RATED.findall(text), 1):
         chosen = [rating for rating, mark in zip(RATINGS, marks, strict=True) if mark != " "]
@@ -122,7 +122,7 @@ def count(text: str) -> dict[str, int]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print a sheet to rate, or the ratings of a finished sheet."""
+    """Print a sheet to rate, or the ratings of a finished sheet; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tools.language_sample", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--number", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

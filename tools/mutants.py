@@ -1,18 +1,19 @@
-"""Mutation test of the repository: seeded small faults, and whether the tests notice each of them.
+"""Mutation test of the repository: small seeded faults that the tests should notice.
 
 python -m tools.mutants                          26 mutants of everything outside tests/ and bench/, seed 0
 python -m tools.mutants --from probing --from viz/figures --number 10 --seed 1
 python -m tools.mutants --list                   print the mutants and run nothing
 
 A mutant is a change in a single place. For each mutant an operator is drawn first and then a place for it, so that
-frequent operators do not crowd out the others; a smaller number gives the beginning of the same list. Only code that
-runs is changed: no messages, docstrings, annotations, decorators, f-strings, arguments of `raise`, or blocks for type
-checkers and `__main__`.
+frequent operators do not crowd out the others; a smaller number gives the beginning of the same list. Only code
+that runs is changed: no messages, docstrings, annotations, decorators, f-strings, arguments of `raise`, or blocks
+for type checkers and `__main__`.
 
-The mutants run one after the other in a temporary copy of the tree, which needs no git: first all tests without a
-mutant, which must pass, then for each mutant the tests with its module's stem; if there are none, at most eight test
-files that import the module or its importers (`tools/changed_tests.py`). Tests in a browser are left out. A mutant is
-killed if its tests fail or exceed the time limit, which counts processor time: other work on the machine kills none.
+The mutants run one after another in a temporary copy of the tree, which needs no git: first all tests without a
+mutant, which must pass, then for each mutant the tests with its module's stem; if there are none, at most eight
+test files that import the module or its importers (`tools/changed_tests.py`). Tests in a browser are left out. A
+mutant is killed if its tests fail or exceed the time limit. The limit counts processor time, so that other work on
+the machine kills no mutant.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from tools.words import KEYWORDS
 
 LEFT_OUT = ("tests/", "bench/")
 LIMIT = 300  # seconds of the processor for a mutant's tests, children included
-PATIENCE = 10  # limit on the clock as a multiple, for tests that wait for ever
+PATIENCE = 10  # wall-clock limit as a multiple of the time limit, for tests that never end
 UNCHANGED_FIELDS = {"annotation", "returns", "decorator_list", "type_params", "pattern"}
 CHECKER_NAMES = {"TYPE_CHECKING", "__name__"}  # conditions of blocks that tests do not run
 OPPOSITE: dict[type[ast.AST], type[Any]] = {
@@ -89,12 +90,12 @@ class Mutant:
 
 
 def is_message(node: ast.AST) -> bool:
-    """Return whether a node is the call that marks a message for translation."""
+    """Return True if a node is a call that marks a message for translation."""
     return isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in KEYWORDS
 
 
 def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of code that runs and is neither a message nor a part of an f-string."""
+    """Yield the nodes of executed code, without messages and f-strings."""
     if is_message(node) or isinstance(node, ast.JoinedStr):
         return
     if isinstance(node, ast.If) and any(getattr(inner, "id", "") in CHECKER_NAMES for inner in ast.walk(node.test)):
@@ -110,7 +111,7 @@ def code_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def with_opposite(node: ast.AST, name: str) -> str | None:
-    """Return the code of a node whose operator is replaced; None if the operator has no opposite."""
+    """Return the code of a node with the opposite operator; None if the operator has no opposite."""
     changed = copy.deepcopy(node)
     operator = getattr(node, name)
     if isinstance(operator, list):
@@ -123,7 +124,7 @@ def with_opposite(node: ast.AST, name: str) -> str | None:
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return whether an operand is text or a list, for which arithmetic only raises an error."""
+    """Return True if an operand is text or a list, for which arithmetic only raises an error."""
     literal = isinstance(node, ast.JoinedStr | ast.List | ast.Tuple) or is_message(node)
     return literal or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
 
@@ -147,7 +148,7 @@ def constant(node: ast.AST) -> Iterator[tuple[ast.AST, str | None]]:
     """Yield numbers with 1 added and subtracted."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         for number in (node.value + 1, node.value - 1):
-            if number != node.value:  # as it is for floats from 2**53 on
+            if number != node.value:  # adding 1 to a float of 2**53 or more changes nothing
                 yield node, str(number) if number >= 0 else f"({number})"
 
 
@@ -205,7 +206,7 @@ def mutants_of(path: str, source: bytes) -> Iterator[Mutant]:
 
 
 def draw(found: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
-    """Return `number` different mutants, the operator of each drawn before its place."""
+    """Return `number` distinct mutants, for each of which the operator is drawn before the place."""
     chance = random.Random(seed)
     places: dict[str, list[Mutant]] = {name: [] for name in OPERATORS}
     for mutant in found:
@@ -220,7 +221,7 @@ def draw(found: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
 
 
 def source_files(root: Path, packages: Sequence[str]) -> list[Path]:
-    """Return the Python files that may be changed: those under the packages, or all but tests and measurements."""
+    """Return the Python files to mutate: the files under the packages, or all except tests and benchmarks."""
     python = [file for file in files(root) if file.suffix == ".py"]
     if not packages:
         return [file for file in python if not file.as_posix().startswith(LEFT_OUT)]
@@ -235,7 +236,7 @@ def select_tests(graph: ImportGraph, path: str) -> list[str]:
 def run_tests(root: Path, tests: Sequence[str], limit: float) -> tuple[int | None, str]:
     """Return pytest's exit status, None after the time limit, and the end of its output."""
     command = [sys.executable, "-m", "pytest", "-x", "--tb=short", "-m", "not browser", *tests]
-    # Compiled files are recognised by size and second, which a mutant may share with the original.
+    # Python recognises compiled files by size and second, which a mutant may share with the original.
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryFile("w+") as output:
         process = psutil.Popen(command, cwd=root, env=quiet, stdout=output, stderr=subprocess.STDOUT)
@@ -276,7 +277,7 @@ def judge(root: Path, mutant: Mutant, tests: Sequence[str], limit: float) -> str
 
 
 def outcomes_of(root: Path, drawn: Sequence[Mutant], limit: float) -> list[str] | None:
-    """Print and return the outcome of each mutant; None if the tests fail without a mutant."""
+    """Print and return the outcome of each mutant; return None if the tests fail without a mutant."""
     graph = read_graph(root)
     tests = {mutant.path: select_tests(graph, mutant.path) for mutant in drawn}
     every = sorted({test for listed in tests.values() for test in listed})
@@ -297,7 +298,7 @@ def outcomes_of(root: Path, drawn: Sequence[Mutant], limit: float) -> list[str] 
 
 
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
-    """Draw the mutants, print the outcome of each and the share that is killed; return 2 if tests fail without them."""
+    """Draw mutants and print their outcomes; return 2 if the tests fail without a mutant."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--number", type=int, default=26)
     parser.add_argument("--seed", type=int, default=0)

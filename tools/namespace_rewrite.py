@@ -1,8 +1,8 @@
-"""Modules of the rooms as modules of one package: `import attention.mask` becomes `import headlight.attention.mask`.
+"""Rewriting of imports for the wheel: `import attention.mask` -> `import headlight.attention.mask`.
 
-Only what Python itself reads as a module's name is changed: imports, what `import_module` and `find_spec` are asked
-for, what stands after "-m", the commands that a reader is told to type, and the imports of examples in docstrings.
-A string that names a module in any other way is refused, so that none can be forgotten.
+The rewriter changes only names of modules that Python reads: imports, arguments of `import_module` and
+`find_spec`, arguments after "-m", `python -m` commands in messages, and imports in the examples of docstrings. It
+raises an error for a string that names a module in any other way, so that none is forgotten.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ EXAMPLE = re.compile(r"(?m)^(\s*(?:>>>|\.\.\.) )(.*(?:from|import) .*)$")
 DOTTED = re.compile(r"[a-z_]+(?:\.[a-z_0-9]+)*\.?")
 OPENING = re.compile(rb"[a-zA-Z]*(?:\"\"\"|'''|\"|')")
 
-Edit = tuple[int, int, str]  # from which byte of a source to which, and what stands there instead
+Edit = tuple[int, int, str]  # (start byte, end byte, replacement)
 
 
 class CannotPlace(ValueError):
-    """One sentence: what the source does that is not known here."""
+    """Raised if a source names a module in an unsupported way."""
 
 
 @dataclass(frozen=True)
 class Placing:
-    """Where the rooms go: ``names`` are those at the top, ``modules`` all dotted names that are theirs."""
+    """The target package; ``names`` are the moved top-level packages, ``modules`` all their dotted names."""
 
     package: str
     names: tuple[str, ...]
     modules: Container[str] = ()
 
     def source(self, text: str, file: str = "") -> str:
-        """A module's source with its imports rewritten; everything else keeps its place and its line.
+        """Return the source of a module with its imports rewritten; all line numbers stay the same.
 
         >>> rooms = Placing("house", ("hall", "app"))
         >>> rooms.source("import hall\\nimport hall.door as d\\nfrom hall.door import bell  # loud")
@@ -56,7 +56,7 @@ class Placing:
         return self.rewrite_commands(EXAMPLE.sub(self._example, content.decode()))
 
     def rewrite_commands(self, text: str) -> str:
-        """A text with the commands that it tells.
+        """Return a text with its `python -m` commands rewritten.
 
         >>> Placing("house", ("hall",)).rewrite_commands("Write: python -m hall door")
         'Write: python -m house.hall door'
@@ -76,7 +76,7 @@ class Placing:
                     here = _byte_offset(alias, starts)
                     yield here, here, f"{self.package}."
                     room = alias.name.split(".")[0]
-                    if alias.asname is None:  # the name that the room is known by in this module
+                    if alias.asname is None:  # the rest of the module uses the package under this name
                         end = here + len(alias.name)
                         first = " as " if room == alias.name else f", {self.package}.{room} as "
                         yield end, end, f"{first}{room}"
@@ -89,7 +89,7 @@ class Placing:
                     yield self._inside(name, content, starts)
 
     def _inside(self, string: ast.AST, content: bytes, starts: list[int]) -> Edit:
-        """The package's name right after the quote that opens a string."""
+        """Return the edit that inserts the package's name after the opening quote of a string."""
         opening = OPENING.match(content, _byte_offset(string, starts))
         assert opening is not None
         return opening.end(), opening.end(), f"{self.package}."
@@ -108,18 +108,18 @@ class Placing:
     def _example(self, found: re.Match[str]) -> str:
         try:
             return found[1] + Placing(self.package, self.names).source(found[2])
-        except SyntaxError:  # a part of a longer example, or no Python at all
+        except SyntaxError:  # the line is a part of a longer example, or not Python
             return found[0]
 
 
 def _byte_offset(node: ast.AST, starts: list[int]) -> int:
-    """The byte at which a node begins."""
+    """Return the byte offset of a node."""
     place: int = starts[getattr(node, "lineno") - 1] + getattr(node, "col_offset")  # noqa: B009  (not every node has one)
     return place
 
 
 def _head(node: ast.AST) -> str | None:
-    """The text that a string begins with, up to its first value."""
+    """Return the literal start of a string or f-string, or None for other nodes."""
     if isinstance(node, ast.JoinedStr) and node.values:
         node = node.values[0]
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

@@ -1,4 +1,4 @@
-"""The pictures of README.md: starts the app, opens its pages as a visitor, and saves what is seen in assets/.
+"""Screenshots of README.md: starts the app, opens its pages in a browser, and writes to assets/.
 
 python tools/shots.py
 """
@@ -26,7 +26,7 @@ FOLDER = ROOT / "assets" / "screenshots"
 
 @dataclass(frozen=True)
 class Shot:
-    """One picture: of which page (the first one where none is named), at which address and size, by day or by night."""
+    """A screenshot: page (the first page if empty), query, window size and colour scheme."""
 
     page: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ SHOTS = {
 
 
 def main() -> None:
-    """Rewrite every picture."""
+    """Take every screenshot again."""
     from playwright.sync_api import sync_playwright
 
     FOLDER.mkdir(parents=True, exist_ok=True)

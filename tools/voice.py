@@ -1,11 +1,12 @@
 """Measurement of the repository's prose and names, and the ratchet that only lets them improve.
 
-python -m tools.voice             print every rate beside its goal and its limit
-python -m tools.voice --show told print every place of one habit
+python -m tools.voice             print every rate with its goal and its limit
+python -m tools.voice --show told print every place of a habit
 python -m tools.voice --write     lower the limits in tools/voice.json to today's values
 
-Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) and everything else are
-measured apart. A check (tests/house/test_voice.py) fails if a rate is above its limit; a limit is never raised.
+Rates are counts per 1,000 words of docstrings and comments. The pages (`pages/`, `ui/pages/`) are measured
+separately from everything else. A check (tests/house/test_voice.py) fails if a rate is above its limit; a limit is
+never raised.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ EXAMPLE = re.compile(r"(?m)^[ \t]*>>>.*(?:\n[ \t]*\S.*)*")
 
 @dataclass(frozen=True)
 class Passage:
-    """A docstring or a comment, and the line it starts at."""
+    """A docstring or a comment, and its first line number."""
 
     line: int
     text: str
@@ -139,7 +140,7 @@ def count_habits(text: str) -> dict[str, int]:
 
 
 def is_participle(name: str) -> bool:
-    """Return whether a function's name is a bare past participle.
+    """Return True if a function's name is a bare past participle.
 
     >>> [is_participle(name) for name in ("_told", "resolved", "sorted", "resolve", "told_rows")]
     [True, True, False, False, False]
@@ -149,7 +150,7 @@ def is_participle(name: str) -> bool:
 
 
 def begins_with_a_verb(docstring: str) -> bool:
-    """Return whether a docstring's first word can be an imperative.
+    """Return True if a docstring's first word can be an imperative.
 
     >>> [begins_with_a_verb(text) for text in ("Return the mean.", "The mean.", "Returns the mean.")]
     [True, False, False]
@@ -174,7 +175,7 @@ def add_names(count: Count, tree: ast.AST, name: str) -> None:
 
 
 def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
-    """Count the pages and everything else apart."""
+    """Measure the pages and everything else separately."""
     counts = {"pages": Count(), "rest": Count()}
     for name, source in sources:
         count = counts["pages" if name.startswith(PAGES) else "rest"]
@@ -188,7 +189,7 @@ def measure(sources: Iterable[tuple[str, str]]) -> dict[str, Count]:
 
 
 def repeated_classes(sources: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the class names that several modules define, with the modules; tests and private names are left out."""
+    """Return the class names that several modules define, with the modules; omit tests and private names."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for name, source in sources:
         if not name.startswith("tests/"):
@@ -220,7 +221,7 @@ def quoted_messages(source: str) -> int:
 
 
 def report() -> dict[str, Any]:
-    """Return everything that the ratchet holds, from the files as they are."""
+    """Return all values of the ratchet for the working tree."""
     sources = list(python_files(ROOT))
     counts = measure(sources)
     return {
@@ -235,7 +236,10 @@ def report() -> dict[str, Any]:
 
 
 def lower_limits(limits: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Return new limits: the smaller of the old limits and today's values, rounded up to a tenth, at least the goal."""
+    """Return new limits: the smaller of the old limits and today's values.
+
+    Today's values are rounded up to a tenth, and no limit is below its goal.
+    """
     rates = {
         part: {
             name: max(GOALS[name], min(limits["rates"][part][name], math.ceil(10 * rate) / 10))

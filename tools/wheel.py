@@ -1,13 +1,12 @@
-"""Builds the wheels: `headlight-attention` for notebooks and terminals, `headlight-attention-app` for the pages.
+"""Build of the wheels `headlight-attention` (notebooks and terminals) and `headlight-attention-app`.
 
 make wheel          both, into dist/
 
-The repository's rooms have names that other packages have too, so in a wheel they stand under `headlight.`, beside the
-modules of headlight/, and their imports say so (tools/namespace_rewrite.py). The second wheel has what the app alone
-needs: its
-rooms, our models, translations and all that is large. It installs into the same folder, so that everything is found by
-the paths that the repository has. Names, versions and dependencies are pyproject.toml's. `pip install FOLDER` builds
-the first through the hook below.
+The repository's packages have common names. Therefore the wheels contain them as subpackages of `headlight`, in
+the same folder as the modules of headlight/, with rewritten imports (tools/namespace_rewrite.py). The second wheel
+contains the rest of the app: its packages, models, translations and other large files. It installs into the same
+folder, so that all paths are the same as in the repository. Names, versions and dependencies come from
+pyproject.toml. `pip install FOLDER` builds the first wheel through the hook below.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ PACKAGE = "headlight"
 ROOMS = ("attention", "inference", "probing", "viz", "i18n")
 APP_ROOMS = ("classroom", "lessons", "pages", "serving", "training", "ui")
 LAUNCHER = "app.py"
-KINDS = {".py", ".js", ".css", ".toml"}  # of a room's files; the others are tests
-ASSETS = ("alignments", "habits.safetensors", "probes")  # what the first wheel's rooms read; the others are the app's
-LEFT_OUT = ("screenshots",)  # of assets/, in neither
-AS_OLD_AS_ZIP = "315532800"  # 1980: the same files make the same wheel
+KINDS = {".py", ".js", ".css", ".toml"}  # suffixes of included files; files with other suffixes are tests
+ASSETS = ("alignments", "habits.safetensors", "probes")  # assets of the first wheel; the others belong to the second
+LEFT_OUT = ("screenshots",)  # assets in neither wheel
+AS_OLD_AS_ZIP = "315532800"  # the earliest date in a zip archive, for reproducible wheels
 
 
 class CannotBuild(ValueError):
-    """One sentence: what stands in the way."""
+    """Raised if a wheel cannot be built; the message is one sentence."""
 
 
 def stage_files(root: Path, to: Path) -> None:
-    """The first wheel's files: headlight/ with its rooms and their assets in it."""
+    """Copy the files of the first wheel: headlight/, its packages and their assets."""
     names = {*ROOMS, *APP_ROOMS, "app", "assets"}
     for file in sorted((root / PACKAGE).iterdir()):
         if file.stem in names:
@@ -54,16 +53,17 @@ def stage_files(root: Path, to: Path) -> None:
 
 
 def staged_app(root: Path, to: Path) -> None:
-    """The second wheel's files, at the places where the first looks for them."""
+    """Copy the files of the second wheel, to the places that the first wheel expects."""
     _place(root, to, [*((room, room) for room in APP_ROOMS), (LAUNCHER, LAUNCHER)])
     shutil.copytree(root / ".streamlit", to / PACKAGE / ".streamlit")
     _copy_assets(root, to, lambda name: name not in (*ASSETS, *LEFT_OUT))
-    for catalogue in (to / PACKAGE / "assets" / "words").glob("*.po"):  # sentences are found by what the code says
+    # The keys of translations must match the rewritten messages.
+    for catalogue in (to / PACKAGE / "assets" / "words").glob("*.po"):
         _write(catalogue, _load_placing(root).rewrite_commands(catalogue.read_text(encoding="utf-8")))
 
 
 def _place(root: Path, to: Path, places: Iterable[tuple[str, str]]) -> None:
-    """Rooms, or single files, with their imports rewritten; each with its place inside the package."""
+    """Copy packages or single files, with rewritten imports, each to its place in the package."""
     placing = _load_placing(root)
     for name, place in places:
         here = root / name
@@ -74,7 +74,7 @@ def _place(root: Path, to: Path, places: Iterable[tuple[str, str]]) -> None:
             if file.suffix == ".py":
                 content = placing.source(content, str(file.relative_to(root)))
             elif file.suffix == ".js":
-                content = COMMENT.sub("", content)  # as a browser gets it
+                content = COMMENT.sub("", content)  # the app also serves scripts without comments
             _write(to / PACKAGE / place / file.relative_to(here), content)
 
 
@@ -97,7 +97,7 @@ def _load_placing(root: Path) -> Placing:
 
 
 def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = None) -> str:
-    """The first wheel into a folder; its name. What pip calls."""
+    """Build the first wheel into a folder and return its name; this is the PEP 517 hook."""
     about = _project()
     scripts = [f"{name} = {target}" for name, target in about["scripts"].items()]
     out = os.path.abspath(wheel_directory)
@@ -111,7 +111,7 @@ def build_wheel(wheel_directory: str, _settings: Any = None, _metadata: Any = No
 
 
 def build_app(wheel_directory: str) -> str:
-    """The second wheel into a folder; its name."""
+    """Build the second wheel into a folder and return its name."""
     about, out = _project(), os.path.abspath(wheel_directory)
     with _stage() as stage:
         staged_app(ROOT, stage)
@@ -130,11 +130,12 @@ def _stage() -> Iterator[Path]:
 
 
 def _build_wheel(stage: Path, out: str, about: dict[str, Any], name: str, **more: Any) -> str:
-    from setuptools import setup  # here: who only reads names of this module does without it
+    from setuptools import setup  # imported lazily, because importers of this module's names do not need setuptools
 
     os.environ.setdefault("SOURCE_DATE_EPOCH", AS_OLD_AS_ZIP)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "setup.py install is deprecated")  # as setuptools' own hook does
+        # Setuptools' own hook ignores this warning too.
+        warnings.filterwarnings("ignore", "setup.py install is deprecated")
         setup(
             script_args=["-qq", "bdist_wheel", "--dist-dir", str(stage / "out")],
             name=name,
@@ -156,7 +157,7 @@ def _write(file: Path, content: str) -> None:
 
 
 def main() -> int:
-    """Builds both wheels and says how large they are."""
+    """Build both wheels and print their sizes."""
     out = ROOT / "dist"
     out.mkdir(exist_ok=True)
     for build in (build_wheel, build_app):

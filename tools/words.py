@@ -31,7 +31,8 @@ KEYWORDS: dict[str, tuple[int, ...] | None] = {
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
 }
-DATA = {"examples.json": ("title",), "probes.json": ("family", "name", "note")}  # in assets/: fields that are shown
+# Files in assets/ and their displayed fields.
+DATA = {"examples.json": ("title",), "probes.json": ("family", "name", "note")}
 HEADER = """msgid ""
 msgstr ""
 "Language: {language}\\n"
@@ -44,7 +45,7 @@ msgstr ""
 
 
 def extract_messages(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
-    """Every sentence of the code, or the two of a plural, as often as it stands there."""
+    """Yield every message of the code, as a pair for plurals, with repetitions."""
     for room in ROOMS:
         for file in sorted((root / room).rglob("*.*")):
             yield from file_messages(file)
@@ -52,7 +53,7 @@ def extract_messages(root: Path = ROOT) -> Iterator[str | tuple[str, str]]:
 
 
 def file_messages(file: Path) -> Iterator[str | tuple[str, str]]:
-    """Yield the sentences of a file of code, and pairs of sentences for plurals."""
+    """Yield the messages of a source file, as pairs for plurals."""
     method = {".py": "python", ".js": "javascript"}.get(file.suffix)
     if method is None or "vendor" in file.parts:
         return
@@ -65,14 +66,14 @@ def file_messages(file: Path) -> Iterator[str | tuple[str, str]]:
 
 
 def _of_data() -> Iterator[str]:
-    """What the app says of the texts that it offers."""
+    """Yield the messages in the app's example data."""
     for name, fields in DATA.items():
         for entry in json.loads((ROOT / "assets" / name).read_text(encoding="utf-8")):
             yield from (entry[field] for field in fields if entry.get(field))
 
 
 def update_catalog(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
-    """The catalogue with all that is wanted and nothing else, sorted, its translations kept."""
+    """Return a catalogue of exactly the wanted messages, sorted, with the existing translations."""
     with file.open("rb") as source:
         old = read_po(source, locale=file.stem)
     new = Catalog(locale=file.stem, charset="utf-8", fuzzy=False)
@@ -84,7 +85,7 @@ def update_catalog(file: Path, wanted: list[str | tuple[str, str]]) -> Catalog:
 
 
 def format_catalog(catalogue: Catalog) -> bytes:
-    """The file: no places in the code, which would change with every line that moves."""
+    """Return the content of a catalogue file, without source locations, which change often."""
     file = BytesIO()
     file.write(HEADER.format(language=catalogue.locale, plural=catalogue.plural_forms).encode())
     write_po(file, catalogue, width=120, no_location=True, omit_header=True, ignore_obsolete=True)
@@ -92,7 +93,7 @@ def format_catalog(catalogue: Catalog) -> bytes:
 
 
 def stale(file: Path, wanted: list[str | tuple[str, str]]) -> list[str]:
-    """Return the messages of a language's file that the code no longer contains."""
+    """Return the messages of a language file that the code no longer contains."""
     with file.open("rb") as source:
         listed = [message.id for message in read_po(source, locale=file.stem) if message.id]
     keys = {message[0] if isinstance(message, tuple) else message for message in wanted}
@@ -101,7 +102,7 @@ def stale(file: Path, wanted: list[str | tuple[str, str]]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Update the file of every language, or list the differences; return 1 if a check finds a stale message."""
+    """Update the file of every language, or list the differences; return 1 if a message is stale."""
     wanted, wrong = list(extract_messages()), 0
     for file in sorted(FOLDER.glob("*.po")):
         catalogue = update_catalog(file, wanted)

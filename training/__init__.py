@@ -1,1 +1,4 @@
-"""The recipes of the embedded models, BERT's pre-training and a translator, for anyone to rerun: docs/TRAINING.md."""
+"""Training recipes for BERT pre-training, translation and fine-tuning.
+
+docs/TRAINING.md explains how to rerun them.
+"""

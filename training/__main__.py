@@ -1,4 +1,4 @@
-"""The commands: pretrain and translate CONFIG.toml, classify and tag FILE, job FOLDER, rivals --out FOLDER"""
+"""The command line ``python -m training``: training, export and architecture baselines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from training.finetune import command
 if TYPE_CHECKING:
     from training.loop import RunBudget
 
-# The numbers that options take. What --raise-to takes, the loop says, which knows the run.
+# Allowed ranges of numeric options. The training loop checks --raise-to, because its range depends on the run.
 NUMBERS = {
     "stop_after": Amount,
     "finish_in": Amount,
@@ -27,9 +27,13 @@ NUMBERS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 2 with a line on standard error if it is refused."""
+    """Run the command and return its exit status.
+
+    The status is 0 on success, 2 if the command is refused (the reason is printed on standard error) and 130 after
+    Ctrl-C.
+    """
     asked = _parser().parse_args(arguments)
-    if asked.command != "job":  # the app keeps the log of a job
+    if asked.command != "job":  # the app stores a job's log, and it needs the details
         hide_details()
     try:
         for name, kind in NUMBERS.items():

@@ -1,4 +1,4 @@
-"""The batch of a step of BERT's pre-training: pairs of texts with masked tokens."""
+"""Batches of BERT pre-training: sentence pairs with masked tokens."""
 
 from __future__ import annotations
 
@@ -13,28 +13,32 @@ from numpy.typing import NDArray
 from inference.errors import UserError
 from training.corpus import TokenCorpus
 
-MASKED, RANDOM, KEPT = 0.8, 0.1, 0.1  # what the model sees where it must guess: [MASK], any piece, the piece itself
+MASKED, RANDOM, KEPT = (
+    0.8,
+    0.1,
+    0.1,
+)  # shares of the chosen tokens that become [MASK], a random token, or stay unchanged (arXiv:1810.04805)
 
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """A batch with blanks: what the model reads, where it is asked, and what stood there."""
+    """A batch with masked tokens: the model's input ids, the positions to predict and their labels."""
 
     pieces: NDArray[np.int64]  # (row, position)
-    places: NDArray[np.int64]  # (chosen,) flat places in (row, position), ascending
-    labels: NDArray[np.int64]  # (chosen,) the pieces that stood there
-    shown: NDArray[np.int64]  # (chosen,) 0 [MASK], 1 a random piece, 2 the piece itself
+    places: NDArray[np.int64]  # (chosen,) indices into the flattened (row, position) array, ascending
+    labels: NDArray[np.int64]  # (chosen,) the original token ids
+    shown: NDArray[np.int64]  # (chosen,) the model's input: 0 [MASK], 1 a random token, 2 the original token
 
 
 def choose(
     candidates: NDArray[np.bool_], words: NDArray[np.int64], rate: float, random: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Chooses a share of each row's candidates, whole groups at a time: (row, position) -> (row, position).
+    """Return a boolean mask (row, position) that selects a share of each row's candidates for masking.
 
-    ``words`` says which word each position belongs to, ascending along a row; a different number at every position
-    chooses single pieces. In random order, each word is chosen that still fits into the row's share, which is
-    ``rate`` times its candidates, rounded, and at least one; so whole words never exceed it, and a row where no word
-    fits stays whole.
+    ``words`` contains the word number of each position, ascending along a row; words are selected as a whole. Pass
+    a different number for every position to select single tokens. A row may select ``rate`` times its number of
+    candidates, rounded, but at least 1. Words are tried in random order and selected if they fit into the rest of
+    that number, so a row has no selected token if every word is too long.
 
     >>> everywhere, alone = np.ones((1, 8), bool), np.arange(8)[None]
     >>> int(choose(everywhere, alone, 0.5, np.random.default_rng(0)).sum())
@@ -63,10 +67,10 @@ def mask(
     pieces: NDArray[np.int64],  # (row, position)
     chosen: NDArray[np.bool_],  # (row, position)
     mask_id: int,
-    ordinary: NDArray[np.int64],  # (n,) the ids that may stand in at random: all but the special ones
+    ordinary: NDArray[np.int64],  # (n,) the ids that random replacements are drawn from: all except special tokens
     random: np.random.Generator,
 ) -> MaskedBatch:
-    """Hides the chosen pieces: 80 % become the mask, 10 % a random piece, 10 % stay as they are."""
+    """Replace the chosen tokens: 80 % by the mask token, 10 % by a random token; keep the other 10 %."""
     places = np.flatnonzero(chosen)
     labels = pieces.reshape(-1)[places]
     drawn = random.random(len(places))
@@ -78,12 +82,16 @@ def mask(
 
 
 SPECIAL = 3  # [CLS] A [SEP] B [SEP]
-_TRIES = 50  # draws for a random text that is long enough, before a shorter one is taken
+_TRIES = 50  # draws of a random continuation before a text that is too short is accepted
 
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Two texts as ids, and whether the second is from elsewhere (transformers' label: 0 follows, 1 does not)."""
+    """Two texts as token ids, and the next-sentence label.
+
+    ``random`` is True if the second text is from another document. In transformers' labels, False is 0 ("follows")
+    and True is 1.
+    """
 
     first: NDArray[np.int64]
     second: NDArray[np.int64]
@@ -91,10 +99,11 @@ class SentencePair:
 
 
 def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
-    """The sentences at which spans of ``room`` pieces start: (span,).
+    """Return the indices of the sentences at which spans of ``room`` tokens start, shape (span,).
 
-    Spans follow one another; the sentence that a span cuts starts the next, and a document's last span starts early
-    enough to be full where the document is long enough. A place where no sentence ends within the room starts none.
+    Spans are consecutive: the sentence that the end of a span cuts starts the next span. The last span of a
+    document starts early enough to be full if the document has enough tokens. A sentence starts no span if it does
+    not end within ``room`` tokens.
     """
     found: list[int] = []
     for first, last in itertools.pairwise(corpus.documents.tolist()):
@@ -103,18 +112,21 @@ def spans(corpus: TokenCorpus, room: int) -> NDArray[np.int64]:
 
 
 def _starts(sentences: list[int], room: int) -> list[int]:
-    """The sentences of one document at which its spans start, from the places of its sentences and its end."""
+    """Return the indices of the sentences at which a document's spans start.
+
+    ``sentences`` contains the offset of each sentence and, last, the end of the document.
+    """
     found: list[int] = []
     end, sentence = sentences[-1], 0
     while sentence < len(sentences) - 2:
-        if end - sentences[sentence] < room:  # the last span goes back as far as fills it
+        if end - sentences[sentence] < room:  # start the last span earlier, so that it is full
             back = bisect_right(sentences, max(sentences[0], end - room)) - 1
             sentence = back if back not in found[-1:] else sentence
             if sentence < len(sentences) - 2 and sentences[sentence + 1] < sentences[sentence] + room:
                 found.append(sentence)
             break
         cut = bisect_right(sentences, sentences[sentence] + room) - 1
-        # A sentence that ends just where the room does leaves nothing to follow it.
+        # A sentence that fills the whole span leaves no room for a second text.
         if sentences[sentence + 1] < sentences[sentence] + room:
             found.append(sentence)
         sentence = max(cut, sentence + 1)
@@ -122,12 +134,16 @@ def _starts(sentences: list[int], room: int) -> list[int]:
 
 
 def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Generator) -> SentencePair:
-    """A pair from the span that starts at a sentence; half of the time the second text is from another document."""
+    """Draw a sentence pair from the span that starts at ``sentence``.
+
+    With probability 0.5 the second text is replaced by text from another document, if the corpus has more than
+    one.
+    """
     starts = corpus.sentences
     document = int(corpus.document_of(np.array(sentence)))
     begin = int(starts[sentence])
     end = min(begin + room, int(starts[corpus.documents[document + 1]]))
-    last = int(np.searchsorted(starts, end))  # the first sentence that does not start within the span
+    last = int(np.searchsorted(starts, end))  # the first sentence that starts after the span
     split = int(starts[random.integers(sentence + 1, last)])
     first = corpus.pieces[begin:split]
     second = corpus.pieces[split:end]
@@ -140,7 +156,7 @@ def pair(corpus: TokenCorpus, sentence: int, room: int, random: np.random.Genera
 def _random_continuation(
     corpus: TokenCorpus, document: int, length: int, random: np.random.Generator
 ) -> NDArray[np.unsignedinteger]:
-    """That many pieces from the start of a random sentence of another document, or as many as it has."""
+    """Return ``length`` tokens from a random sentence of another document, or fewer if it is short."""
     longest = corpus.pieces[:0]
     own = range(int(corpus.documents[document]), int(corpus.documents[document + 1]))
     for _ in range(_TRIES):
@@ -158,44 +174,44 @@ def _random_continuation(
 
 
 def truncate_pair(pair: SentencePair, room: int) -> SentencePair:
-    """The pair cut to ``room`` pieces around the place where its texts meet: A loses its front, B its end."""
+    """Truncate a pair to ``room`` tokens: the first text loses its beginning, the second its end."""
     first = min(len(pair.first), max(room - len(pair.second), room // 2))
     return SentencePair(pair.first[len(pair.first) - first :], pair.second[: room - first], pair.random)
 
 
-SHORTEST = 16  # pieces of a shortened pair, special tokens included
+SHORTEST = 16  # tokens of the shortest shortened pair, including special tokens
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What pairs and blanks need to know about a tokenizer's ids."""
+    """The special token ids of a tokenizer, and the properties of its vocabulary that masking needs."""
 
     start: int
     end: int
     padding: int
     mask: int
-    ordinary: NDArray[np.int64]  # (n,) every id but the special ones
-    continues: NDArray[np.bool_]  # (id,) whether the piece continues a word ("##ing")
+    ordinary: NDArray[np.int64]  # (n,) all ids except those of special tokens
+    continues: NDArray[np.bool_]  # (id,) True if the token continues a word, such as "##ing"
 
 
 @dataclass(frozen=True)
 class PretrainingBatch:
-    """What one step reads; arrays are (row, position) unless they say otherwise."""
+    """The input and the labels of one training step; arrays are (row, position) unless noted otherwise."""
 
     masked: MaskedBatch
     segments: NDArray[np.int64]  # 0 for [CLS] A [SEP], 1 for B [SEP]
-    real: NDArray[np.int64]  # 1 for pieces, 0 for padding
-    random: NDArray[np.int64]  # (row,) 1 where the second text is from elsewhere
+    real: NDArray[np.int64]  # attention mask: 1 for tokens, 0 for padding
+    random: NDArray[np.int64]  # (row,) next-sentence label: 1 if the second text is from another document
 
     @property
     def count(self) -> int:
-        """Pieces read, padding left out."""
+        """Return the number of tokens without padding."""
         return int(self.real.sum())
 
 
 @dataclass(frozen=True)
 class PretrainingBatches:
-    """The batches of a corpus, by step. Every span is read once before any is read twice."""
+    """The batches of a corpus, indexed by step. Every span is used once before any is used again."""
 
     corpus: TokenCorpus
     vocabulary: Vocabulary
@@ -207,7 +223,11 @@ class PretrainingBatches:
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:
-        """Where the corpus is cut; eight bytes for each ``length`` pieces, the one thing that grows with it."""
+        """Return the indices of the sentences at which spans start, shape (span,).
+
+        The array takes 8 bytes per ``length`` tokens; nothing else in memory grows with the corpus. Raise
+        UserError if there are no spans.
+        """
         found = spans(self.corpus, self.length - SPECIAL)
         if not len(found):
             raise UserError(
@@ -217,7 +237,7 @@ class PretrainingBatches:
         return found
 
     def __call__(self, step: int, rate: float) -> PretrainingBatch:
-        """The batch of a step, with that share of its pieces to be guessed."""
+        """Return the batch of a step, with the masking rate ``rate`` (between 0 and 1)."""
         random = np.random.default_rng([self.seed, step])
         room = self.length - SPECIAL
         rows = [pair(self.corpus, sentence, room, random) for sentence in self.sentences(step)]
@@ -234,13 +254,13 @@ class PretrainingBatches:
         return PretrainingBatch(masked, segments, real, np.array([row.random for row in rows], np.int64))
 
     def sentences(self, step: int) -> list[int]:
-        """Where this step's spans start: the next ones in the order of their pass over the corpus."""
+        """Return the sentence indices at which the spans of a step start, in the shuffled order of the epoch."""
         places = np.arange(step * self.size, (step + 1) * self.size)
         passes, within = np.divmod(places, len(self.spans))
         return [int(self.spans[self._order(int(p))[w]]) for p, w in zip(passes, within, strict=True)]
 
     def _order(self, number: int) -> NDArray[np.int64]:
-        """The order of a pass, kept while it lasts."""
+        """Return the permutation of the spans in epoch ``number``; only the latest is cached."""
         kept: dict[int, NDArray[np.int64]] = self.__dict__.setdefault("_orders", {})
         if number not in kept:
             kept.clear()
@@ -248,7 +268,7 @@ class PretrainingBatches:
         return kept[number]
 
     def _laid_out(self, rows: list[SentencePair]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Pieces, segments and which are real, padded to the longest row."""
+        """Return token ids, segment ids and attention mask, each (row, position), padded to the longest row."""
         vocabulary = self.vocabulary
         width = max(len(row.first) + len(row.second) for row in rows) + SPECIAL
         pieces = np.full((len(rows), width), vocabulary.padding, np.int64)

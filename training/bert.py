@@ -1,4 +1,4 @@
-"""BERT's pre-training: its losses, its evaluation on held-out text, and the pronoun score."""
+"""BERT pre-training: losses, evaluation on held-out text, and the pronoun score."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from training.schedule import optimiser
 
 TEXT = "The animal didn't cross the street because it was too tired."
 QUERY, KEY = "it", "animal"
-WATCHED = ((3, 1), (5, 11))  # the embedded encoder's coreference heads: layer, head, counted from 0 as on the pages
+WATCHED = ((3, 1), (5, 11))  # (layer, head) of the embedded encoder's coreference heads, counted from 0
 
 
 @dataclass(frozen=True)
 class PronounScore:
-    """Attention from "it" to "animal", between 0 and 1; layers and heads count from 0."""
+    """Attention weight from "it" to "animal", between 0 and 1; layers and heads are counted from 0."""
 
     layer: int
     head: int
-    weight: float  # the largest of all heads
+    weight: float  # the largest weight of all heads
     watched: dict[str, float]
 
 
 @torch.no_grad()
 def pronoun_score(model: BertForPreTraining, tokenizer: BertTokenizerFast) -> PronounScore:
-    """Reads the sentence of the tired animal, in float32."""
+    """Compute the pronoun score of a model on the sentence ``TEXT``."""
     encoded = tokenizer(TEXT, return_tensors="pt").to(model.device)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"][0])
     model.eval()
@@ -51,15 +51,16 @@ def pronoun_score(model: BertForPreTraining, tokenizer: BertTokenizerFast) -> Pr
     return PronounScore(layer, head, float(weights.max()), watched)
 
 
-RATE = 0.15  # of pieces asked, whatever the rate in training
+RATE = 0.15  # masking rate of the evaluation, independent of the training's
 
 
 @dataclass(frozen=True)
 class PretrainingScore:
-    """Answers on one held-out source. Shares are between 0 and 1.
+    """Results on one held-out source. Shares are between 0 and 1.
 
-    ``masked`` counts the places where the model saw [MASK]; ``chosen`` all that it was asked for, so the 10 % random
-    and the 10 % kept pieces too. The baseline always answers the training text's most frequent pieces.
+    ``masked`` is the number of tokens that were replaced by [MASK]; ``chosen`` also counts the 10 % that were
+    replaced by a random token and the 10 % that stayed unchanged. The baseline always predicts the most frequent
+    tokens of the training text.
     """
 
     masked: int
@@ -71,8 +72,8 @@ class PretrainingScore:
     chosen_top1: float
     chosen_top5: float
     pairs: int
-    next_sentence: float  # share of pairs judged rightly
-    piece_loss: float  # nats, over all chosen
+    next_sentence: float  # accuracy over the pairs
+    piece_loss: float  # nats, over all chosen tokens
     pair_loss: float  # nats
 
 
@@ -80,9 +81,10 @@ class PretrainingScore:
 def evaluate(
     model: BertForPreTraining, batches: PretrainingBatches, pairs: int, counts: NDArray[np.int64], precision: Precision
 ) -> PretrainingScore:
-    """Scores a model on the first ``pairs`` pairs of held-out text, or all there are, rounded down to batches.
+    """Score a model on the first ``pairs`` held-out pairs, rounded down to whole batches.
 
-    ``counts`` says how often each piece occurs in the text that was trained on.
+    If there are fewer pairs, all are used. ``counts`` contains the frequency of each token id in the training
+    text.
     """
     steps = max(1, min(pairs, len(batches.spans)) // batches.size)
     frequent = torch.from_numpy(np.argsort(-counts, kind="stable")[:5].copy())
@@ -134,7 +136,7 @@ EVALUATION_SEED = 2_024
 
 @dataclass(kw_only=True)
 class PretrainingRun(loop.Run):
-    """A run of BERT's pre-training."""
+    """A run of BERT pre-training."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("piece_loss", "pair_loss", "hold_loss")
 
@@ -143,10 +145,12 @@ class PretrainingRun(loop.Run):
     batches: PretrainingBatches
     held_out: dict[str, PretrainingBatches]  # by source
     tokenizer: BertTokenizerFast
-    teacher: BertModel | None  # the first encoder, where attention is held to its maps
+    teacher: (
+        BertModel | None
+    )  # a frozen copy of the initial encoder for attention distillation; None without distillation
 
     def learn(self) -> StepResult:
-        """Loss of the masked pieces, of the pairs, and of attention that moved."""
+        """Compute the loss of the next batch: masked tokens, next sentence and attention distillation."""
         device, hold = self.precision.device, self.config.hold
         batch = self.batches(self.progress.step, self.masking_rate())
         reading = read(self.model, batch, device, attentions=self.teacher is not None)
@@ -156,16 +160,16 @@ class PretrainingRun(loop.Run):
         return StepResult(parts[0] + parts[1] + hold.weight * parts[2], parts, batch.count)
 
     def settings(self) -> dict[str, float]:
-        """The masking rate, which may change on the way."""
+        """Return the current masking rate, which can change during the run."""
         return {"masking": round(self.masking_rate(), 4)}
 
     def masking_rate(self) -> float:
-        """The share of pieces to be guessed at this step, on a straight line from first to last."""
+        """Return the share of tokens to predict at this step, interpolated linearly over the run."""
         first, last = self.config.masking.rate
         return first + (last - first) * min(1.0, self.progress.step / self.progress.schedule.last)
 
     def assess(self) -> None:
-        """Evaluates on held-out text and on the slide's sentence, and writes both down."""
+        """Evaluate on held-out text and on the pronoun sentence, and log the results."""
         progress, counts = self.progress, self.batches.corpus.counts
         seen = pronoun_score(self.model, self.tokenizer)
         said = [f"step {progress.step}, {progress.pieces / 1e6:.2f} M pieces"]
@@ -182,13 +186,13 @@ class PretrainingRun(loop.Run):
 
 
 def pretrain(config: PretrainingConfig, stint: RunBudget = TO_THE_END) -> None:
-    """Starts the run or goes on with it, until its last step or as the stint says; raises Refusal."""
+    """Start or resume a run until its last step or the end of the budget ``stint``; may raise UserError."""
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: PretrainingConfig) -> PretrainingRun:
-    """Prepares the text, builds the model, and takes up the last checkpoint if there is one."""
+    """Tokenise the texts, build the model, and load the latest checkpoint if there is one."""
     folder = start_folder(config.start)
     fits(folder, config.data.length)
     prepare(config, folder / "tokenizer.json")

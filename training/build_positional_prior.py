@@ -1,8 +1,8 @@
-"""Writes assets/habits.safetensors: what the heads of the embedded models do whatever the text says.
+"""A script that writes assets/habits.safetensors: the heads' positional priors.
 
     python -m training.build_positional_prior
 
-To be run again when the weights of an embedded model change; a test compares the file with the models.
+It covers the embedded models. Run it again if their weights change; a test compares the file with the models.
 """
 
 from __future__ import annotations

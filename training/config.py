@@ -1,4 +1,4 @@
-"""Configurations of runs: TOML tables, read and checked once."""
+"""Configurations of runs: TOML tables that are read and validated as dataclasses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from training.batches import SHORTEST
 
 
 class Range(NamedTuple):
-    """Which numbers a setting may be: in words, and as a question."""
+    """The allowed range of a setting: its description, and a predicate that accepts valid numbers."""
 
     words: str
     holds: Callable[[float], bool]
@@ -28,9 +28,11 @@ Positive = Annotated[float, Range("finite and above 0", lambda number: 0 < numbe
 Share = Annotated[float, Range("from 0 to 1", lambda number: 0 <= number <= 1)]
 SomeShare = Annotated[float, Range("above 0 and at most 1", lambda number: 0 < number <= 1)]
 PartShare = Annotated[float, Range("at least 0 and below 1", lambda number: 0 <= number < 1)]
-Division = Annotated[float, Range("above 0 and below 1", lambda number: 0 < number < 1)]  # something on both sides
+Division = Annotated[
+    float, Range("above 0 and below 1", lambda number: 0 < number < 1)
+]  # both parts of a division need some rows
 
-# What a field of some type takes: in words, and as TOML's own types.
+# For each field type: its description in error messages, and the types that tomllib returns for it.
 _TAKES: dict[type, tuple[str, tuple[type, ...]]] = {
     int: ("a whole number", (int,)),
     float: ("a number", (int, float)),
@@ -42,7 +44,7 @@ _TAKES: dict[type, tuple[str, tuple[type, ...]]] = {
 
 @dataclass(frozen=True)
 class TextSource:
-    """One collection of texts, with what its licence asks us to say."""
+    """A collection of texts with the attribution that its licence requires."""
 
     name: str
     path: Path
@@ -52,40 +54,40 @@ class TextSource:
 
 @dataclass(frozen=True)
 class OptimizerTable:
-    """AdamW's settings, with the learning rate's highest point and its warm-up; recipes say what a batch is."""
+    """The settings of AdamW, its peak learning rate and its warm-up; each recipe adds the batch size."""
 
-    steps: Count = 10_000  # where the rate reaches 0, unless the run plans by the clock
+    steps: Count = 10_000  # the step at which the learning rate reaches 0, unless the run has a time limit
     warm_up: Whole = 500  # steps
     rate: Positive = 1e-3
     weight_decay: Amount = 0.01
     betas: tuple[PartShare, PartShare] = (0.9, 0.98)
-    clip: Positive = 1.0  # largest norm of all gradients together
+    clip: Positive = 1.0  # gradients are clipped to this total norm
 
 
 @dataclass(frozen=True)
 class Loop:
-    """How a run goes on: what it writes, how often, in which precision."""
+    """The settings of the training loop: precision, threads, and intervals of logs and evaluations."""
 
     seed: Whole = 0
     threads: Count = 2
-    precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
+    precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 if the hardware multiplies it
     checkpoint_minutes: Amount = 5.0
     evaluate_steps: Count = 500
-    evaluate_pairs: Count = 256  # of each held-out source; for translation, sentences
+    evaluate_pairs: Count = 256  # for each held-out source; sentences in a translation run
     log_steps: Count = 20
 
 
 @dataclass(frozen=True)
 class CardTable:
-    """What the model card says beyond what was measured; recipes say what the model is called if nobody names it."""
+    """Text of the model card that is not measured; each recipe adds a default title."""
 
     summary: str = "Trained with Headlight's recipe."
     licence: str = "other"
-    notes: str = ""  # what the settings below do not say, such as what was changed on the way
+    notes: str = ""  # information that the settings do not contain, such as changes during the run
 
 
 def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> dict[str, Any]:
-    """What a TOML file says. Raises Refusal where it cannot be read, lacks something, or says something unknown."""
+    """Return the content of a TOML file; raise UserError if it is unreadable or has wrong keys."""
     try:
         raw = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -103,7 +105,10 @@ def toml(file: Path, *, required: tuple[str, ...], tables: tuple[str, ...]) -> d
 
 
 def table(kind: type, values: Any, name: str) -> Any:
-    """One table as its dataclass, every value as its field's annotation asks for it; raises Refusal otherwise."""
+    """Return a TOML table as an instance of ``kind``, validated against the annotations of its fields.
+
+    Raise UserError if a setting is unknown, missing, of the wrong type or out of range.
+    """
     known = [field.name for field in fields(kind)]
     if not isinstance(values, dict):
         raise UserError(f"{name} is not a table: write [{name}], then a line for each of {', '.join(known)}.")
@@ -116,7 +121,7 @@ def table(kind: type, values: Any, name: str) -> Any:
 
 
 def check_value(name: str, value: Any, wanted: Any) -> Any:
-    """A value as an annotation asks for it; raises Refusal where it is of another type or out of its range.
+    """Return a value converted to an annotation's type; raise UserError if its type or range is wrong.
 
     >>> check_value("[masking] rate", [0.25, 0.15], tuple[SomeShare, SomeShare])
     (0.25, 0.15)
@@ -146,16 +151,19 @@ Length = Annotated[int, Range(f"above {SHORTEST}", lambda number: number > SHORT
 
 @dataclass(frozen=True)
 class PretrainingData:
-    """What is read, and how it is cut."""
+    """The size of the held-out part and the length of the sentence pairs."""
 
     held_out: Division = 0.015  # share of documents never trained on
-    length: Length = 128  # pieces of a pair, special tokens included
-    short: Share = 0.1  # share of pairs cut shorter, so that short texts are known too
+    length: Length = 128  # tokens of a pair, including special tokens
+    short: Share = 0.1  # probability that a batch has shorter pairs, so that the model also learns short texts
 
 
 @dataclass(frozen=True)
 class Masking:
-    """Which pieces are to be guessed. Published: 15 % of single pieces; the rate runs from first to last."""
+    """The masking rate, interpolated from first to last step, and the unit of masking.
+
+    BERT masks 15 % of the tokens, as single tokens.
+    """
 
     rate: tuple[SomeShare, SomeShare] = (0.15, 0.15)
     whole_words: bool = False
@@ -163,23 +171,25 @@ class Masking:
 
 @dataclass(frozen=True)
 class BertOptimizer(OptimizerTable):
-    """BERT's: layers may learn at rates of their own."""
+    """The settings of BERT's optimiser, which can have layer-wise learning rates."""
 
-    layer_decay: SomeShare = 1.0  # each layer further down learns at this share of the rate above it
+    layer_decay: SomeShare = 1.0  # ratio of a layer's learning rate to that of the layer above it
     batch: Count = 32  # pairs of texts in a step
 
 
 @dataclass(frozen=True)
 class Distillation:
-    """How strongly the attention maps are held to the first weights' own; 0 is not at all."""
+    """The settings of attention distillation from the initial encoder; a weight of 0 switches it off."""
 
     weight: Amount = 0.0
-    rows: Count = 4  # pairs of each step that are held; a few are enough, and the first encoder must read them too
+    rows: Count = (
+        4  # pairs of each batch that are distilled; few are enough, and each costs a forward pass of the teacher
+    )
 
 
 @dataclass(frozen=True)
 class BertCard(CardTable):
-    """The card of a BERT."""
+    """The model card of a BERT."""
 
     title: str = "A BERT with both heads"
     language: str = "en"
@@ -188,10 +198,10 @@ class BertCard(CardTable):
 
 @dataclass(frozen=True)
 class PretrainingConfig:
-    """One run: its folder, its texts, where its weights start."""
+    """The configuration of a run: its folder, its texts and its initial weights."""
 
-    run: Path  # everything the run writes
-    start: str  # "embedded", a folder with an encoder's weights, or a folder with config.json only: from scratch
+    run: Path  # the folder that the run writes to
+    start: str  # "embedded", a folder with weights, or a folder with only config.json to train from scratch
     sources: tuple[TextSource, ...]
     data: PretrainingData
     masking: Masking
@@ -212,7 +222,10 @@ _TABLES = {
 
 
 def read(file: Path) -> PretrainingConfig:
-    """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
+    """Read a configuration from a TOML file; raise UserError if it is invalid.
+
+    Paths in the file are relative to the file.
+    """
     raw = toml(file, required=("run", "start", "source"), tables=tuple(_TABLES))
     here = file.resolve().parent
     others: dict[str, Any] = {name: table(kind, raw.get(name, {}), name) for name, kind in _TABLES.items()}
@@ -226,7 +239,7 @@ def read(file: Path) -> PretrainingConfig:
 
 
 def _sources(rows: Any, here: Path) -> tuple[TextSource, ...]:
-    """Every [[source]], at least one; their names tell them apart."""
+    """Return the text sources; raise UserError if there are none or if two have the same name."""
     if not isinstance(rows, list) or not rows:
         raise UserError("There is no list of sources: write [[source]] in double brackets, once for each.")
     sources = [table(TextSource, row, "source") for row in rows]

@@ -1,4 +1,4 @@
-"""Text tokenised once into memory-mapped arrays, from documents in folders and files."""
+"""Tokenised text in memory-mapped arrays, built from documents in folders and files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ SUFFIXES = (".txt", ".jsonl", ".jsonl.xz")
 
 
 def documents(source: Path) -> Iterator[tuple[str, str]]:
-    """(name, text) of every document: a ``.txt`` file, or a line of a ``.jsonl`` or ``.jsonl.xz`` file.
+    """Yield (name, text) of every document: a ``.txt`` file, or a line of a JSON Lines file.
 
-    A line is a JSON object with ``text`` and, if it has one, ``id``. Names are unique within a source: the file's
-    place in the folder, for lines with the id or the line's number behind it. Raises Refusal where nothing is found.
+    JSON Lines files end in ``.jsonl`` or ``.jsonl.xz``. A line is a JSON object with ``text`` and an optional
+    ``id``. Names are unique within a source: the file's relative path, followed by the id or the line number for
+    lines. Raise UserError if there is no text or if a line is malformed.
     """
     if not source.exists():
         raise UserError(f"There is no text at {source}. Name a folder, or a .txt, .jsonl or .jsonl.xz file.")
@@ -59,7 +60,7 @@ def _lines(file: Path, place: str) -> Iterator[tuple[str, str]]:
 
 
 def held_out(name: str, share: float) -> bool:
-    """Whether the document of that name is kept for evaluation: by its name's hash, so the same in every run.
+    """Return True if a document is held out for evaluation, decided by a hash of its name.
 
     >>> sum(held_out(f"wiki#{number}", 0.25) for number in range(1000))
     251
@@ -68,9 +69,9 @@ def held_out(name: str, share: float) -> bool:
     return drawn < share
 
 
-# A mark that ends a sentence, what closes behind it, a gap, then something that starts a sentence.
+# Punctuation that ends a sentence, closing quotes or brackets, white space, then the start of a new sentence.
 _END = re.compile(r"""(?<=[.!?])["'”’)\]]*\s+(?=["'“‘(\[]*[A-Z0-9])""")
-# A dot behind these ends no sentence: titles, Latin, months, and single initials.
+# Abbreviations whose full stop does not end a sentence: titles, Latin, months and single initials.
 _NOT_AN_END = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|Prof|Rev|Gen|Col|Lt|Sgt|Capt|Gov|Sen|Rep|Hon|No|Vol|pp?|ca?|cf|vs|etc|e\.g|i\.e|al"
     r"|Inc|Ltd|Co|Corp|Bros|approx|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)|\b[A-Z])\.$"
@@ -78,7 +79,7 @@ _NOT_AN_END = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text in order, stripped; a line break always ends one.
+    """Yield the stripped sentences of a text in order; a line break always ends a sentence.
 
     >>> list(sentences("Dr. Ames slept. Why? Nobody asked J. Bell.\\nThe end"))
     ['Dr. Ames slept.', 'Why?', 'Nobody asked J. Bell.', 'The end']
@@ -93,26 +94,26 @@ def sentences(text: str) -> Iterator[str]:
             yield rest
 
 
-BATCH = 64  # documents tokenised at a time
+BATCH = 64  # documents per call of the tokenizer
 UNSAID: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class TokenCorpus:
-    """Tokenised text; every array is memory-mapped and read-only."""
+    """A tokenised corpus; the arrays of tokens, sentences and documents are memory-mapped and read-only."""
 
-    pieces: NDArray[np.unsignedinteger]  # (piece,) uint16 or uint32: ids, without special tokens
-    sentences: NDArray[np.int64]  # (sentence + 1,) the first piece of each, and the number of pieces
-    documents: NDArray[np.int64]  # (document + 1,) the first sentence of each, and the number of sentences
-    counts: NDArray[np.int64]  # (vocabulary,) how often each id occurs
+    pieces: NDArray[np.unsignedinteger]  # (token,) uint16 or uint32: ids without special tokens
+    sentences: NDArray[np.int64]  # (sentence + 1,) the first token of each sentence, then the number of tokens
+    documents: NDArray[np.int64]  # (document + 1,) the first sentence of each document, then the number of sentences
+    counts: NDArray[np.int64]  # (vocabulary,) the frequency of each id
 
     def document_of(self, sentence: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The document that each of these sentences belongs to."""
+        """Return the index of the document that contains each sentence."""
         return np.searchsorted(self.documents, sentence, side="right") - 1
 
 
 def tokenizer(file: Path) -> Tokenizer:
-    """The tokenizer of a tokenizer.json, with truncation and padding switched off, whatever the file says."""
+    """Load a tokenizer.json with truncation and padding switched off."""
     loaded = Tokenizer.from_file(str(file))
     loaded.no_truncation()
     loaded.no_padding()
@@ -122,9 +123,10 @@ def tokenizer(file: Path) -> Tokenizer:
 def write(
     documents: Iterable[tuple[str, str]], tokenizer_file: Path, folder: Path, made_of: Mapping[str, Any] = UNSAID
 ) -> None:
-    """Tokenises (name, text) documents into a corpus folder, which appears whole or not at all.
+    """Tokenise (name, text) documents into a corpus folder, which is created atomically.
 
-    ``made_of`` says where they come from, for a later run to compare. Raises Refusal where no document has a piece.
+    ``made_of`` describes the origin of the documents, for ``check_origin`` in a later run. Raise UserError if no
+    document has a token.
     """
     partial = folder.with_name(folder.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -165,7 +167,10 @@ def write(
 def _encode_documents(
     documents: Iterable[tuple[str, str]], encoder: Tokenizer
 ) -> Iterator[tuple[str, list[list[int]]]]:
-    """Each document's name and the ids of its sentences; sentences and documents without a piece are left out."""
+    """Yield the name of each document and the token ids of its sentences.
+
+    Sentences and documents without tokens are left out.
+    """
     remaining = iter(documents)
     while batch := list(itertools.islice(remaining, BATCH)):
         split = [list(sentences(text)) for _, text in batch]
@@ -177,13 +182,13 @@ def _encode_documents(
 
 
 def facts(folder: Path) -> dict[str, Any]:
-    """How many pieces, sentences and documents a corpus folder holds, its tokenizer's SHA-256, and what it is of."""
+    """Return the metadata of a corpus folder: its counts, its origin and the SHA-256 of its tokenizer."""
     found: dict[str, Any] = json.loads((folder / "corpus.json").read_text(encoding="utf-8"))
     return found
 
 
 def read(folder: Path) -> TokenCorpus:
-    """Opens a corpus folder without reading its arrays into memory."""
+    """Open a corpus folder as memory-mapped arrays."""
     return TokenCorpus(
         pieces=np.memmap(folder / "pieces.bin", str(facts(folder)["dtype"]), "r"),
         sentences=np.memmap(folder / "sentences.bin", np.int64, "r"),
@@ -193,14 +198,14 @@ def read(folder: Path) -> TokenCorpus:
 
 
 def names(folder: Path) -> list[str]:
-    """The names of a corpus folder's documents, in order."""
+    """Return the names of a corpus folder's documents in order."""
     return [json.loads(line) for line in (folder / "names.txt").read_text(encoding="utf-8").splitlines()]
 
 
 def check_origin(stated: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Raises Refusal where what is there was made of something else than is wanted now.
+    """Raise UserError if ``stated`` contains a value other than in ``wanted``.
 
-    What is not stated is not compared: folders from before this was written down still open.
+    Missing values are not compared, so folders of earlier versions can still be opened.
 
     >>> check_origin({"held_out": 0.02, "pieces": 9}, {"held_out": 0.02, "vocabulary": 8000}, Path("run"))
     >>> check_origin({"held_out": 0.02}, {"held_out": 0.1}, Path("run"))

@@ -1,4 +1,4 @@
-"""Curves of a run as SVG, and its metrics as JSON Lines and Markdown."""
+"""Training curves as SVG, and the metrics of a run as JSON Lines and Markdown."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-WIDTH, HEIGHT = 720, 240  # of one panel's frame, in pixels
+WIDTH, HEIGHT = 720, 240  # size of a panel's frame in pixels
 LEFT, TOP, GAP = 56, 36, 64
-# Okabe and Ito's colours, told apart by colour-blind readers; their dashes differ too.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; the dashes differ too.
 STROKES = (
     ("#0072B2", ""),
     ("#D55E00", "6 4"),
@@ -22,12 +22,12 @@ STROKES = (
     ("#555", "12 4"),
 )
 
-Line = tuple[str, Sequence[float], Sequence[float]]  # name, across (millions of pieces), up
+Line = tuple[str, Sequence[float], Sequence[float]]  # name, x (millions of tokens), y
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One frame: its lines, and the value at its upper edge; the lower edge is 0."""
+    """A frame with its lines; its y axis extends from 0 to ``highest``."""
 
     title: str
     lines: Sequence[Line]
@@ -35,12 +35,12 @@ class Panel:
 
 
 def line(name: str, rows: list[dict[str, Any]], key: str) -> Line:
-    """One value of metrics.jsonl's rows, by the pieces read until then."""
+    """Return a value of metrics.jsonl's rows as a line over the number of tokens, in millions."""
     return name, [row["pieces"] / 1e6 for row in rows], [row[key] for row in rows]
 
 
 def svg(panels: Sequence[Panel]) -> str:
-    """The panels below each other, over one and the same range of pieces."""
+    """Return an SVG with the panels from top to bottom, on a common x axis."""
     end = max((x for panel in panels for _, across, _ in panel.lines for x in across), default=0.0) or 1.0
     drawn = [
         _draw_frame(panel.title, panel.lines, end, panel.highest, TOP + index * (HEIGHT + GAP))
@@ -54,12 +54,12 @@ def svg(panels: Sequence[Panel]) -> str:
 
 
 def largest_value(lines: Sequence[Line]) -> float:
-    """The largest value of some lines, 1 where there is none."""
+    """Return the largest y value of some lines, or 1 if they are empty."""
     return max((value for _, _, values in lines for value in values), default=1.0)
 
 
 def _draw_frame(title: str, lines: Sequence[Line], end: float, highest: float, top: float) -> str:
-    """One frame with its title, its axes' ends and middles, its lines and their names beside it."""
+    """Return the SVG elements of a panel: title, axis labels, lines and legend."""
     parts = [
         f'<text x="{LEFT}" y="{top - 12}" font-weight="bold">{escape(title)}</text>',
         f'<rect x="{LEFT}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#999"/>',
@@ -86,7 +86,7 @@ def _draw_frame(title: str, lines: Sequence[Line], end: float, highest: float, t
 
 
 class Metrics:
-    """Appends lines to metrics.jsonl, first cut back to where a checkpoint left it."""
+    """A log in metrics.jsonl, truncated at the start to its length at the latest checkpoint."""
 
     def __init__(self, folder: Path, keep_bytes: int) -> None:
         self.folder = folder
@@ -96,12 +96,12 @@ class Metrics:
             stream.truncate(min(keep_bytes, self.file.stat().st_size))
 
     def write(self, kind: str, **values: Any) -> None:
-        """One line: its kind ("plan", "step", "evaluation", "slide" or "alignment") and values."""
+        """Append a line of a kind, such as "plan", "step" or "evaluation", with its values."""
         with self.file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"kind": kind, **values}) + "\n")
 
     def note(self, sentence: str) -> None:
-        """One dated line in log.md and on the terminal."""
+        """Append a dated line to log.md and print it."""
         line = f"{datetime.now(UTC):%Y-%m-%d %H:%M} {sentence}"
         print(line, flush=True)
         with (self.folder / "log.md").open("a", encoding="utf-8") as stream:
@@ -109,18 +109,18 @@ class Metrics:
 
     @property
     def size(self) -> int:
-        """Bytes written so far."""
+        """Return the size of the file in bytes."""
         return self.file.stat().st_size
 
 
 def lines(file: Path, kind: str) -> list[dict[str, Any]]:
-    """The lines of one kind, in order."""
+    """Return the rows of a kind in order."""
     rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
     return [row for row in rows if row["kind"] == kind]
 
 
 def curves(file: Path) -> str:
-    """The SVG of a metrics.jsonl: losses above, shares of right answers below, by millions of pieces read."""
+    """Return the curves of a metrics.jsonl as SVG: losses and accuracies, over millions of tokens."""
     steps, scores = lines(file, "step"), lines(file, "evaluation")
     losses = [line("training, pieces", steps, "piece_loss"), line("training, pairs", steps, "pair_loss")]
     shares: list[Line] = []

@@ -1,4 +1,4 @@
-"""A run's model as a folder that transformers reads, with its model card."""
+"""Export of a pre-training run as a transformers folder with a model card."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SCORES = "evaluation.json"
 
 
 def save_half(model: Any, folder: Path) -> None:
-    """Writes weights in half precision, and a configuration by which transformers opens them in float32.
+    """Save the weights in float16, with a configuration that makes transformers load them in float32.
 
-    That holds them exactly, and computes with more digits; without it, what is stored is what they open in.
+    Float32 represents the stored values exactly; without this setting transformers would also compute in float16.
     """
     model.half().save_pretrained(folder)
     model.config.dtype = torch.float32
@@ -35,10 +35,10 @@ def save_half(model: Any, folder: Path) -> None:
 
 
 def write_checksums(folder: Path) -> None:
-    """Makes the folder's files readable and writes their sums."""
+    """Make the folder's files readable for all users and write their checksums."""
     files = [file for file in folder.iterdir() if file.is_file() and file.name != packages.SUMS]
     for file in files:
-        file.chmod(0o644)  # safetensors writes for its owner only
+        file.chmod(0o644)  # safetensors makes files readable for their owner only
     packages.write(folder, [file.name for file in files])
 
 
@@ -95,7 +95,7 @@ next sentence summed, AdamW, warm-up, linear decay. A masking rate that falls: a
 
 
 def card(config: PretrainingConfig, folder: Path, scores: dict[str, Any]) -> str:
-    """The card of the model in a folder, in Markdown."""
+    """Return the model card of an exported folder as Markdown."""
     facts = corpus.facts(training_text(config))
     seen = scores["slide"]
     recipe = {name: vars(getattr(config, name)) for name in ("data", "masking", "optimiser", "hold", "loop")}
@@ -121,7 +121,9 @@ def card(config: PretrainingConfig, folder: Path, scores: dict[str, Any]) -> str
 
 
 def _table(title: str, rows: dict[str, Any]) -> str:
-    """More scores under a heading: a row each, of one value or of several that have names.
+    """Return further scores as a Markdown heading with a table.
+
+    Each row has a single value or named values.
 
     >>> print(_table("GAP", {"ours": 73, "nearest": 57}) + _table("UD", {"obj": {"ours": 74, "n": 9}}))
     <BLANKLINE>
@@ -156,14 +158,15 @@ def _score(name: str, score: dict[str, Any]) -> str:
     )
 
 
-# Evaluation while training reads the first batches of another seed's order; the final one has an order of its own.
+# The final evaluation has its own order of pairs, other than that of the evaluations during training.
 FINAL_SEED = EVALUATION_SEED + 1
 
 
 def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path | None = None) -> None:
-    """Writes the last checkpoint's model, evaluates what was written, and adds card, curves and scores.
+    """Export the model of the last checkpoint, evaluate it, and write scores, curves and model card.
 
-    ``further`` is a JSON file of more scores (of a probe, say), which is taken into the scores and the card as it is.
+    ``further`` is a JSON file of more scores, for example of a probe, which are copied into the scores and the
+    card. Raise UserError if the run has no checkpoint or the file is invalid.
     """
     torch.set_num_threads(config.loop.threads)
     more = {} if further is None else {"further": _load_more_scores(further)}
@@ -187,7 +190,7 @@ def export(config: PretrainingConfig, folder: Path, *, pairs: int, further: Path
 
 
 def _load_more_scores(file: Path) -> dict[str, dict[str, Any]]:
-    """More scores from a JSON file, each table with its title; raises Refusal where it holds something else."""
+    """Load titled tables of scores from a JSON file; raise UserError if it contains something else."""
     try:
         tables = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -200,7 +203,7 @@ def _load_more_scores(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
-    """The tokenizer that the run read with, free of what the start's files say about cutting and padding."""
+    """Save the run's tokenizer without the truncation and padding settings of the initial folder."""
     backend = corpus.tokenizer(start / "tokenizer.json")
     lower_case = bool(getattr(backend.normalizer, "lowercase", True))
     BertTokenizerFast(tokenizer_object=backend, do_lower_case=lower_case, model_max_length=longest).save_pretrained(
@@ -209,7 +212,7 @@ def _write_tokenizer(start: Path, folder: Path, longest: int) -> None:
 
 
 def evaluate_folder(config: PretrainingConfig, folder: Path, pairs: int) -> dict[str, Any]:
-    """Scores of a folder's model, computed in float32, on the configuration's held-out texts and on the slide."""
+    """Score an exported model in float32 on the held-out texts and on the pronoun sentence."""
     where = precision("fp32")
     model = BertForPreTraining.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(
         where.device

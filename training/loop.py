@@ -1,4 +1,4 @@
-"""The training loop that every recipe shares, with its checkpoints and its precision."""
+"""The training loop that all recipes share, with its checkpoints and its precision."""
 
 from __future__ import annotations
 
@@ -28,18 +28,24 @@ from training.schedule import Schedule, set_rate
 
 @dataclass(frozen=True)
 class Precision:
-    """A device, and whether its matrix products are in bfloat16; weights and optimiser stay float32."""
+    """A device, and the type of its matrix products: bfloat16 or float32.
+
+    Weights and optimiser stay in float32.
+    """
 
     device: torch.device
     bf16: bool
 
     def autocast(self) -> AbstractContextManager[None]:
-        """Products in bfloat16 where that was chosen."""
+        """Return a context manager that computes matrix products in bfloat16 if ``bf16`` is set."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16)
 
 
 def precision(name: str) -> Precision:
-    """A GPU if there is one; "bf16", "fp32", or "auto": bfloat16 where the device multiplies it in hardware."""
+    """Return the device (a GPU if there is one) and its precision: "bf16", "fp32" or "auto".
+
+    "auto" selects bfloat16 if the hardware multiplies it. Raise UserError for any other name.
+    """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name not in ("auto", "bf16", "fp32"):
         raise UserError(f'The precision is "{name}". It can be "auto", "bf16" or "fp32".')
@@ -49,26 +55,26 @@ def precision(name: str) -> Precision:
 def _multiplies_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return bool(torch.cpu._is_avx512_bf16_supported())  # so does every processor with AMX  # noqa: SLF001  # torch asks the processor nowhere else
+    return bool(torch.cpu._is_avx512_bf16_supported())  # every processor with AMX has it too  # noqa: SLF001  # torch has no public function for this
 
 
-# What a file that is no whole checkpoint is known to raise while it is read.
+# Exceptions that incomplete or damaged checkpoints are known to raise.
 BROKEN = (OSError, EOFError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, UnpicklingError)
 
 
 @dataclass
 class RunProgress:
-    """How far a run has come."""
+    """The progress of a run."""
 
     schedule: Schedule
     step: int = 0
-    pieces: int = 0  # read so far, padding left out
-    seconds: float = 0.0  # of training, over all parts of the run
-    metrics_bytes: int = 0  # length of metrics.jsonl, so that a resumed run writes no line twice
+    pieces: int = 0  # tokens read so far, without padding
+    seconds: float = 0.0  # training time over all calls of the run
+    metrics_bytes: int = 0  # length of metrics.jsonl, to which a resumed run truncates the file
 
 
 def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: RunProgress) -> None:
-    """Writes model, optimiser, random state and progress; a crash leaves the old file."""
+    """Save model, optimiser, random state and progress in a checkpoint that replaces ``file`` atomically."""
     state: dict[str, Any] = {
         "model": model.state_dict(),
         "optimiser": optimiser.state_dict(),
@@ -82,13 +88,14 @@ def save(file: Path, model: Module, optimiser: torch.optim.Optimizer, progress: 
 
 
 def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = None) -> RunProgress:
-    """Puts a checkpoint's state back and says how far it had come; weights alone where no optimiser is given.
+    """Load a checkpoint into the model and return its progress.
 
-    What the optimiser has gathered is the checkpoint's; its rates, decay and betas stay as the configuration says.
-    Raises Refusal where the file is damaged or holds a model of another size.
+    Without an optimiser, only the weights are loaded. The optimiser's state comes from the checkpoint; its
+    learning rates, weight decay and betas come from the configuration. Raise UserError if the file is damaged or
+    contains a model of another size.
     """
     try:
-        if not is_zipfile(file):  # what torch.save writes; torch would guess at other forms
+        if not is_zipfile(file):  # torch.save writes zip files; torch.load would also accept older formats
             raise UnpicklingError("no archive")
         state = torch.load(file, map_location="cpu", weights_only=True)
         weights, gathered, random = state["model"], state["optimiser"]["state"], state["random"]
@@ -110,25 +117,28 @@ def load(file: Path, model: Module, optimiser: torch.optim.Optimizer | None = No
 
 
 def finished_checkpoint(run: Path, command: str) -> Path:
-    """The checkpoint of a run's folder; raises Refusal where there is none, naming the command that makes one."""
+    """Return the path of a run's checkpoint; raise UserError that names ``command`` if there is none."""
     saved = run / "checkpoint.pt"
     if not saved.exists():
         raise UserError(f"{run} holds no checkpoint. Train first: python -m training {command} CONFIG")
     return saved
 
 
-PACE_STEPS = 50  # steps measured before the first plan by the clock, where the plan before has so many
+PACE_STEPS = 50  # steps whose time is measured before the number of steps is fitted to a time limit
 
 
 @dataclass(frozen=True)
 class RunBudget:
-    """What one call asks of a run beside its configuration; None asks nothing."""
+    """The limits and options of a call of ``train`` that are not in the configuration.
 
-    stop_after: float | None = None  # minutes; then it stops, to be resumed
-    finish_in: float | None = None  # minutes; the rate comes to 0 then, planned anew at checkpoints and half-way
-    raise_to: float | None = None  # a finished run goes on, from this share of its highest rate
-    at_most: int | None = None  # the last step that a plan by the clock may name, however much time is left
-    stop_at: int | None = None  # the step after which it stops, to be resumed
+    None leaves an option out.
+    """
+
+    stop_after: float | None = None  # minutes after which the run stops and can be resumed
+    finish_in: float | None = None  # minutes until the learning rate reaches 0; replanned at checkpoints and half-way
+    raise_to: float | None = None  # share of the peak learning rate from which a finished run continues
+    at_most: int | None = None  # the largest last step under a time limit
+    stop_at: int | None = None  # the step after which the run stops and can be resumed
 
 
 TO_THE_END = RunBudget()
@@ -136,20 +146,20 @@ TO_THE_END = RunBudget()
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one batch taught."""
+    """The loss of one batch."""
 
-    loss: torch.Tensor  # () what the gradients are of
-    parts: torch.Tensor  # (part,) what is logged, in the order of the recipe's PARTS
-    pieces: int  # read, padding left out
+    loss: torch.Tensor  # () the total loss, for the backward pass
+    parts: torch.Tensor  # (part,) the losses to log, in the order of the recipe's PARTS
+    pieces: int  # tokens without padding
 
 
 @dataclass(kw_only=True)
 class Run(ABC):
-    """A run that is ready to take its next step. A recipe says what a batch teaches and how the model is assessed."""
+    """A run that is ready for its next step. Subclasses define its loss and its evaluation."""
 
-    PARTS: ClassVar[tuple[str, ...]]  # names of the losses that are logged
+    PARTS: ClassVar[tuple[str, ...]]  # names of the logged losses
 
-    folder: Path  # where checkpoint and metrics are
+    folder: Path  # contains the checkpoint and the metrics
     loop: Loop
     learning: OptimizerTable
     model: PreTrainedModel
@@ -157,27 +167,30 @@ class Run(ABC):
     precision: Precision
     progress: RunProgress
     metrics: Metrics
-    sums: torch.Tensor = field(init=False)  # of the losses since the last line
-    summed: int = 0  # steps that they are of
+    sums: torch.Tensor = field(init=False)  # (part,) losses summed since the last logged line
+    summed: int = 0  # number of steps in ``sums``
 
     def __post_init__(self) -> None:
         self.sums = torch.zeros(len(self.PARTS))
 
     @abstractmethod
     def learn(self) -> StepResult:
-        """Reads the batch of the next step; called under autocast."""
+        """Compute the loss of the next batch; called under autocast."""
 
     @abstractmethod
     def assess(self) -> None:
-        """Evaluates on held-out text and writes down what was found."""
+        """Evaluate the model on held-out text and log the results."""
 
     def settings(self) -> dict[str, float]:
-        """What else a step's line says, such as a setting that changes on the way."""
+        """Return further values for a step's line in the log, such as a setting that changes during the run."""
         return {}
 
 
 def train(run: Run, stint: RunBudget) -> None:
-    """Takes steps until the last, or as the stint says; raises Refusal where there is nothing to finish or raise."""
+    """Train until the last step or the end of the budget ``stint``.
+
+    Raise UserError if ``raise_to`` or ``finish_in`` does not suit the progress of the run.
+    """
     if stint.raise_to is not None:
         _raise(run, stint.raise_to)
     elif stint.finish_in is not None and run.progress.step >= run.progress.schedule.last:
@@ -189,7 +202,7 @@ def train(run: Run, stint: RunBudget) -> None:
 
 
 def _steps(run: Run, stopped: list[bool], stint: RunBudget) -> None:
-    """Takes steps until the last, or until the run is stopped."""
+    """Train until the last step, the end of the budget or a stop signal."""
     settings, progress = run.loop, run.progress
     began = saved = time.monotonic()
     before, first = progress.seconds, progress.step
@@ -205,7 +218,7 @@ def _steps(run: Run, stopped: list[bool], stint: RunBudget) -> None:
         if progress.step % settings.evaluate_steps == 0:
             run.assess()
         due = now - saved > settings.checkpoint_minutes * 60
-        # A machine that was busy for a moment makes a short plan: half-way there is still a rate to go on with.
+        # A plan is too short if the machine was briefly busy. Replan half-way, while the learning rate is above 0.
         if stint.finish_in is not None and (due or half <= progress.step) and progress.step < progress.schedule.last:
             left = stint.finish_in * 60 - (now - began)
             _plan(run, left, (now - began) / (progress.step - first), stint.at_most)
@@ -220,12 +233,12 @@ def _steps(run: Run, stopped: list[bool], stint: RunBudget) -> None:
     _save(run)
     if not _is_evaluated(run):
         run.assess()
-        _save(run)  # the next call cuts metrics.jsonl back to what the checkpoint knows of
+        _save(run)  # otherwise the next call would truncate metrics.jsonl before this evaluation
     run.metrics.note(f"finished at step {progress.step}")
 
 
 def step(run: Run) -> None:
-    """Reads one batch and learns from it."""
+    """Take one optimiser step."""
     progress = run.progress
     with run.precision.autocast():
         learned = run.learn()
@@ -241,12 +254,12 @@ def step(run: Run) -> None:
 
 
 def log_position(progress: RunProgress) -> dict[str, float]:
-    """Where a line of metrics.jsonl was written."""
+    """Return step, tokens and seconds, for a line of metrics.jsonl."""
     return {"step": progress.step, "pieces": progress.pieces, "seconds": round(progress.seconds, 1)}
 
 
 def _is_evaluated(run: Run) -> bool:
-    """Whether the model was evaluated as it is now."""
+    """Return True if the log contains an evaluation of the current step."""
     return any(row["step"] == run.progress.step for row in curves.lines(run.metrics.file, "evaluation"))
 
 
@@ -265,7 +278,11 @@ def _log(run: Run) -> None:
 
 
 def _raise(run: Run, share: float) -> None:
-    """Plans steps after the last one, up to the configuration's, from that share of the highest rate."""
+    """Extend a finished run to the configuration's last step, from ``share`` of the peak learning rate.
+
+    Raise UserError if the run is not finished, the configuration has no further steps, or ``share`` is not above 0
+    and at most 1.
+    """
     progress, last = run.progress, run.learning.steps
     if not 0 < share <= 1:
         raise UserError(f"The rate cannot be raised to {share:g} of its highest; say a share above 0, at most 1.")
@@ -281,7 +298,10 @@ def _raise(run: Run, share: float) -> None:
 
 
 def _plan(run: Run, seconds: float, pace: float, most: int | None) -> None:
-    """Plans the last step for the seconds that are left, at the pace measured, in seconds a step; ``most`` at most."""
+    """Replan the last step for the remaining ``seconds`` at ``pace`` seconds per step.
+
+    The last step is at most ``most``, but after the current step.
+    """
     progress = run.progress
     fit = round(seconds / pace)
     last = progress.step + max(1, fit if most is None else min(fit, most - progress.step))
@@ -293,7 +313,7 @@ def _plan(run: Run, seconds: float, pace: float, most: int | None) -> None:
 
 
 def _half(step: int, last: int) -> int:
-    """The step half-way to the last, which is the last one itself where that is the next."""
+    """Return the step half-way from ``step`` to ``last``, rounded up."""
     return (step + last + 1) // 2
 
 
@@ -304,7 +324,7 @@ def _save(run: Run) -> None:
 
 @contextmanager
 def _stop_signals() -> Iterator[list[bool]]:
-    """A list that is no longer empty once the process was asked to stop; the step under way is finished first."""
+    """Yield a list that becomes non-empty after SIGINT or SIGTERM, so that the current step can finish."""
     asked: list[bool] = []
 
     def note(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""A BERT with both heads, its losses, attention distillation, and the warm-up of a new head."""
+"""BERT with both pre-training heads, its losses, attention distillation, and head initialisation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ ENCODER = ("embeddings.", "encoder.", "pooler.")
 
 
 def start_folder(start: str) -> Path:
-    """The folder that a run starts from: its config.json, its tokenizer and, if it has them, an encoder's weights."""
+    """Return the folder of the initial model; raise UserError if config.json or tokenizer.json is missing.
+
+    The folder can also contain the weights of an encoder.
+    """
     folder = embedded_folder() if start == "embedded" else Path(start)
     for name in ("config.json", "tokenizer.json"):
         if not (folder / name).is_file():
@@ -32,7 +35,7 @@ def start_folder(start: str) -> Path:
 
 
 def fits(folder: Path, length: int) -> None:
-    """Raises Refusal where the folder's model reads fewer pieces than a pair has."""
+    """Raise UserError if ``length`` exceeds the number of positions of the folder's model."""
     most = BertConfig.from_pretrained(folder).max_position_embeddings
     if length > most:
         raise UserError(
@@ -41,7 +44,7 @@ def fits(folder: Path, length: int) -> None:
 
 
 def vocabulary(folder: Path) -> Vocabulary:
-    """What batches need to know of a folder's tokenizer."""
+    """Return the special token ids and the word-continuation flags of a folder's tokenizer."""
     tokenizer = BertTokenizerFast.from_pretrained(folder)
     tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
     special = {*tokenizer.all_special_ids, *(i for i, token in enumerate(tokens) if token.startswith("[unused"))}
@@ -56,10 +59,11 @@ def vocabulary(folder: Path) -> Vocabulary:
 
 
 def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
-    """The model that a folder describes, and whether its encoder's weights came from there.
+    """Build the folder's model; return it with True if its encoder has the folder's weights.
 
-    Dropout is off: a run of this size reads no text twice, so there is nothing to learn by heart. What the folder has
-    no weights for is drawn at random from the seed.
+    Dropout is off: a run of this size sees no text twice, so there is little to overfit. Weights that the folder
+    does not contain are drawn at random from the seed. Raise UserError if the stored weights do not fit
+    config.json.
     """
     config = BertConfig.from_pretrained(
         folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, attn_implementation="eager"
@@ -71,7 +75,7 @@ def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
         return model, False
     stored = {name.removeprefix("bert."): value for name, value in load_file(weights).items()}
     encoder = {name: value.float() for name, value in stored.items() if name.startswith(ENCODER)}
-    encoder.pop("embeddings.position_ids", None)  # a constant that older files carry
+    encoder.pop("embeddings.position_ids", None)  # a constant in older files, which the model does not load
     try:
         model.bert.load_state_dict(encoder, strict=True)
     except RuntimeError as error:
@@ -83,17 +87,20 @@ def build(folder: Path, seed: int) -> tuple[BertForPreTraining, bool]:
 
 @dataclass(frozen=True)
 class PretrainingOutput:
-    """What the model made of a batch."""
+    """The outputs of a model for a batch."""
 
     logits: Tensor  # (chosen, vocabulary)
-    follows: Tensor  # (row, 2): 0 follows, 1 is from elsewhere
-    attentions: tuple[Tensor, ...]  # per layer (row, head, query, key), empty unless asked for
+    follows: Tensor  # (row, 2) next-sentence logits: 0 follows, 1 is from another document
+    attentions: tuple[Tensor, ...]  # per layer (row, head, query, key); empty unless requested
 
 
 def read(
     model: BertForPreTraining, batch: PretrainingBatch, device: torch.device, *, attentions: bool = False
 ) -> PretrainingOutput:
-    """One pass. The vocabulary's logits, the dearest part, are computed at the chosen places only."""
+    """Run a forward pass, with vocabulary logits only at the chosen positions.
+
+    The logits are the most expensive part of the pass.
+    """
     output = encode(model.bert, batch, device, attentions=attentions)
     hidden = output.last_hidden_state.flatten(0, 1)[_to_device(batch.masked.places, device)]
     logits = model.cls.predictions(hidden)
@@ -103,7 +110,7 @@ def read(
 def encode(
     encoder: BertModel, batch: PretrainingBatch, device: torch.device, *, attentions: bool, rows: int | None = None
 ) -> Encoded:
-    """The encoder's pass over a batch, or over its first rows."""
+    """Run the encoder on a batch, or on its first ``rows`` rows."""
     real = batch.real[:rows]
     return encoder(
         _to_device(batch.masked.pieces[:rows], device),
@@ -114,7 +121,10 @@ def encode(
 
 
 def losses(reading: PretrainingOutput, batch: PretrainingBatch) -> tuple[Tensor, Tensor]:
-    """Mean cross-entropy, in nats, of the chosen pieces and of what follows; BERT's loss is their sum."""
+    """Compute the mean cross-entropies, in nats, of masked tokens and next sentence.
+
+    BERT's loss is their sum.
+    """
     device = reading.logits.device
     pieces = functional.cross_entropy(reading.logits.float(), _to_device(batch.masked.labels, device))
     pairs = functional.cross_entropy(reading.follows.float(), _to_device(batch.random, device))
@@ -125,20 +135,21 @@ def _to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device, non_blocking=True)
 
 
-LEAST = 1e-6  # attention under which a logarithm would be of rounding only
+LEAST = 1e-6  # attention weights are clamped to this before the logarithm, since smaller values are rounding errors
 
 
 @torch.no_grad()
 def teach(teacher: BertModel, batch: PretrainingBatch, device: torch.device, rows: int) -> tuple[Tensor, ...]:
-    """The teacher's attention maps of a batch's first rows: per layer (row, head, query, key)."""
+    """Compute the teacher's attention maps of the first ``rows`` rows: per layer (row, head, query, key)."""
     maps: tuple[Tensor, ...] = encode(teacher, batch, device, attentions=True, rows=rows).attentions
     return maps
 
 
 def divergence(taught: tuple[Tensor, ...], learnt: tuple[Tensor, ...]) -> Tensor:
-    """Kullback-Leibler divergence of the learnt maps from the taught ones, in nats a query, mean over all.
+    """Compute the Kullback-Leibler divergence of the student's attention maps from the teacher's.
 
-    Learnt maps may have more rows than were taught; those are left alone.
+    The result is in nats, averaged over queries, heads, rows and layers. Rows of the student beyond the teacher's
+    are ignored.
 
     >>> even, one_sided = torch.tensor([[[[0.5, 0.5]]]]), torch.tensor([[[[0.25, 0.75]]]])
     >>> round(float(divergence((even, even), (even, one_sided))), 4)  # half of 0.5 log 2 + 0.5 log (2/3)
@@ -152,13 +163,15 @@ def divergence(taught: tuple[Tensor, ...], learnt: tuple[Tensor, ...]) -> Tensor
     return torch.stack(each).mean()
 
 
-RIDGE = 0.01  # share of the hidden states' mean variance added to every direction's
-SAMPLE = 500  # places that the scale of the logits is chosen on
-SHIFT = 3.0  # where GELU is nearly the identity, in standard deviations of what enters it
+RIDGE = 0.01  # ridge penalty, as a share of the hidden states' mean variance
+SAMPLE = 500  # positions from which the scale of the logits is chosen
+SHIFT = 3.0  # offset, in standard deviations of GELU's input, at which GELU is nearly the identity
 
 
 def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The affine map from hidden states (n, width) to targets (n, width) of least squares with a ridge: (map, offset).
+    """Fit an affine map from hidden states to targets, both (n, width), by ridge regression.
+
+    Return (matrix, offset).
 
     >>> states = torch.randn(200, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     >>> matrix, offset = ridge(states, states * 2 + 1)
@@ -175,11 +188,11 @@ def ridge(hidden: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def warm_start(model: BertForPreTraining, batches: Iterable[PretrainingBatch], counts: NDArray[np.int64]) -> None:
-    """Sets the masked-LM head to a ridge fit from hidden states to the embeddings of what stood there.
+    """Initialise the masked-LM head by a ridge regression from hidden states to word embeddings.
 
-    The output bias starts as the logarithm of each piece's frequency. GELU stands between the fit and the
-    embeddings, so the fit's output is shifted to where GELU is nearly the identity; the layer norm behind it takes
-    the shift out again.
+    The targets are the embeddings of the labels. The output bias is the logarithm of the token frequencies. GELU
+    is applied between the fit and the embeddings, so the output of the fit is shifted into the range in which GELU
+    is nearly the identity; the following layer normalisation removes the shift.
     """
     head = model.cls.predictions
     embeddings = model.bert.embeddings.word_embeddings.weight.double().cpu()
@@ -207,7 +220,7 @@ def warm_start(model: BertForPreTraining, batches: Iterable[PretrainingBatch], c
 
 
 def _best_scale(fitted: Tensor, embeddings: Tensor, bias: Tensor, labels: Tensor) -> Tensor:
-    """How far to stretch the fitted vectors, of unit variance each, so that the logits have the least loss."""
+    """Return the scale of the normalised vectors that minimises the loss on a sample."""
     unit = functional.layer_norm(fitted[:SAMPLE], fitted.shape[1:])
     similarity = unit @ embeddings.T
     scales = torch.logspace(-2, 1, 10, dtype=torch.float64)

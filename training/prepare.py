@@ -1,4 +1,4 @@
-"""The texts of a configuration, tokenised: one corpus to train on, one held-out corpus per source."""
+"""The tokenised texts of a configuration: a training corpus, and a held-out corpus for each source."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from training.corpus import check_origin, documents, held_out
 
 
 def training_text(config: PretrainingConfig) -> Path:
-    """The folder of the corpus that is trained on."""
+    """Return the folder of the training corpus."""
     return config.run / "corpus" / "train"
 
 
 def held_out_text(config: PretrainingConfig, source: TextSource) -> Path:
-    """The folder of a source's held-out corpus."""
+    """Return the folder of a source's held-out corpus."""
     return config.run / "corpus" / f"held-out-{source.name}"
 
 
 def prepare(config: PretrainingConfig, tokenizer_file: Path) -> None:
-    """Writes every corpus that is not there yet; the same documents are held out every time.
+    """Tokenise every corpus that does not exist yet; the held-out documents are the same in every call.
 
-    Raises Refusal where one that is there was made of other sources, of another share or by another tokenizer.
+    Raise UserError if an existing corpus has other sources, another held-out share or another tokenizer.
     """
     share, every = config.data.held_out, {source.name: source.path.name for source in config.sources}
     made_of = {"held_out": share, "sources": every}
@@ -42,7 +42,7 @@ def prepare(config: PretrainingConfig, tokenizer_file: Path) -> None:
 
 
 def training_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: int) -> PretrainingBatches:
-    """What a run reads, in the order that the seed draws."""
+    """Return the training batches of a run, in an order drawn from the seed."""
     return PretrainingBatches(
         corpus.read(training_text(config)),
         vocabulary,
@@ -55,7 +55,7 @@ def training_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: in
 
 
 def held_out_batches(config: PretrainingConfig, vocabulary: Vocabulary, seed: int) -> dict[str, PretrainingBatches]:
-    """What a model is scored on, by source: pairs of full length, single pieces hidden, whatever the run does."""
+    """Return the evaluation batches of each source: pairs of full length, with single tokens masked."""
     length, size = config.data.length, config.optimiser.batch
     return {
         source.name: PretrainingBatches(corpus.read(held_out_text(config, source)), vocabulary, length, size, seed)

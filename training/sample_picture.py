@@ -1,9 +1,9 @@
-"""Writes assets/pictures/cat.safetensors: what DINOv2-small does with the photo beside it.
+"""A script that writes assets/pictures/cat.safetensors: DINOv2-small's trace of the sample photo.
 
     python -m training.sample_picture
 
-Needs the extra (`make extra`). To be run again when the photo or how it is stored changes; where the extra is
-installed, a test compares the file with the model.
+It needs the extra dependencies (`make extra`). Run it again if the photo or its file format changes; if the extra
+is installed, a test compares the file with the model.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from inference.settings import Settings
 
 
 def record_trace() -> Trace:
-    """The whole trace, by the model."""
+    """Compute the complete trace of the sample photo with DINOv2-small."""
     return LocalBackend(Settings(offline=True)).trace(TraceRequest(model=DINOV2.name, picture=photo()))
 
 
 def compare_traces(trace: Trace, stored: Trace) -> Difference:
-    """How far one trace's weights are from another's."""
+    """Return the largest difference of two traces' weights and the mean share of attention that moved."""
     largest, moved = [], []
     for layer in range(trace.layers):
         for head in range(trace.heads):

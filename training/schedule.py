@@ -1,4 +1,4 @@
-"""AdamW with BERT's parameter groups, and the learning rate of every step."""
+"""AdamW with BERT's parameter groups, and the learning-rate schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inference.errors import UserError
 from training.config import OptimizerTable
 
-if TYPE_CHECKING:  # the queue of trainings reads schedules and does not wait for torch
+if TYPE_CHECKING:  # the job queue reads schedules and must not import torch, which is slow
     import torch
     from torch.nn import Parameter
     from transformers import PreTrainedModel
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the queue of trainings reads schedules and does not wait fo
 
 @dataclass(frozen=True)
 class Plan:
-    """From ``step``, where the rate is that share of its highest, a straight line to 0 at step ``last``."""
+    """A linear decay from ``share`` of the peak learning rate at ``step`` to 0 at step ``last``."""
 
     step: int
     share: float
@@ -26,18 +26,21 @@ class Plan:
 
 @dataclass(frozen=True)
 class Schedule:
-    """The rate's shape, between 0 and 1: the warm-up, and every plan made so far."""
+    """A learning-rate schedule relative to its peak: a linear warm-up, then linear decays.
+
+    Each plan replaces the decay from its first step on.
+    """
 
     warm_up: int
     plans: tuple[Plan, ...]
 
     @property
     def last(self) -> int:
-        """The step at which the rate reaches 0 and the run ends."""
+        """Return the last step, at which the learning rate reaches 0."""
         return self.plans[-1].last
 
     def share(self, step: int) -> float:
-        """The rate at a step, as a share of its highest.
+        """Return the learning rate at a step as a share of its peak.
 
         >>> shape = start(warm_up=2, last=6)
         >>> [round(shape.share(step), 2) for step in range(7)]
@@ -51,9 +54,11 @@ class Schedule:
         return current.share * max(0.0, (current.last - step) / max(1, current.last - current.step))
 
     def replan(self, step: int, last: int, share: float | None = None) -> Schedule:
-        """The same, with a new last step decided at a step; plans made during the warm-up start at its end.
+        """Return the schedule with a new last step, planned at ``step``.
 
-        The rate goes on from where it is, or from ``share``: what has come to 0 needs one to go on at all.
+        A plan made during the warm-up starts at the end of the warm-up. Otherwise the learning rate continues from
+        its current value, or from ``share``; a rate that has reached 0 needs ``share`` to rise again. Raise
+        UserError if ``last`` is not after ``step``.
         """
         if last <= step:
             raise UserError(f"The last step, {last}, is not after step {step}.")
@@ -64,7 +69,7 @@ class Schedule:
 
 
 def to_json(shape: Schedule) -> dict[str, Any]:
-    """A schedule as a JSON file holds it.
+    """Return a schedule as JSON values.
 
     >>> read(to_json(start(2, 6).replan(4, last=8))) == start(2, 6).replan(4, last=8)
     True
@@ -73,21 +78,21 @@ def to_json(shape: Schedule) -> dict[str, Any]:
 
 
 def read(said: Mapping[str, Any]) -> Schedule:
-    """The schedule that was written."""
+    """Return the schedule that ``to_json`` converted."""
     return Schedule(said["warm_up"], tuple(Plan(*plan) for plan in said["plans"]))
 
 
 def start(warm_up: int, last: int) -> Schedule:
-    """A schedule with its first plan; raises Refusal where the warm-up leaves no step."""
+    """Return a schedule with a single decay; raise UserError if no step is left after the warm-up."""
     if last <= warm_up:
         raise UserError(f"{last} steps leave none after a warm-up of {warm_up}.")
     return Schedule(warm_up, (Plan(warm_up, 1.0, last),))
 
 
 def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: float = 1.0) -> torch.optim.AdamW:
-    """AdamW over all parameters; each group keeps its own highest rate in ``peak``.
+    """Return AdamW over all parameters, with each group's peak learning rate in ``peak``.
 
-    With ``layer_decay``, each layer of a BERT further down learns at this share of the rate above it.
+    With ``layer_decay``, the rate of each layer of a BERT is this share of the rate of the layer above it.
     """
     import torch
 
@@ -112,13 +117,16 @@ def optimiser(model: PreTrainedModel, settings: OptimizerTable, layer_decay: flo
 
 
 def set_rate(optimiser: torch.optim.Optimizer, share: float) -> None:
-    """Every group's rate as a share of its highest."""
+    """Set the learning rate of every group to ``share`` of its peak."""
     for group in optimiser.param_groups:
         group["lr"] = group["peak"] * share
 
 
 def _depth(name: str, layers: int) -> int:
-    """How many layers lie above a parameter: 0 for the heads and the pooler, ``layers`` for the embeddings' own."""
+    """Return the number of layers above a parameter.
+
+    It is 0 for heads, pooler and word embeddings, and ``layers`` for the other embeddings.
+    """
     if name.startswith("bert.encoder.layer."):
         return layers - 1 - int(name.split(".")[3])
     return layers if name.startswith("bert.embeddings.") and "word_embeddings" not in name else 0

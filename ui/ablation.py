@@ -1,4 +1,4 @@
-"""Heads, edges and layers that a reader removes, and what each removal changes."""
+"""Ablations of heads, edges and layers by the visitor, and the effects of each ablation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ RANDOM_SETS = 100
 SEED = 0
 
 
-AT_ONCE = 16384  # tokens of one question, all sets together
-MOST_SETS = 1000  # in one question
+AT_ONCE = 16384  # Maximum number of tokens in a request, over all edit sets.
+MOST_SETS = 1000  # Maximum number of edit sets in a request.
 
 
-def measure_changes(  # noqa: PLR0913  # what is asked, and what is said meanwhile
+def measure_changes(  # noqa: PLR0913  # independent values of a request and its progress bar
     mark: str,
     sets: Sequence[EditSet],
     tokens: int,
@@ -35,10 +35,11 @@ def measure_changes(  # noqa: PLR0913  # what is asked, and what is said meanwhi
     numbers: Callable[[Sequence[EditSet]], FloatArray],
     at_once: int = AT_ONCE,
 ) -> FloatArray:
-    """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal.
+    """Return the change of a number under each edit set, shape (set,). Raise UserError.
 
-    ``numbers`` gives the number of every set of a text of so many tokens; ``mark`` tells what is asked, ``at_once``
-    how many tokens one question may have.
+    ``numbers`` returns the number under each edit set, for a text of ``tokens`` tokens. ``mark`` identifies the
+    work, ``doing`` describes it on the page, and ``at_once`` is the maximum number of tokens in a batch. The array
+    is shorter if the visitor has stopped.
     """
     step = min(MOST_SETS, max(1, at_once // tokens))
     starts = range(0, len(sets), step)
@@ -50,14 +51,16 @@ def measure_changes(  # noqa: PLR0913  # what is asked, and what is said meanwhi
     return np.concatenate(found)
 
 
-NOTHING = "-"  # in the link: nothing is removed
+NOTHING = "-"  # Value in the link for an empty list of edits.
 
 Head = tuple[int, int]
-MOST_NAMED = 4  # heads that are named; of more their number is said
+MOST_NAMED = 4  # Maximum number of heads listed by name; a longer list is only counted.
 
 
 def edits_of(chosen: str, head: Head | None) -> tuple[EditSet, list[str]]:
-    """The edits that a link holds, and a sentence for each that could not be read; without any, ``head`` is removed.
+    """Return the edits in a link, and a sentence for each edit that could not be parsed.
+
+    Without edits in the link, return the ablation of ``head``, or no edits if it is None.
 
     >>> edits_of("", (3, 1)), edits_of("", None), edits_of("u0-2", (3, 1))
     (((Ablate(layer=3, head=1, part=''),), []), ((), []), ((Uniform(layer=0, head=2, part=''),), []))
@@ -75,7 +78,7 @@ def edits_of(chosen: str, head: Head | None) -> tuple[EditSet, list[str]]:
 
 
 def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
-    """The edits after a click: all of ``some`` added, or taken away where all are there.
+    """Return the edits after a click: add all of ``some``, or remove them if all of them are present.
 
     >>> toggle_edits((Ablate(0, 1),), [Ablate(2, 3)]), toggle_edits((Ablate(0, 1),), [Ablate(0, 1)])
     ((Ablate(layer=0, head=1, part=''), Ablate(layer=2, head=3, part='')), ())
@@ -86,7 +89,7 @@ def toggle_edits(edits: EditSet, some: Sequence[Edit]) -> EditSet:
 
 
 def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
-    """Every head removed but those of one layer.
+    """Return the ablations of all heads outside ``layer``.
 
     >>> keep_only(1, [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=0, head=1, part=''))
@@ -95,7 +98,7 @@ def keep_only(layer: int, places: Sequence[Head]) -> EditSet:
 
 
 def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
-    """Removed heads kept, and kept heads removed; other edits stay.
+    """Ablate the heads that are not ablated, and restore the ablated heads; other edits stay.
 
     >>> swap_heads((Ablate(0, 1), Uniform(1, 0)), [(0, 0), (0, 1), (1, 0)])
     (Ablate(layer=0, head=0, part=''), Ablate(layer=1, head=0, part=''), Uniform(layer=1, head=0, part=''))
@@ -106,10 +109,10 @@ def swap_heads(edits: EditSet, places: Sequence[Head]) -> EditSet:
 
 
 def describe_edit(edit: Edit) -> str:
-    """One edit in words without the text's own; layers and heads are counted from ``base``, tokens from 0.
+    """Return a phrase for an edit; layers, heads and tokens count from 0.
 
-    >>> describe_edit(Ablate(3, 1), 0), describe_edit(MaskEdge(3, 1, 8, 2), 1)
-    ('head 3-1 removed', 'head 4-2: token 8 does not see token 2')
+    >>> describe_edit(Ablate(3, 1)), describe_edit(MaskEdge(3, 1, 8, 2))
+    ('head 3-1 removed', 'head 3-1: token 8 does not see token 2')
     """
     layer = edit.layer
     if isinstance(edit, Ablate):
@@ -130,7 +133,7 @@ def describe_edit(edit: Edit) -> str:
 
 
 def describe_edits(edits: EditSet, view: View) -> str:
-    """All edits in a few words, those of whole words together: for a sentence that is shown as text."""
+    """Return a short phrase for all edits as plain text, with the edits of a word merged."""
     said = []
     if removed := sorted((edit.layer, edit.head) for edit in edits if isinstance(edit, Ablate)):
         names = _names(removed)
@@ -170,18 +173,20 @@ def _names(heads: Sequence[Head]) -> str:
 
 
 def at_token(view: View, token: int) -> int:
-    """The cell that a token belongs to; -1 where there is none."""
+    """Return the index of the cell that contains a token, or -1 if there is none."""
     return next((at for at, cell in enumerate(view.keys) if cell.pieces[0] <= token < cell.pieces[1]), -1)
 
 
 def places_of(trace: Trace) -> list[Head]:
-    """Return every head of a model that reads one text."""
+    """Return (layer, head) for all heads of a model with a single text."""
     records = trace.records()
     return [(layer, head) for layer in trace.attending() for head in range(records[layer].heads)]
 
 
 def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
-    """Numbers (place,) as (layer, head), no number where there is none; fewer may be known than there are places.
+    """Return values (place,) as an array (layer, head), NaN for missing heads.
+
+    ``found`` may be shorter than ``places``.
 
     >>> as_head_map([(0, 0), (0, 1), (1, 0)], np.array([1.0, 2.0], np.float32)).tolist()
     [[1.0, 2.0], [nan, nan]]
@@ -194,20 +199,22 @@ def as_head_map(places: Sequence[Head], found: FloatArray) -> FloatArray:
 
 
 def heads_csv(places: Sequence[Head], found: FloatArray, unit: str) -> str:
-    """The same as CSV; layers and heads are counted from ``base``."""
+    """Return the values (place,) as CSV."""
     known = zip(places, found, strict=False)
     rows = [(layer, head, float(number)) for (layer, head), number in known]
     return csv_table([_("layer"), _("head"), unit], rows)
 
 
 def keep_edits(kind: type[Any], edits: EditSet) -> None:
-    """In a callback: these edits become those of the page whose options are ``kind``, in the link too."""
+    """Store the edits in the page's options ``kind`` and in its address; call this in a callback."""
     set_params(kind, edits=pack(edits) or NOTHING)
 
 
 def draw_edit_fields(kind: type[Any], edits: EditSet, names: Sequence[str], form: str) -> None:
-    """Edits by their ``names`` as a list, and as typed (``form`` says how), for the page whose options ``kind`` have
-    a field ``edits``."""
+    """Draw the edits as a multi-select box and as a text field, for options ``kind`` with ``edits``.
+
+    ``names`` are the labels of the edits; ``form`` is the help text of the text field.
+    """
     listed, typed = widget_key(kind, "removed"), widget_key(kind, "typed")
 
     def keep() -> None:
@@ -233,6 +240,6 @@ def draw_edit_fields(kind: type[Any], edits: EditSet, names: Sequence[str], form
 
 
 def typing_notes(notes: Sequence[str]) -> None:
-    """What could not be read, each in its sentence."""
+    """Show a notice for each part that could not be parsed."""
     for note in notes:
         show_notice(note, role="status")

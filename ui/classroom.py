@@ -1,4 +1,4 @@
-"""The bar of a class above every page, its question, and its answers."""
+"""The class bar above every page, with the teacher's question and the answers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from viz.components.follower import follower
 from viz.figures.head_maps import head_map
 from viz.figures.token_bars import bars
 
-LEAST = (6, 12)  # layers and heads of the map at least: those of the embedded model
-MOST = 30  # answers that are drawn
+LEAST = (6, 12)  # Minimum number of layers and heads of the map; the embedded model has as many.
+MOST = 30  # Maximum number of answers drawn.
 
 
 def answers(question: Question, said: Sequence[str], key: str, own: str | None = None) -> None:
-    """Draw them; ``own`` is the answer of who looks, if they gave one."""
+    """Draw the answers ``said`` to a question: a head map, a list or a bar chart, by the question's kind.
+
+    ``own`` is the visitor's own answer, or None. At most MOST answers are drawn.
+    """
     show_notice(summary(question, said, own), role="status")
     if not said:
         return
@@ -52,7 +55,7 @@ def answers(question: Question, said: Sequence[str], key: str, own: str | None =
 
 
 def summary(question: Question, said: Sequence[str], own: str | None) -> str:
-    """How many answered, how many were right, and one's own."""
+    """Return sentences with the number of answers, the correct answer and the visitor's own answer."""
     parts = [ngettext("{n} answer.", "{n} answers.", len(said), n=len(said))]
     if question.truth:
         parts.append(_("The model’s answer: {truth}.", truth=format_answer(question, question.truth)))
@@ -64,7 +67,7 @@ def summary(question: Question, said: Sequence[str], own: str | None) -> str:
 
 
 def _map(question: Question, said: Sequence[str], key: str) -> None:
-    """How many named each head, the true one outlined."""
+    """Draw the number of answers for each head as a head map, with the correct head outlined."""
     found = heads(said)
     named = [*found, *heads([question.truth] if question.truth else ())]
     size = [max(least, 1 + max(head[axis] for head in named)) for axis, least in enumerate(LEAST)]
@@ -80,7 +83,10 @@ PROBLEM, FIELD = "class_problem", "_field"
 
 
 def reply(code: str, seen: StudentView) -> None:
-    """Draw the question with a field for the answer, folded once it is answered, or everybody's answers."""
+    """Draw the question with an answer field, or the answers of the class if they are revealed.
+
+    The answer field is in a collapsed expander if the student has answered.
+    """
     question, number = seen.question, seen.asked
     if question is None or number is None:
         return
@@ -104,7 +110,7 @@ def _prompt(question: Question, number: int) -> None:
 
 
 def _form(code: str, number: int, question: Question, own: str | None) -> None:
-    """Draw the question and the ways to answer it."""
+    """Draw the question and the controls for its answer."""
     _prompt(question, number)
     key = f"class_reply_{code}_{number}"
     with st.form(key, border=False):
@@ -135,7 +141,7 @@ def _field(question: Question, key: str, own: str | None) -> None:
 
 
 def _shown_head(code: str, number: int) -> None:
-    """A head is answered by showing it."""
+    """Draw a button that answers with the selected head, if a head is selected."""
     choice = get_view_state()
     if choice.layer is not None and choice.head is not None:
         name = f"{choice.layer}-{choice.head}"
@@ -157,16 +163,18 @@ def _send(code: str, number: int, said: str) -> None:
         st.session_state.pop(PROBLEM, None)
 
 
-ROOM = "classroom"  # the address of the page where a class is opened, joined and led
-FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # in the session's state
-RESUMED = "class_resumed"  # whether this session has looked for a room that its visitor teaches
-EVERY = 2.0  # seconds between two looks at the class on a teacher's page
+ROOM = "classroom"  # Address of the page for opening, joining and leading a class.
+FOLLOWED, ALONE, LEADS = "class_followed", "class_alone", "class_leads"  # Keys in st.session_state.
+RESUMED = "class_resumed"  # Session key of a flag: the search for a class that this visitor teaches is done.
+EVERY = 2.0  # Seconds between two updates of the class state on a teacher's page.
 
 
 def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> StudentView | NotInClass | None:
-    """The student's room as it stands, or why they cannot look into it; None for who is in no class as a student.
+    """Return the student's view of the class, and open the page that the teacher presents.
 
-    Goes to the view that the teacher presents before anything of another is drawn. ``pages`` are all, by address.
+    Return NotInClass if the class is closed to this session, and None if the session is in no class or teaches it.
+    The page changes only if the teacher has presented a new view and the student follows. ``pages`` maps addresses
+    to pages.
     """
     _resume()
     code = classroom.code()
@@ -184,7 +192,7 @@ def follow(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> StudentVi
 
 
 def attend(page: StreamlitPage, seen: StudentView | NotInClass | None) -> None:
-    """Lead, or answer, if this session is in a class; ``seen`` is what `follow` saw in this run."""
+    """Draw the class bar if this session is in a class; ``seen`` is the result of `follow` in this run."""
     code = classroom.code()
     if code is None:
         return
@@ -192,18 +200,21 @@ def attend(page: StreamlitPage, seen: StudentView | NotInClass | None) -> None:
         _bar(code, seen)
     elif seen is None:
         _lead(code, page)
-    elif page.url_path != ROOM:  # which says it itself
+    elif page.url_path != ROOM:  # This page draws the message itself.
         classroom.leave()
         show_notice(seen.sentence)
 
 
 def view_of(page: StreamlitPage) -> str:
-    """The address of what this page shows, as others may open it: without language and class, which are one's own."""
+    """Return the address of this page's view for other visitors, without the language and the class."""
     return _view(page.url_path, page_query())
 
 
 def view_presenter() -> Callable[[dict[str, str]], bool] | None:
-    """Where this session leads its class: shows it a view of this page by its address, and tells whether it could."""
+    """Return a function that presents a view of this page to the class; None if no class follows.
+
+    The function takes the query of the address, and returns False if the class no longer accepts this teacher.
+    """
     code = classroom.code()
     if code is None or not st.session_state.get(LEADS, False) or not store().teaches(code, visitor_secret()):
         return None
@@ -213,7 +224,7 @@ def view_presenter() -> Callable[[dict[str, str]], bool] | None:
         try:
             store().present(code, who, _view(page, query))
         except NotInClass:
-            return False  # the page says why
+            return False  # The page shows the reason.
         return True
 
     return present
@@ -225,7 +236,7 @@ def _view(path: str, query: dict[str, str]) -> str:
 
 
 def class_summary(board: TeacherView) -> str:
-    """Return who is there, how many have answered the open question, and who is lost."""
+    """Return sentences with the number of students, the number of answers and the lost students."""
     n = len(board.students)
     parts = [ngettext("{n} student is here.", "{n} students are here.", n, n=n)]
     if board.asked is not None and not board.revealed:
@@ -245,7 +256,10 @@ def class_summary(board: TeacherView) -> str:
 
 
 def _resume() -> None:
-    """Take a teacher's new tab, or window, back into the class that they teach."""
+    """Enter the class that this visitor teaches, once for each session.
+
+    A new tab or window of the teacher thus returns to the class.
+    """
     if st.session_state.get(RESUMED):
         return
     st.session_state[RESUMED] = True
@@ -254,8 +268,8 @@ def _resume() -> None:
 
 
 def _lead(code: str, page: StreamlitPage) -> None:
-    """Show the teacher how the class stands, and present this page's view if the class follows."""
-    if page.url_path == ROOM:  # which shows it itself
+    """Show the state of the class to the teacher, and present this page's view if the class follows."""
+    if page.url_path == ROOM:  # This page draws the state of the class itself.
         return
     leads = st.session_state.get(LEADS, False)
     if leads and store().board(code, visitor_secret()).view != (view := view_of(page)):
@@ -274,7 +288,7 @@ def _status(code: str, leads: bool) -> None:
 
 
 def _bar(code: str, seen: StudentView) -> None:
-    """How a student stands, the ways off and back, a hand, and the question."""
+    """Draw a student's class bar: the state, the navigation, the “I am lost” switch and the question."""
     alone = st.session_state.get(ALONE, False)
     follower.mount(NEWS.format(code=code), seen.version)
     with st.container(border=True, key="class_bar"):
@@ -301,7 +315,7 @@ def _describe_state(code: str, view: str | None, alone: bool) -> str:
 
 
 def _draw_navigation(alone: bool) -> None:
-    """Off on one's own, and back to where the class is."""
+    """Draw the button that leaves the teacher's view, or the button that returns to it."""
     if alone:
         st.button(
             _("Back to the class"),
@@ -324,10 +338,10 @@ def _rejoin_class() -> None:
 
 
 def _open(view: str, page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
-    """Go to the teacher's view; an address that names no page of this app is passed over."""
+    """Open the teacher's view; ignore an address that names no page of this app."""
     path, _sep, query = view.removeprefix("/").partition("?")
     wanted = dict(parse_qsl(query, keep_blank_values=True))
-    if path == page.url_path:  # the page reads its address next, as if a link had been followed
+    if path == page.url_path:  # The page reads the new address afterwards, as it does for a link.
         st.query_params.from_dict(wanted)
     elif path in pages:
         st.switch_page(pages[path], query_params=wanted)

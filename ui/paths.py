@@ -1,4 +1,4 @@
-"""Where the files that come with the app lie."""
+"""Paths of the files that are distributed with the app."""
 
 from pathlib import Path
 

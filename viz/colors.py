@@ -1,4 +1,4 @@
-"""The colours of the components, read from the one place where they are written."""
+"""Colour palettes of the components, read from shared/colours.js, which defines them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ Colors = npt.NDArray[np.uint8]
 
 @cache
 def read_colors(name: str) -> tuple[str, ...]:
-    """The list of colours that colours.js calls ``name``, in its order; both themes' where there are two."""
+    """Return the colours of the constant ``name`` in colours.js, in order.
+
+    A constant with a list for each theme gives both lists, the light theme first.
+    """
     source = (HERE / "shared" / "colours.js").read_text(encoding="utf-8")
     (statement,) = re.findall(rf"export const {name} = (.*?);\n", source, re.DOTALL)
     return tuple(re.findall(r'"(#[0-9A-Fa-f]{6})"', statement))
@@ -23,7 +26,9 @@ def read_colors(name: str) -> tuple[str, ...]:
 
 @cache
 def sequential_ramp() -> Colors:
-    """The sequential palette on a light page, (256, red green blue), from least to most; `between` of colours.js.
+    """Return the light theme's sequential palette, shape (256, RGB), from least to most.
+
+    The palette equals that of `between` in colours.js.
 
     >>> sequential_ramp()[0].tolist(), sequential_ramp()[255].tolist()
     ([249, 250, 249], [22, 11, 21])
@@ -33,7 +38,9 @@ def sequential_ramp() -> Colors:
 
 @cache
 def diverging_ramp() -> Colors:
-    """The diverging palette on a light page, from most below zero to most above it; `divergingRamp` of colours.js.
+    """Return the light theme's diverging palette, shape (256, RGB), from most negative to most positive.
+
+    The palette equals that of `divergingRamp` in colours.js.
 
     >>> diverging_ramp()[0].tolist(), diverging_ramp()[128].tolist(), diverging_ramp()[255].tolist()
     ([0, 57, 103], [248, 247, 247], [88, 42, 0])

@@ -1,7 +1,7 @@
-"""The numbers behind the pictures as files, and the provenance that is saved next to them.
+"""Export of attention weights to CSV and JSON, with the provenance of the numbers.
 
-All digits: a weight is written so that reading it as float32 gives the same bits. CSV files are UTF-8 with a byte
-order mark and CRLF, and contain the table alone.
+A weight is written with enough digits that reading it as float32 gives the same bits. CSV files are UTF-8 with a
+byte order mark and CRLF line ends, and contain nothing but the table.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from attention.spreadsheet import MARK, column_names, safe_cell
 from attention.view import DisplayToken, View
 from i18n import gettext_lazy, translate
 
-MOST_CELLS = 4_000_000  # weights in a file of one map: about 45 MB
-MOST_WEIGHTS = 10**9  # weights searched for the strongest links: about ten seconds
-BLOCK = 2**21  # weights held at once while searching
-TOLD = ("label", "text", "special", "segment", "word")  # of a token, in JSON
+MOST_CELLS = 4_000_000  # weights in a file of a single map: about 45 MB
+MOST_WEIGHTS = 10**9  # weights searched for the strongest links, which takes about ten seconds
+BLOCK = 2**21  # weights in memory at a time during the search
+TOLD = ("label", "text", "special", "segment", "word")  # the fields of a token that JSON files contain
 
 
 class TooLong(ValueError):
-    """More numbers than a file of this kind should hold."""
+    """Raised if a text gives more weights than an exported file or picture may hold."""
 
 
 def caption(view: View, layer: int | None = None, head: int | None = None) -> dict[str, Any]:
-    """What a reader must know to make the numbers again."""
+    """Return the provenance of a view's numbers: model, text and view options."""
     trace, part = view.trace, view.part or view.trace.part
     where = {} if layer is None or head is None else {"layer": layer, "head": head}
     return {
@@ -54,9 +54,10 @@ def caption(view: View, layer: int | None = None, head: int | None = None) -> di
 
 
 def weights_csv(view: View, layer: int, head: int) -> bytes:
-    """Return one head's map: a row for each query, a column for each key, the first column naming the queries.
+    """Return a head's map as CSV: a row for each query, a column for each key.
 
-    The second "the" is named "the#2". ``layer`` and ``head`` count from 0. Raises TooLong beyond MOST_CELLS.
+    The first column contains the queries; the second "the" becomes "the#2". ``layer`` and ``head`` count from 0.
+    Raises TooLong beyond MOST_CELLS weights.
     """
     weights = _head_weights(view, layer, head)
     queries = column_names(_texts(view.queries))
@@ -65,7 +66,11 @@ def weights_csv(view: View, layer: int, head: int) -> bytes:
 
 
 def weights_json(view: View, layer: int, head: int) -> bytes:
-    """The same as JSON: {"caption", "queries", "keys", "weights" (query, key)}; tokens with what is known of them."""
+    """Return a head's map as JSON: {"caption", "queries", "keys", "weights"}, weights (query, key).
+
+    Tokens are objects with the fields of TOLD and "read_as". ``layer`` and ``head`` count from 0. Raises TooLong
+    beyond MOST_CELLS weights.
+    """
     weights = [[_shortest_float(weight) for weight in row] for row in _head_weights(view, layer, head)]
     content = {
         "caption": caption(view, layer, head),
@@ -77,9 +82,9 @@ def weights_json(view: View, layer: int, head: int) -> bytes:
 
 
 def links_csv(view: View, count: int = 1000) -> bytes:
-    """The strongest links over all heads of all layers, strongest first, at most ``count``.
+    """Return the strongest links over all heads of all layers as CSV, strongest first, at most ``count``.
 
-    Hide special tokens in the view to leave them out. Raises TooLong beyond MOST_WEIGHTS.
+    A view without special tokens leaves their links out. Raises TooLong beyond MOST_WEIGHTS weights.
     """
     header = ["layer", "head", "from_position", "from", "to_position", "to", "weight"]
     rows = (
@@ -96,7 +101,11 @@ def links_csv(view: View, count: int = 1000) -> bytes:
 
 
 def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, int, int]]:
-    """(weight, layer, head, query, key) of the strongest links, strongest first; equal ones in reading order."""
+    """Return the strongest links as (weight, layer, head, query, key), strongest first.
+
+    Strength is the absolute value; links of equal strength are in the order of (layer, head, query, key). Raises
+    TooLong beyond MOST_WEIGHTS weights.
+    """
     queries, keys = len(view.queries), len(view.keys)
     if view.layers * view.heads * queries * keys > MOST_WEIGHTS:
         raise TooLong(
@@ -109,7 +118,7 @@ def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, 
         )
     step = max(1, BLOCK // max(1, keys))
     found: list[tuple[np.float32, int, int, int, int]] = []
-    least = np.float32(0)  # of those kept, once there are enough
+    least = np.float32(0)  # the weakest kept link, once there are ``count`` links
     for layer in view.attending:
         for head in range(view.heads):
             for start in range(0, queries, step):
@@ -122,7 +131,7 @@ def strongest_links(view: View, count: int) -> list[tuple[np.float32, int, int, 
 
 
 def _top(block: FloatArray, least: np.float32, count: int) -> list[tuple[int, int]]:
-    """Where the block's numbers further from zero than ``least`` stand, at most ``count``, the furthest first."""
+    """Return (row, column) of the ``count`` largest absolute values above ``least``, largest first."""
     flat = np.abs(block.reshape(-1))
     above = np.flatnonzero(flat > least)
     chosen = above[np.argsort(-flat[above], kind="stable")[:count]]
@@ -143,7 +152,7 @@ def _head_weights(view: View, layer: int, head: int) -> FloatArray:
 
 
 def _shortest_float(weight: np.float32) -> float:
-    """The number with the fewest digits that is this float32; ``json`` writes those digits."""
+    """Return the float with the fewest digits that rounds to this float32; ``json`` writes those digits."""
     return float(str(weight))
 
 
@@ -156,7 +165,10 @@ def _tokens(cells: Sequence[DisplayToken]) -> list[dict[str, Any]]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """Return the table as CSV, with unique column names. Names of rows are cells already and stay as they are."""
+    """Return a table as CSV with unique column names.
+
+    Cells that are strings are escaped for spreadsheets.
+    """
     lines = io.StringIO(newline="")
     writer = csv.writer(lines)
     writer.writerow(column_names(header))
@@ -165,7 +177,7 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def format_value(value: object) -> str:
-    """A value of a caption as a file writes it."""
+    """Return a caption's value as text: "yes" or "no" for booleans, "" for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""Data and scripts written into a document, so that nothing in them can end the element they stand in."""
+"""Escaping of data and scripts inside an HTML document, so that nothing in them ends their element."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def escape_json(data: Any) -> str:
-    """``data`` as JSON for the inside of a script element: ASCII, with "<", ">" and "&" escaped.
+    """Return ``data`` as JSON for the inside of a script element: ASCII, with "<", ">" and "&" escaped.
 
     >>> escape_json("</script>")
     '"\\\\u003c/script\\\\u003e"'
@@ -17,9 +17,10 @@ def escape_json(data: Any) -> str:
 
 
 def inline(script: str) -> str:
-    """JavaScript for the inside of a script element.
+    """Return JavaScript for the inside of a script element, with "</" and "<!--" escaped.
 
-    "</" and "<!--" can stand in strings, templates, regular expressions and comments only; there "\\x3c" means "<".
+    The script may contain "</" and "<!--" only in strings, templates, regular expressions and comments; there
+    "\\x3c" means "<".
 
     >>> inline("a('</script>')")
     "a('\\\\x3c/script>')"

@@ -1,4 +1,4 @@
-"""The formulas that a pass may use, by the name of torch's function, in NumPy."""
+"""NumPy versions of torch's operations for a traced forward pass, by the name of the torch function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 
 def view(x: Array, *shape: Any) -> Array:
-    """The same numbers in rows of another length; one size may be -1.
+    """Reshape an array; a size may be -1.
 
     >>> view(np.arange(6), 2, -1).shape, view(np.arange(6), (3, 2)).shape
     ((2, 3), (3, 2))
@@ -23,37 +23,37 @@ def view(x: Array, *shape: Any) -> Array:
 
 
 def expand(x: Array, *shape: Any) -> Array:
-    """One row shown as many; -1 leaves a size as it is."""
+    """Broadcast an array to a shape; -1 keeps the size of an axis."""
     sizes = _sizes(shape)
     own = (1,) * (len(sizes) - x.ndim) + x.shape
     return np.broadcast_to(x, [mine if size == -1 else size for size, mine in zip(sizes, own, strict=True)])
 
 
 def unsqueeze(x: Array, dim: int) -> Array:
-    """One more axis, of size 1."""
+    """Insert an axis of size 1."""
     return np.expand_dims(x, dim)
 
 
 def squeeze(x: Array, dim: int | None = None) -> Array:
-    """One axis fewer, where it has size 1."""
+    """Remove an axis if it has size 1; without ``dim``, remove all such axes."""
     if dim is None:
         return np.squeeze(x)
     return np.squeeze(x, dim) if x.shape[dim] == 1 else x
 
 
 def flatten(x: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
-    """Neighbouring axes as one."""
+    """Merge neighbouring axes."""
     start, end = start_dim % x.ndim, end_dim % x.ndim
     return x.reshape(*x.shape[:start], -1, *x.shape[end + 1 :])
 
 
 def chunk(x: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
-    """So many pieces of an axis, as long as each other but for the last."""
+    """Split an axis into ``chunks`` chunks of equal length, except for the last."""
     return split(x, -(-x.shape[dim] // chunks), dim)
 
 
 def split(x: Array, split_size_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
-    """Pieces of an axis, all of one length or of these.
+    """Split an axis into chunks of a fixed length or of a list of lengths.
 
     >>> [piece.tolist() for piece in split(np.arange(5), 2)]
     [[0, 1], [2, 3], [4]]
@@ -64,40 +64,40 @@ def split(x: Array, split_size_or_sections: Any, dim: int = 0) -> tuple[Array, .
 
 
 def unbind(x: Array, dim: int = 0) -> tuple[Array, ...]:
-    """The pieces of an axis, which is gone."""
+    """Return the slices along an axis, without this axis."""
     return tuple(np.moveaxis(x, dim, 0))
 
 
 def join(tensors: Sequence[Array], dim: int = 0) -> Array:
-    """Arrays one after the other along an axis; torch passes over those that are no more than an empty row."""
+    """Concatenate arrays along an axis; arrays of shape (0,) are skipped, as in torch."""
     return np.concatenate([one for one in tensors if one.shape != (0,)], axis=dim)
 
 
 def as_strided(x: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
-    """Numbers picked from the whole by so many places between neighbours of each axis."""
+    """Return the elements at the given strides and offset of the flattened array."""
     steps = [np.arange(count) * step for count, step in zip(size, stride, strict=True)]
     places = sum(np.ix_(*steps), np.array(storage_offset or 0))
     return x.reshape(-1)[places]
 
 
 def repeat(x: Array, *times: Any) -> Array:
-    """The whole, several times along each axis."""
+    """Tile an array along each axis."""
     return np.tile(x, _sizes(times))
 
 
 def repeat_interleave(x: Array, repeats: Any, dim: int | None = None) -> Array:
-    """Each piece of an axis, several times in a row."""
+    """Repeat each element of an axis."""
     return np.repeat(x, repeats, axis=dim)
 
 
 def gather(x: Array, dim: int, index: Array) -> Array:
-    """The numbers that ``index`` names along an axis."""
+    """Select elements along an axis by ``index``."""
     other = tuple(slice(0, size) if axis != dim % x.ndim else slice(None) for axis, size in enumerate(index.shape))
     return np.take_along_axis(x[other], index, axis=dim)
 
 
 def pad(x: Array, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Array:
-    """Numbers put around, told from the last axis on: (before, after, before, after, …)."""
+    """Pad an array with a constant; ``pad`` lists (before, after) pairs from the last axis on."""
     assert mode == "constant"
     pairs = [(pad[at], pad[at + 1]) for at in range(0, len(pad), 2)]
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
@@ -105,19 +105,19 @@ def pad(x: Array, pad: Sequence[int], mode: str = "constant", value: float | Non
 
 
 def index_put(x: Array, at: Any, value: Any) -> Array:
-    """The array with other numbers at some places; the given one stays as it is."""
+    """Return a copy with new values at some indices."""
     found = x.copy()
     found[at] = value
     return found
 
 
 def identity(x: Array, *_args: Any, **_named: Any) -> Array:
-    """As it is: what torch does for the memory, for a device, or in training only."""
+    """Return x unchanged, for operations on memory or devices, or with an effect in training only."""
     return x
 
 
 def cast(x: Array, *args: Any, **named: Any) -> Array:
-    """Another kind of number; all fractions are float32 here or finer."""
+    """Convert to the dtype among the arguments, if there is one."""
     kind = next((given for given in (*args, *named.values()) if isinstance(given, np.dtype)), None)
     return x if kind is None else x.astype(kind, copy=False)
 
@@ -126,7 +126,7 @@ def _sizes(given: Sequence[Any]) -> tuple[int, ...]:
     return tuple(given[0]) if len(given) == 1 and not isinstance(given[0], int) else tuple(given)
 
 
-KINDS = ("to", "type_as", "float", "long", "int", "type")  # the same numbers, kept otherwise
+KINDS = ("to", "type_as", "float", "long", "int", "type")  # operations that change the dtype only
 MOVES: dict[str, Callable[..., Any]] = {
     "view": view,
     "reshape": view,
@@ -166,7 +166,7 @@ MOVES: dict[str, Callable[..., Any]] = {
 
 
 def linear(x: Array, weight: Array, bias: Any = None) -> Array:
-    """x · Wᵀ + b; torch keeps W as (output, input).
+    """Return x · Wᵀ + b; torch stores W as (output, input).
 
     >>> linear(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5])).tolist()
     [[11.5]]
@@ -176,24 +176,24 @@ def linear(x: Array, weight: Array, bias: Any = None) -> Array:
 
 
 def addmm(x: Array, mat1: Array, mat2: Array, beta: float = 1, alpha: float = 1) -> Array:
-    """x + A · B."""
+    """Return beta · x + alpha · (mat1 · mat2)."""
     found: Array = beta * x + alpha * (mat1 @ mat2)
     return found
 
 
 def baddbmm(x: Array, batch1: Array, batch2: Array, beta: float = 1, alpha: float = 1) -> Array:
-    """The same for many texts at once."""
+    """Return beta · x + alpha · (batch1 · batch2) for each element of a batch."""
     return addmm(x, batch1, batch2, beta, alpha)
 
 
 def einsum(equation: str, *operands: Any) -> Array:
-    """A sum of products told by letters."""
+    """Evaluate an Einstein summation, with operands as arguments or as a list."""
     arrays = operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
     return np.asarray(np.einsum(equation, *arrays, optimize=True))
 
 
-def grouped_mm(x: Array, weight: Array, offs: Array, bias: Any = None, out_dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own
-    """Each group of rows times a matrix of its own; ``offs`` says where groups end. One expert a group."""
+def grouped_mm(x: Array, weight: Array, offs: Array, bias: Any = None, out_dtype: Any = None) -> Array:  # noqa: ARG001  # torch's own signature
+    """Multiply each group of rows with its own matrix, a group per expert; ``offs`` holds the group ends."""
     found = np.zeros((len(x), weight.shape[-1]), x.dtype)
     begins = 0
     for matrix, ends in zip(weight, offs, strict=True):
@@ -211,7 +211,7 @@ def convolve(  # noqa: PLR0913  # torch's own signature
     dilation: Any = 1,
     groups: int = 1,
 ) -> Array:
-    """Windows of (text, channel, places …) times a matrix (output, channel, places …), one or two axes of places."""
+    """Convolve (batch, channel, position …) with (output, channel, position …), in 1-D or 2-D."""
     assert groups == 1
     assert {*np.ravel(dilation).tolist()} == {1}
     axes = weight.ndim - 2
@@ -226,7 +226,7 @@ def convolve(  # noqa: PLR0913  # torch's own signature
 
 
 def embedding(input: Array, weight: Array, *_args: Any, **_named: Any) -> Array:
-    """The row of a table for each number."""
+    """Return the row of ``weight`` for each index."""
     return weight[input]
 
 
@@ -238,7 +238,10 @@ def weigh(  # noqa: PLR0913  # torch's own signature
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """softmax(q · kᵀ · scale + mask): attention weights (…, head, query, key). A mask of bools says what is seen."""
+    """Return softmax(q · kᵀ · scale + mask), the attention weights (…, head, query, key).
+
+    A boolean mask is True for visible keys; another mask is added to the scores.
+    """
     if enable_gqa:
         key = np.repeat(key, query.shape[-3] // key.shape[-3], axis=-3)
     by = query.dtype.type(query.shape[-1] ** -0.5 if scale is None else scale)
@@ -247,7 +250,7 @@ def weigh(  # noqa: PLR0913  # torch's own signature
         scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     if attn_mask is not None:
         scores = np.where(attn_mask, scores, -np.inf) if attn_mask.dtype == bool else scores + attn_mask
-    nothing = np.isneginf(scores).all(axis=-1, keepdims=True)  # a row that sees no key gives zeros
+    nothing = np.isneginf(scores).all(axis=-1, keepdims=True)  # a row with every key masked becomes zeros
     weights = softmax(np.where(nothing, 0, scores).astype(query.dtype))
     return np.where(nothing, 0, weights)
 
@@ -257,12 +260,12 @@ def attend(  # noqa: PLR0913  # torch's own signature
     key: Array,
     value: Array,
     attn_mask: Any = None,
-    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own
+    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own signature
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Array:
-    """Attention: each query's weighted sum of values (arXiv:1706.03762, equation 1), (…, head, query, channel)."""
+    """Return scaled dot-product attention, (…, head, query, channel) (arXiv:1706.03762, equation 1)."""
     if enable_gqa:
         value = np.repeat(value, query.shape[-3] // value.shape[-3], axis=-3)
     found: Array = weigh(query, key, attn_mask, is_causal, scale, enable_gqa) @ value
@@ -292,7 +295,9 @@ FORMULAS = {**MOVES, **EACH, **ROWS, **PRODUCTS}
 
 
 def strip_inplace_mark(name: str) -> str:
-    """The name without the mark of a change in place, which numpy never makes here.
+    """Return the name of the function behind an in-place or operator method of torch.
+
+    The NumPy versions return new arrays, so in-place forms need no separate entry.
 
     >>> (
     ...     strip_inplace_mark("add_"),
@@ -310,7 +315,7 @@ def strip_inplace_mark(name: str) -> str:
     return bare if bare in FORMULAS else name
 
 
-# Signs by the functions that they stand for.
+# Operator methods and aliases, and the functions that they call.
 SPELT = {
     "__add__": "add", "__radd__": "add", "__iadd__": "add", "__sub__": "sub", "__isub__": "sub",
     "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul", "__truediv__": "div", "__itruediv__": "div",

@@ -1,4 +1,4 @@
-"""Functions of single numbers, of rows and of whole arrays, in numpy, called as torch calls those of that name."""
+"""NumPy versions of torch's elementwise functions and reductions, with torch's names and signatures."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-# Of erfc, for numbers from 0 on: t · exp(-z² + a polynomial in t) with t = 2 / (2 + z). Fractional error below 1.2e-7
-# (W. H. Press et al., Numerical Recipes, section 6.2).
+# Coefficients of erfc(z) = t · exp(-z² + polynomial in t) with t = 2 / (2 + z), for z >= 0. The relative error is below
+# 1.2e-7 (W. H. Press et al., Numerical Recipes, section 6.2).
 ERFC = (-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806,
         0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277)  # fmt: skip
 
 
 def erf(x: Array) -> Array:
-    """The error function, which numpy lacks.
+    """Return the error function, which NumPy lacks.
 
     >>> erf(np.array([0.0, 0.5, -1.0, 4.0])).round(6).tolist()
     [0.0, 0.5205, -0.842701, 1.0]
@@ -29,11 +29,11 @@ def erf(x: Array) -> Array:
     return found.astype(x.dtype)
 
 
-SMALL = 0.5  # below it, 1 - erfc would lose the digits
+SMALL = 0.5  # below this value, 1 - erfc loses precision, so the series is used
 
 
 def _series(x: Array) -> Array:
-    """2/√π · (x - x³/3 + x⁵/10 - …), to 1e-12 below ``SMALL``."""
+    """Return 2/√π · (x - x³/3 + x⁵/10 - …), accurate to 1e-12 below ``SMALL``."""
     term, total = x.copy(), x.copy()
     for order in range(1, 10):
         term = term * -x * x / order
@@ -43,7 +43,7 @@ def _series(x: Array) -> Array:
 
 
 def gelu(x: Array, approximate: str = "none") -> Array:
-    """x · Φ(x), or with the tanh in its place (arXiv:1606.08415)."""
+    """Return x · Φ(x), or its tanh approximation (arXiv:1606.08415)."""
     found: Array
     if approximate == "tanh":
         found = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi).astype(x.dtype) * (x + 0.044715 * x**3)))
@@ -53,24 +53,24 @@ def gelu(x: Array, approximate: str = "none") -> Array:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + e^-x), by the half that cannot overflow."""
+    """Return 1 / (1 + e^-x), computed without overflow."""
     small = np.exp(-np.abs(x))
     found: Array = np.where(x < 0, small, 1) / (1 + small)
     return found
 
 
 def silu(x: Array, inplace: bool = False) -> Array:  # noqa: ARG001  # torch's own signature
-    """x · sigmoid(x), arXiv:1702.03118."""
+    """Return x · sigmoid(x) (arXiv:1702.03118)."""
     return x * sigmoid(x)
 
 
 def relu(x: Array, inplace: bool = False) -> Array:  # noqa: ARG001  # torch's own signature
-    """x, or 0 where it is below."""
+    """Return max(x, 0)."""
     return np.maximum(x, 0)
 
 
 def softmax(x: Array, dim: int = -1, _stacklevel: int = 3, dtype: Any = None) -> Array:
-    """Shares of e^x along an axis, less its largest first so that no power overflows.
+    """Return the softmax along an axis; the maximum is subtracted first to avoid overflow.
 
     >>> softmax(np.log(np.array([1.0, 3.0]))).round(6).tolist()
     [0.25, 0.75]
@@ -82,7 +82,7 @@ def softmax(x: Array, dim: int = -1, _stacklevel: int = 3, dtype: Any = None) ->
 
 
 def logsumexp(x: Array, dim: Any, keepdim: bool = False) -> Array:
-    """log Σ e^x."""
+    """Return log Σ e^x along ``dim``."""
     top = x.max(axis=dim, keepdims=True)
     found: Array = np.log(np.exp(x - top).sum(axis=dim, keepdims=True)) + top
     return found if keepdim else np.squeeze(found, dim)
@@ -91,7 +91,7 @@ def logsumexp(x: Array, dim: Any, keepdim: bool = False) -> Array:
 def layer_norm(
     x: Array, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Array:
-    """Each vector brought to mean 0 and variance 1, times weight, plus bias (arXiv:1607.06450).
+    """Normalise each vector to mean 0 and variance 1, times ``weight``, plus ``bias`` (arXiv:1607.06450).
 
     >>> layer_norm(np.array([1.0, 3.0]), [2], eps=0.0).tolist()
     [-1.0, 1.0]
@@ -104,12 +104,12 @@ def layer_norm(
 
 
 def add(x: Any, other: Any, alpha: float = 1) -> Any:
-    """x + other, the second as many times as ``alpha`` says."""
+    """Return x + alpha · other."""
     return x + other if alpha == 1 else x + alpha * other
 
 
 def reduce(how: Callable[..., Any]) -> Callable[..., Any]:
-    """Sum or mean along axes, as torch names them."""
+    """Wrap a NumPy reduction so that it takes torch's arguments ``dim``, ``keepdim`` and ``dtype``."""
 
     def apply_reduction(x: Array, dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
         axes = tuple(dim) if isinstance(dim, list | tuple) else dim
@@ -118,38 +118,42 @@ def reduce(how: Callable[..., Any]) -> Callable[..., Any]:
     return apply_reduction
 
 
-def topk(x: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Array, Array]:  # noqa: ARG001  # torch's own
-    """The k largest along an axis, and where they stand."""
+def topk(x: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Array, Array]:  # noqa: ARG001  # torch's own signature
+    """Return the k largest (or smallest) values along an axis, and their indices."""
     at = np.take(np.argsort(-x if largest else x, axis=dim, kind="stable"), range(k), axis=dim)
     return np.take_along_axis(x, at, axis=dim), at
 
 
-def sort(x: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Array, Array]:  # noqa: ARG001  # torch's own
-    """In order along an axis, and where each stood."""
+def sort(x: Array, dim: int = -1, descending: bool = False, stable: bool = False) -> tuple[Array, Array]:  # noqa: ARG001  # torch's own signature
+    """Return the sorted values along an axis, and their indices."""
     at = np.argsort(-x if descending else x, axis=dim, kind="stable")
     return np.take_along_axis(x, at, axis=dim), at
 
 
 def histc(x: Array, bins: int, min: float, max: float) -> Array:
-    """How many numbers fall into each of so many equal parts."""
+    """Return the histogram of x in ``bins`` bins of equal width from ``min`` to ``max``."""
     found: Array = np.histogram(x, bins, (min, max))[0].astype(x.dtype)
     return found
 
 
 def clamp(x: Array, min: Any = None, max: Any = None) -> Array:
-    """No less and no more than these."""
+    """Limit values to the range from ``min`` to ``max``."""
     return np.clip(x, min, max)
 
 
 def where(condition: Array, x: Any, other: Any) -> Array:
-    """One or the other number; asked of a tensor, torch takes the condition second."""
+    """Select elements from x or other by ``condition``.
+
+    As a tensor method, torch passes the condition as the second argument; a first argument that is not boolean is
+    therefore swapped with ``x``.
+    """
     if condition.dtype != bool:
         condition, x = x, condition
     found: Array = np.where(condition, x, other)
     return found
 
 
-# What is computed of each number, or of each pair of numbers, alone.
+# Elementwise functions of an array or of two arrays.
 EACH: dict[str, Callable[..., Any]] = {
     "add": add,
     "sub": lambda x, other, alpha=1: x - alpha * other,

@@ -1,4 +1,4 @@
-"""One number of a pass as a sum of terms, and where each term was before it was moved."""
+"""Decomposition of a number of a forward pass into terms, and its origin before data movement."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Array = npt.NDArray[Any]
 def origin(
     name: str, given: tuple[Any, ...], named: dict[str, Any], output: int, at: tuple[int, ...]
 ) -> tuple[Array, tuple[int, ...]] | None:
-    """The array and the place that a moved number comes from; None for one that was put in, such as padding.
+    """Return the array and index that a moved number was copied from, or None for a constant.
 
-    ``output`` is which of several results it stands in.
+    Constants are numbers such as padding. ``output`` is the index of the result if the operation returns several
+    arrays.
 
     >>> x, y = np.zeros((2, 3), np.float32), np.zeros((2, 2), np.float32)
     >>> found = origin("cat", ([x, y],), {"dim": 1}, 0, (1, 4))
@@ -34,7 +35,7 @@ def origin(
     starts = [1]
 
     def places(x: Any) -> Any:
-        """The numbers 1, 2, 3, … in the place of an array of fractions: 0 is then none of any array."""
+        """Replace floating-point arrays by consecutive numbers from 1 and floats by 0, which marks no origin."""
         if isinstance(x, np.ndarray) and np.issubdtype(x.dtype, np.floating):
             arrays.append(x)
             starts.append(starts[-1] + x.size)
@@ -57,7 +58,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A number of a term: where it stands in one of the given arrays, or what it is where it was made on the way."""
+    """A factor of a term: its value, and its array and index, or a name if it is an intermediate value."""
 
     value: float
     of: Array | None = None
@@ -67,10 +68,10 @@ class Factor:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """``values`` (term,) float64 add up to the number. ``factors`` tells what term k is made of, by ``how``.
+    """Terms that add up to a number: ``values`` (term,) float64, and a function for the factors of term k.
 
-    ``how`` is "products" (a term is the product of its factors), "sum" (a term is its one factor, or several times
-    it), "function" (the one term is ``name`` of its factors) or "choice" (the one term is one of the given numbers).
+    ``how`` is "products" (a term is the product of its factors), "sum" (a term is a single value, or a multiple of it),
+    "function" (the single term is the named function of its factors) or "choice" (the single term is an input).
     """
 
     how: str
@@ -79,7 +80,7 @@ class Terms:
 
 
 def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array, at: Place) -> Terms:
-    """The terms of the number at ``at`` of what a formula made; ``gave`` is the array that it is in.
+    """Return the terms of the number at index ``at`` of ``gave``, the output of the operation ``name``.
 
     >>> x, weight, bias = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([0.5])
     >>> found = terms("linear", (x, weight, bias), {}, np.array([[11.5]]), (0, 0))
@@ -94,7 +95,7 @@ def terms(name: str, given: tuple[Any, ...], named: dict[str, Any], gave: Array,
 
 
 def factor(x: Any, at: Place) -> Factor:
-    """The number of an array that stands at a place of a larger one which it was stretched to; or a plain number."""
+    """Return the factor at index ``at`` of the broadcast result, for an array or a plain number."""
     if not isinstance(x, np.ndarray):
         return Factor(float(x))
     own = tuple(0 if size == 1 else place for size, place in zip(x.shape, at[len(at) - x.ndim :], strict=True))
@@ -111,7 +112,7 @@ def _make_terms(how: str, rows: Sequence[tuple[Factor, ...]], values: Array | No
 
 
 def _dot(one: Array, at: Callable[[int], Place], other: Array, there: Callable[[int], Place], size: int) -> Terms:
-    """Σ one[at(k)] · other[there(k)] over k."""
+    """Return the terms of Σ one[at(k)] · other[there(k)] over k."""
 
     def factors(term: int) -> tuple[Factor, ...]:
         here, yonder = at(term), there(term)
@@ -122,7 +123,7 @@ def _dot(one: Array, at: Callable[[int], Place], other: Array, there: Callable[[
 
 
 def _product_term(found: Terms, *more: Factor) -> Terms:
-    """One more term, the product of these; nothing more without any."""
+    """Add a term that is the product of ``more``; return ``found`` if there are no factors."""
     if not more:
         return found
     count, value = len(found.values), float(np.prod([one.value for one in more]))
@@ -130,7 +131,7 @@ def _product_term(found: Terms, *more: Factor) -> Terms:
 
 
 def _bias_factor(array: Array | None, at: Place) -> tuple[Factor, ...]:
-    """A bias, where there is one."""
+    """Return the factor of a bias, or nothing without a bias."""
     return () if array is None else (factor(array, at),)
 
 
@@ -181,12 +182,12 @@ def _attention(  # noqa: PLR0913  # torch's own signature
     key: Array,
     value: Array,
     attn_mask: Array | None = None,
-    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own
+    dropout_p: float = 0.0,  # noqa: ARG001  # torch's own signature
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Terms:
-    """Σ weight · value; the weights are made on the way, and opened by the page that takes an attention apart."""
+    """Return the terms of Σ weight · value; the weights are intermediate values without an array."""
     *batch, head, row, column = at
     shares = weigh(query, key, attn_mask, is_causal, scale, enable_gqa)[(*batch, head, row)]
     own = head if value.shape[-3] == query.shape[-3] else head // (query.shape[-3] // value.shape[-3])
@@ -206,7 +207,7 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
     bias: Array | None = None,
     eps: float = 1e-5,
 ) -> Terms:
-    """x · w/σ - mean · w/σ + b."""
+    """Return the terms of x · w/σ - mean · w/σ + b."""
     axes = len(normalized_shape)
     vector = x[at[: len(at) - axes]].astype(np.float64)
     by = Factor(float(1 / np.sqrt(vector.var() + eps)), name="1/√(variance + ε)")
@@ -217,7 +218,7 @@ def _layer_norm(  # noqa: PLR0913  # torch's own signature
 
 
 def _softmax(gave: Array, at: Place, x: Array, dim: int = -1, *_args: Any, **_named: Any) -> Terms:
-    """e^(x - largest) / Σ e^(x - largest)."""
+    """Return the single term e^(x - largest) / Σ e^(x - largest)."""
     line = x[tuple(slice(None) if axis == dim % x.ndim else place for axis, place in enumerate(at))].astype(np.float64)
     top = float(line.max())
     total = Factor(float(np.exp(line - top).sum()), name="Σ e^(x - largest)")
@@ -261,7 +262,7 @@ def _reduction_terms(mean: bool) -> Callable[..., Terms]:
 
 
 def _where_terms(_gave: Array, at: Place, condition: Array, x: Any, other: Any) -> Terms:
-    if condition.dtype != bool:  # as formulas has it
+    if condition.dtype != bool:  # torch's tensor method passes the condition second; see functions.where
         condition, x = x, condition
     return _make_terms("choice", [(factor(x if factor(condition, at).value else other, at),)])
 
@@ -292,14 +293,14 @@ OPENED: dict[str, Callable[..., Terms]] = {
 
 
 def flat(array: Array) -> Array:
-    """A result as (row, number): the axis before the last is the tokens', all others lie side by side."""
+    """Reshape a result to (row, number), with the token axis (the last but one) as rows."""
     rows = array if array.ndim > 1 else array.reshape(1, -1)
     found: Array = np.moveaxis(rows, -2, 0).reshape(rows.shape[-2], -1)
     return found
 
 
 def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
-    """Where a number of ``flat`` stands in the result.
+    """Return the index in the original array of an element of ``flat``.
 
     >>> place_of((1, 3, 5, 8), 4, 9)
     (0, 1, 4, 1)
@@ -311,7 +312,7 @@ def place_of(shape: tuple[int, ...], row: int, column: int) -> tuple[int, ...]:
 
 
 def spot_of(shape: tuple[int, ...], place: tuple[int, ...]) -> tuple[int, int]:
-    """The row and the column of ``flat`` that a place of the result is.
+    """Return the row and column in ``flat`` of an index of the original array.
 
     >>> spot_of((1, 3, 5, 8), (0, 1, 4, 1))
     (4, 9)

@@ -1,4 +1,4 @@
-"""Every parameter of a model by its purpose, and the heads that a checkpoint stores."""
+"""The purpose of each parameter of a model, and the heads that a checkpoint stores."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _RELATIVE = re.compile(r"relative|rel_emb", re.IGNORECASE)
 
 
 def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
-    """The parts in the order of the forward pass.
+    """Group the parameters of a model by purpose, in the order of the forward pass.
 
-    Their counts sum to the number of the model's parameters; a tensor that is used in several places counts where the
-    model names it first.
+    The counts sum to the number of the model's parameters; a tensor that is used in several places counts for the
+    place that ``named_parameters`` lists first.
     """
     found: dict[tuple[str, str], dict[str, list[Tensor]]] = {}
     for name, parameter in places.model.named_parameters():
@@ -67,7 +67,7 @@ def parts(places: ModuleRoles) -> tuple[ParameterGroup, ...]:
 
 
 def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> ParameterGroup:
-    """Layers and what stands outside of them are told apart: "" is no layer."""
+    """Combine the tensors of a part, grouped by layer path ("" for tensors outside of layers)."""
     inside = [layer for layer in by_layer if layer]
     first = by_layer[""] if "" in by_layer else by_layer[inside[0]]
     count = sum(tensor.count for tensors in by_layer.values() for tensor in tensors)
@@ -75,7 +75,7 @@ def _part(where: str, name: str, by_layer: Mapping[str, Sequence[Tensor]]) -> Pa
 
 
 class ModuleRoles:
-    """Knows what each module of a model is for. ``sides`` says which part of the model a stack of layers is."""
+    """The purpose of each module of a model. ``sides`` maps a stack of layers to "encoder" or "decoder"."""
 
     def __init__(self, model: Any, watched: WatchedPass, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> None:
         self.model = model
@@ -89,7 +89,7 @@ class ModuleRoles:
         self.after = {visit.path for visit in watched.visits if ended and visit.began > max(ended)}
 
     def role_of(self, name: str) -> tuple[str, str, str]:
-        """Where a parameter stands: the side of the model, its part, and its layer's path ("" outside of layers)."""
+        """Return a parameter's side of the model, its part, and the path of its layer ("" outside of layers)."""
         path = name.rpartition(".")[0]
         module = self.model.get_submodule(path)
         layer = next((block for block in self.sides if is_inside(path, block)), "")
@@ -113,10 +113,10 @@ class ModuleRoles:
         return OTHER
 
     def outside(self, path: str, module: Any) -> str:
-        """What a module outside of the layers is for."""
+        """Return the purpose of a module outside of the layers."""
         if module is self.tokens:
             return TOKENS
-        if "Positional" in type(module).__name__:  # sines that are no parameters, too
+        if "Positional" in type(module).__name__:  # this includes sinusoidal tables that are not parameters
             return POSITIONS
         if isinstance(module, torch.nn.Embedding):
             return table_name(path)
@@ -129,7 +129,7 @@ class ModuleRoles:
 
 
 def table_name(path: str) -> str:
-    """What a table of vectors is for, by its name.
+    """Return the purpose of an embedding table, judged by the path of its module.
 
     >>> table_name("embeddings.token_type_embeddings")
     'segment embeddings'
@@ -139,7 +139,7 @@ def table_name(path: str) -> str:
 
 
 def _iterate_parts(block: LayerRun) -> Iterator[tuple[str, str]]:
-    """The modules that ran in a layer, by their part."""
+    """Yield the path and the part of each module that ran in a layer."""
     for operation in block.operations:
         if operation.core:
             for visit in operation.linears:
@@ -155,14 +155,14 @@ def _cross_attention_name(name: str, path: str) -> str:
     return crossing(name) if CROSS.search(path) else name
 
 
-OLD = {"gamma": "weight", "beta": "bias"}  # what the first checkpoints call a norm's parameters
+OLD = {"gamma": "weight", "beta": "bias"}  # the first checkpoints named a norm's parameters gamma and beta
 
 
 def stored_heads(model: Any) -> tuple[Top, ...]:
-    """The heads whose tensors are all in the model's files, or are the token embeddings used a second time.
+    """Return the heads for which the model's files contain all tensors, tied token embeddings included.
 
-    The class that the configuration names comes first; of the library's other classes for this model, those that have
-    tensors which no earlier one has.
+    The class in the configuration comes first. Other classes of the library for this model follow if they have
+    tensors that no earlier class has.
     """
     stored = names(model)
     found: list[Top] = []
@@ -177,7 +177,7 @@ def stored_heads(model: Any) -> tuple[Top, ...]:
 
 
 def names(model: Any) -> frozenset[str]:
-    """The names of the tensors in the files that a model was loaded from; none where these cannot be read."""
+    """Return the tensor names in a model's files, with legacy names updated; empty if unreadable."""
     folder = getattr(model, "name_or_path", "")
     if not folder or not Path(folder).is_dir():
         return frozenset()
@@ -197,24 +197,28 @@ def _modern(name: str) -> str:
 
 
 def _base_tensors(model: Any) -> set[str]:
-    """The bare model's tensors, with and without the prefix that a model with a head gives them."""
+    """Return the bare model's tensor names, with and without the prefix that a model with a head adds."""
     plain = set(model.state_dict())
     return plain | {f"{model.base_model_prefix}.{name}" for name in plain}
 
 
 def _classes(model: Any, more: bool) -> Iterator[Any]:
-    """The class that the configuration names; with ``more``, those that the library has for this model's heads."""
+    """Yield the configuration's class and, with ``more``, the library's classes with heads."""
     stated = next(iter(model.config.architectures or []), "")
     named = getattr(transformers, stated, None) if isinstance(stated, str) and stated.isidentifier() else None
     found = [named] if isinstance(named, type) and issubclass(named, transformers.PreTrainedModel) else []
     if more:
-        mappings = [auto_class(head, False)._model_mapping for head in (MASKED, NEXT_SENTENCE, CAUSAL)]  # noqa: SLF001  # the only list of configurations that it knows
+        mappings = [auto_class(head, False)._model_mapping for head in (MASKED, NEXT_SENTENCE, CAUSAL)]  # noqa: SLF001  # there is no public list of the supported configurations
         found += [mapping[type(model.config)] for mapping in mappings if type(model.config) in mapping]
     yield from (kind for kind in dict.fromkeys(found) if kind is not type(model))
 
 
 def _top(model: Any, kind: Any) -> Top | None:
-    """What a class has beyond the bare model, built without memory; None for one that is no such class."""
+    """Return the tensors that a class adds to the bare model, or None.
+
+    The model is built on the meta device. Return None also if the class cannot be built, or is itself the bare
+    model.
+    """
     try:
         with torch.device("meta"), few_modules():
             whole = kind(copy.deepcopy(model.config))

@@ -1,8 +1,8 @@
-"""One pass watched function by function, and computed anew in numpy beside it, from ids and weights alone.
+"""A forward pass recorded by torch function and recomputed in numpy from token ids and weights only.
 
-Every function of torch that the pass calls is seen with what it was given, so nothing of a model is guessed from its
-family. As far as there is a formula (attention/stages), numpy computes it from what numpy computed before, never from
-the model's own numbers; the two are compared at every call.
+The pass records every torch function call with its arguments, so nothing is inferred from a model's family. If a
+formula exists (attention/stages), numpy computes the call from earlier numpy results, and compares both results at
+every call. Only after a call without a formula does numpy continue from the model's own numbers.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from inference.anatomy.program import (
 from inference.record.attention_function import PATH
 from inference.record.records import register_post_hook, register_pre_hook
 
-WRONG = 1e-3  # of the largest number: a difference that no rounding explains
-# What a formula is known to raise on arguments that it was not made for.
+WRONG = 1e-3  # relative to the largest number; rounding does not explain a larger difference
+# Exceptions that formulas raise on unsupported arguments.
 UNFIT = (TypeError, ValueError, IndexError, AssertionError, AttributeError, KeyError)
-# These take of a tensor its shape and none of its numbers.
+# These functions read only the shape of a tensor, not its numbers.
 SHAPED = ("empty_like", "zeros_like", "ones_like", "full_like", "new_ones", "new_zeros", "new_full", "new_empty")
 
-# Asked at every call that computes: the call, its arguments as they were, and its first result.
+# A callback for every call that computes: the call, its arguments before any change in place, and its first result.
 Seen = Callable[[FunctionCall, tuple[Any, ...], dict[str, Any], Tensor], None]
 
 
-def compute(  # noqa: PLR0913  # a pass, who looks on, and what it is computed anew with
+def compute(  # noqa: PLR0913  # a pass, its callbacks, and the formulas that recompute it
     model: Any,
     given: Mapping[str, Tensor],
     layers: Mapping[str, str],
@@ -51,11 +51,11 @@ def compute(  # noqa: PLR0913  # a pass, who looks on, and what it is computed a
     then: Callable[[Any], Any] = lambda output: output,
     formulas: Mapping[str, Callable[..., Any]] = FORMULAS,
 ) -> list[FunctionCall]:
-    """The calls of one pass over ``given``. ``layers`` names the list of layers that each layer's path is in.
+    """Run a pass over ``given`` and return its torch calls.
 
-    ``then`` goes on with the model's output in the same pass, which makes of logits what the pass is to end with.
-    Without ``formulas`` nothing is computed anew and no lines are written: what only ``seen`` wants to know costs no
-    more than a pass.
+    ``layers`` maps each layer's path to its module list. ``then`` continues the pass from the model's output, for
+    example from logits to probabilities. Without ``formulas`` nothing is recomputed and no program lines are
+    written, so a pass with only ``seen`` costs little more than a plain pass.
     """
     run = _Pass(model, seen, formulas)
     for name, tensor in given.items():
@@ -67,15 +67,15 @@ def compute(  # noqa: PLR0913  # a pass, who looks on, and what it is computed a
 
 @dataclass(eq=False)
 class _Pass:
-    """What is known while the pass runs: of each tensor that still lives, who made it and what numpy has for it."""
+    """The state of a running pass: the origin and the numpy value of each live tensor."""
 
     model: Any
     seen: Seen | None
     formulas: Mapping[str, Callable[..., Any]]
     calls: list[FunctionCall] = field(default_factory=list)
-    known: Any = field(default_factory=WeakTensorKeyDictionary)  # tensor -> Value
-    anew: Any = field(default_factory=WeakTensorKeyDictionary)  # tensor -> what numpy computed
-    paths: list[str] = field(default_factory=list)  # of the modules that run
+    known: Any = field(default_factory=WeakTensorKeyDictionary)  # maps each tensor to its Value
+    anew: Any = field(default_factory=WeakTensorKeyDictionary)  # maps each tensor to its numpy result
+    paths: list[str] = field(default_factory=list)  # paths of the running modules, innermost last
     layer: list[tuple[str, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -85,14 +85,14 @@ class _Pass:
             self.known[tensor] = Value(f'b("{name}")', tuple(tensor.shape))
 
     def value(self, tensor: Tensor) -> Value:
-        """Who made a tensor."""
+        """Return the origin of a tensor; register it as a literal if no recorded call made it."""
         found: Value | None = self.known.get(tensor)
         if found is None:
             found = self.known[tensor] = Value(literal(tensor), tuple(tensor.shape))
         return found
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of torch, and note it where it makes tensors."""
+        """Call a torch function and record the call if it makes or changes tensors."""
         read: list[tuple[Tensor, Value]] = []
 
         def note_leaf(leaf: Any) -> Any:
@@ -127,7 +127,7 @@ class _Pass:
         return gave
 
     def _formula(self, call: FunctionCall, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What numpy makes of what it made before; None where it cannot, which the call then says."""
+        """Return the numpy result of a call; set ``call.refused`` and return None if no formula applies."""
         formula = self.formulas.get(call.name)
         if formula is None:
             call.refused = gettext_lazy("torch's {name} has no formula here", name=call.name)
@@ -143,13 +143,13 @@ class _Pass:
             return None
 
     def _anew(self, leaf: Any) -> Any:
-        """A leaf of the arguments as numpy has it: computed anew, or a rule of the pass."""
+        """Return an argument for numpy: its recomputed value if there is a value, else its own numbers."""
         if isinstance(leaf, Tensor) and leaf in self.anew:
             return self.anew[leaf]
         return as_numpy(leaf)
 
     def _keep(self, call: FunctionCall, results: Sequence[Tensor], made: Any, several: bool) -> None:
-        """Note a call, and compare what it gave with what numpy made."""
+        """Record a call and compare its results with the numpy results."""
         self.calls.append(call)
         call.shape, call.fractions = tuple(results[0].shape), results[0].is_floating_point()
         anew = [] if made is None else [np.asarray(one) for one in _as_sequence(made)]
@@ -177,7 +177,7 @@ class _Pass:
 
 
 class _Functions(TorchFunctionMode):
-    """Hands every function of torch that this thread calls to the pass."""
+    """A torch function mode that sends every torch call of this thread to the pass."""
 
     def __init__(self, run: _Pass) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class _Functions(TorchFunctionMode):
 
 @contextmanager
 def _track_module(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator[None]:
-    """Inside the block the pass knows which module and which layer is running in this thread."""
+    """Track the running module and layer of this thread inside the block."""
     runs = dict.fromkeys(layers.values(), 0)
 
     def enter(module: Any, _args: Any, _kwargs: Any) -> None:
@@ -216,14 +216,14 @@ def _track_module(model: Any, layers: Mapping[str, str], run: _Pass) -> Iterator
 
 
 def _note_rules(read: Sequence[tuple[Tensor, Value]]) -> None:
-    """Keep the masks and places that a call reads: they say where its numbers go."""
+    """Keep the masks and index tensors that a call reads, because they determine its data flow."""
     for leaf, value in read:
         if value.array is None and not (value.grown and leaf.is_floating_point()):
             value.array = numpy_of(leaf)
 
 
 def as_numpy(leaf: Any) -> Any:
-    """An argument as a formula takes it: tensors as arrays, kinds of numbers as numpy's."""
+    """Convert an argument for a formula: tensors to arrays and torch dtypes to numpy dtypes."""
     if isinstance(leaf, Tensor):
         return numpy_of(leaf)
     if isinstance(leaf, torch.dtype):
@@ -235,14 +235,14 @@ KINDS = {torch.bfloat16: "float32", torch.float16: "float32"}
 
 
 def numpy_of(tensor: Tensor) -> Array:
-    """A tensor's numbers; halves as float32."""
+    """Return the numbers of a tensor; half-precision tensors become float32."""
     own = tensor.detach()
     found: Array = (own.float() if own.dtype in KINDS else own).numpy()
     return found
 
 
 def _changes(name: str) -> bool:
-    """Whether a function changes what it is given.
+    """Return True if a function changes its first argument in place.
 
     >>> [_changes(name) for name in ("add_", "__setitem__", "__iadd__", "add", "__add__")]
     [True, True, True, False, False]

@@ -1,4 +1,4 @@
-"""Where a model keeps its positional information, and the same model without it."""
+"""The tensors that hold a model's positional information, and copies of a model without it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from i18n import gettext_lazy
 
 
 def shared_copy(model: Any) -> Any:
-    """A copy that shares every weight: its modules and its configuration are its own."""
+    """Copy the modules and the configuration of a model; parameters and buffers are shared."""
     shared = {id(tensor): tensor for group in (model.parameters(), model.buffers()) for tensor in group}
     return copy.deepcopy(model, shared)
 
 
-# What each kind of place does with a position.
-ADDED = "added"  # a table whose rows are added to the word vectors
-TURNED = "turned"  # rotary: angles per token, by which queries and keys are turned
-TABLE_TURNED = "turned by table"  # rotary: the sines and cosines of all positions
-BIAS = "bias"  # a number per distance and head, added to the scores
-RELATIVE = "relative"  # a vector per distance, which queries and keys meet in the scores
+# The ways in which models encode positions.
+ADDED = "added"  # rows of a table are added to the token embeddings
+TURNED = "turned"  # rotary: queries and keys are rotated by angles per token
+TABLE_TURNED = "turned by table"  # rotary: a table holds the sines and cosines of all positions
+BIAS = "bias"  # a number per distance and head is added to the scores
+RELATIVE = "relative"  # a vector per distance is multiplied with queries and keys in the scores
 
 _TABLE = re.compile(r"^(position_embeddings?|positions_embed|embed_positions|wpe)$")
 _TARGET_SIDE = re.compile(r"(^|\.)decoder\.")
@@ -34,7 +34,7 @@ _TARGET_SIDE = re.compile(r"(^|\.)decoder\.")
 
 @dataclass(frozen=True, eq=False)
 class PositionTensor:
-    """One tensor that holds positions: the module that has it, its name there, and what is done with it."""
+    """A tensor that encodes positions: its kind, its module and its attribute name in that module."""
 
     kind: str
     path: str
@@ -43,13 +43,13 @@ class PositionTensor:
 
     @property
     def tensor(self) -> Tensor:
-        """The numbers."""
+        """Return the tensor itself."""
         found: Tensor = getattr(self.owner, self.name)
         return found
 
     @property
     def first(self) -> int:
-        """The row of a table that the first token gets; the rows before it stand for padding."""
+        """Return the row of the first token's position; earlier rows are reserved for padding."""
         offset, padding = getattr(self.owner, "offset", None), getattr(self.owner, "padding_idx", None)
         if isinstance(padding, int):
             return padding + 1
@@ -57,18 +57,21 @@ class PositionTensor:
 
 
 def places(model: Any) -> list[PositionTensor]:
-    """Every place of a model where positions come in, except what its code computes without keeping it."""
+    """Return the position tensors of a model.
+
+    Positions that its code computes without storing them are not found.
+    """
     return [place for path, module in model.named_modules() for place in _find_places(path, module)]
 
 
 def source_side(found: Sequence[PositionTensor]) -> list[PositionTensor]:
-    """The places of the side that reads the text: of a translation model the encoder's, of others all."""
+    """Keep the position tensors of the encoder; without an encoder, return all of them."""
     reading = [place for place in found if not _TARGET_SIDE.search(place.path)]
     return reading or list(found)
 
 
 def slopes(model: Any) -> Tensor | None:
-    """ALiBi's slope of each head, (head,), as the model's own code computes it; None for a model without ALiBi."""
+    """Return ALiBi's slopes, shape (head,), as computed by the model's code; None without ALiBi."""
     module, config = sys.modules[type(model).__module__], model.config
     if hasattr(module, "build_mpt_alibi_tensor"):
         bias: Tensor = module.build_mpt_alibi_tensor(config.n_heads, 2, config.attn_config.alibi_bias_max)
@@ -82,9 +85,10 @@ def slopes(model: Any) -> Tensor | None:
 
 
 def remove_positions(model: Any) -> tuple[Any, tuple[str, ...]]:
-    """The model as if every token stood at the same place, and what was done to it, a sentence each.
+    """Return a copy of the model without positions, and a sentence about each change.
 
-    It is a copy that shares every other weight; the model itself is not touched, since others are reading with it.
+    In the copy, every token has the same position. The copy shares all other weights. The model itself is not
+    changed, because other threads use it.
     """
     twin = shared_copy(model)
     found = places(twin)
@@ -111,14 +115,14 @@ def _find_places(path: str, module: nn.Module) -> Iterator[PositionTensor]:
 
 
 def _level(place: PositionTensor) -> None:
-    """The same for every position: a table's first row throughout, no angle, no bias."""
+    """Make a tensor equal for all positions: the first position's row repeated, or zeros."""
     old = place.tensor
     none = place.kind in (TURNED, BIAS)
     new = torch.zeros_like(old) if none else old[place.first].expand_as(old).clone()
     if isinstance(old, nn.Parameter):
         new = nn.Parameter(new, requires_grad=False)
     setattr(place.owner, place.name, new)
-    if place.kind == TURNED:  # long-text variants would compute their angles anew
+    if place.kind == TURNED:  # variants for long texts would recompute their angles
         kinds = getattr(place.owner, "rope_type", None)
         rope: Any = dict.fromkeys(kinds, "default") if isinstance(kinds, dict) else "default"
         place.owner.rope_type = rope

@@ -1,4 +1,4 @@
-"""The calls of a pass by function of torch, and lines of PyTorch that compute it again."""
+"""The torch function calls of a pass, and a PyTorch program that repeats them."""
 
 from __future__ import annotations
 
@@ -21,68 +21,68 @@ from inference.request import EMBEDDED
 Array = npt.NDArray[Any]
 
 NESTED = (dict, list, tuple, slice)
-MASKED = 1e30  # what is larger was set by a mask
+MASKED = 1e30  # larger absolute values were set by a mask
 
 
 @dataclass(eq=False)
 class Value:
-    """A tensor of the pass: an input, a weight by its name in the file, or what a call made."""
+    """A tensor of the pass: an input, a weight with its name in the file, or the result of a call."""
 
-    code: str  # how the program names it
+    code: str  # its expression in the program
     shape: tuple[int, ...]
     call: FunctionCall | None = None
-    output: int = 0  # which of the call's results
+    output: int = 0  # the index among the call's results
     weight: str = ""
-    grown: bool = False  # made from weights, so that it is computed anew
-    array: Array | None = None  # of masks and places that a call reads, which are the pass's rules and not its results
+    grown: bool = False  # True if it depends on weights, so that numpy recomputes it
+    array: Array | None = None  # numbers of masks and index tensors, which numpy takes from the pass
 
 
 @dataclass(eq=False)
 class FunctionCall:
-    """One function of torch on tensors. ``given`` and ``named`` are its arguments with a Value for each tensor.
+    """A call of a torch function. ``given`` and ``named`` are its arguments, with a Value for each tensor.
 
-    ``away`` is the largest difference to numpy's result, and ``size`` the largest number of it; ``refused`` says in
-    words why there is none.
+    ``away`` is the largest difference from numpy's result, and ``size`` the largest absolute number of the model's
+    result; ``refused`` explains a missing or wrong numpy result.
     """
 
     number: int
     name: str
-    path: str  # of the module that called it
-    layer: tuple[str, int] | None  # the list of layers that it runs in, and which of its runs
+    path: str  # of the module that made the call
+    layer: tuple[str, int] | None  # the module list of its layer, and the index of the layer's run
     given: tuple[Any, ...]
     named: dict[str, Any]
-    line: str = ""  # of PyTorch
+    line: str = ""  # its line in the PyTorch program
     shape: tuple[int, ...] = ()
     grown: bool = False
-    fractions: bool = False  # gives fractions, not places or bools
+    fractions: bool = False  # True if its result has a floating-point type
     away: float = 0.0
     size: float = 0.0
     refused: str = ""
 
     @property
     def moves(self) -> bool:
-        """Whether it moves numbers only."""
+        """Return True if the call only rearranges numbers."""
         return self.name in MOVES
 
     def reads(self) -> list[Value]:
-        """The tensors among its arguments, in order."""
+        """Return the tensors among the arguments, in order."""
         return [leaf for leaf in leaves((self.given, self.named)) if isinstance(leaf, Value)]
 
 
 def leaves(tree: Any) -> list[Any]:
-    """What arguments hold, however they are nested."""
+    """Return the leaves of nested arguments."""
     found: list[Any] = []
     map_leaves(tree, found.append)
     return found
 
 
 def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
-    """Arguments with each leaf changed.
+    """Apply ``change`` to each leaf of nested arguments.
 
     >>> map_leaves((1, [2, slice(3, None)]), lambda leaf: leaf and 10 * leaf)
     (10, [20, slice(30, None, None)])
     """
-    if not isinstance(tree, NESTED):  # first: nearly all are
+    if not isinstance(tree, NESTED):  # tested first because most arguments are leaves
         return change(tree)
     if isinstance(tree, dict):
         return {key: map_leaves(one, change) for key, one in tree.items()}
@@ -94,7 +94,9 @@ def map_leaves(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
-    """The largest difference between two arrays, and the largest number of the second; what a mask sets is no number.
+    """Return the largest difference of two arrays and the largest number of ``own``.
+
+    Masked entries are ignored.
 
     >>> largest_difference(np.array([1.0, -np.inf]), np.array([1.5, -np.inf]))
     (0.5, 1.5)
@@ -108,10 +110,11 @@ def largest_difference(anew: Array, own: Array) -> tuple[float, float]:
 
 
 def header(loaded: LoadedModel, model: str, given: Mapping[str, Tensor]) -> str:
-    """The first lines of a program; ``model`` is the name that the model was asked for by.
+    """Return the first lines of the program; ``model`` is the name under which the model was requested.
 
-    Files that come with the app are found by the app's own code, hub models by name and commit. Where a folder of the
-    operator's or a visitor's taught model lies is told to nobody: the program has a place to write it.
+    Headlight's own code finds the files that come with the app; hub models are found by name and commit. The paths
+    of an operator's folders and of visitors' fine-tuned models are not revealed: the program has a placeholder for
+    them.
     """
     name = type(loaded.model).__name__
     inputs = ", ".join(f'"{key}": torch.tensor({tensor.tolist()})' for key, tensor in given.items())
@@ -132,7 +135,7 @@ given = {{{inputs}}}
 
 
 def _files(loaded: LoadedModel, model: str) -> tuple[str, str]:
-    """Lines that say where a model's files lie, and what is opened then."""
+    """Return the lines that locate a model's files, and the argument of ``from_pretrained``."""
     if model in (EMBEDDED, *OWN) or extras.find_extra(model) is not None:
         return (
             "# Run this in the root of Headlight's repository, whose own code finds the files that come with it.\n"
@@ -146,11 +149,11 @@ def _files(loaded: LoadedModel, model: str) -> tuple[str, str]:
     return "", f"{loaded.id.name!r}{revision}"
 
 
-MOST = 64  # numbers of a tensor that are written out
+MOST = 64  # the largest number of elements of a literal tensor
 
 
 def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
-    """The line of a call; ``changes``: it changes what it is given, of which the line makes a copy first."""
+    """Return the program line of a call; if it ``changes`` its first argument, the line clones it first."""
     name, made = name_of(function), f"v{call.number}"
     first, *rest = (format_argument(one) for one in call.given) if call.given else ("",)
     named = [f"{key}={format_argument(one)}" for key, one in call.named.items()]
@@ -168,18 +171,18 @@ def line_of(function: Any, call: FunctionCall, changes: bool) -> str:
 
 
 def name_of(function: Any) -> str:
-    """A function's own name; an attribute's where it is read."""
+    """Return the name of a torch function, or of the attribute that a getter reads."""
     name = str(getattr(function, "__name__", function))
     return str(function.__self__.__name__) if name == "__get__" else name
 
 
 def literal(tensor: Tensor) -> str:
-    """A small tensor that nobody was seen to make, written out; "" for a large one."""
+    """Return the code of a small tensor that no recorded call made; "" for a large tensor."""
     return f"torch.tensor({tensor.tolist()}, dtype={tensor.dtype})" if tensor.numel() <= MOST else ""
 
 
 def format_argument(leaf: Any) -> str:
-    """An argument as it is written in Python."""
+    """Format an argument as Python code."""
     if isinstance(leaf, Value):
         return leaf.code
     if isinstance(leaf, list):
@@ -194,7 +197,7 @@ def format_argument(leaf: Any) -> str:
 
 
 def _place(at: Any) -> str:
-    """What stands in square brackets.
+    """Format an index as it is written in square brackets.
 
     >>> _place((slice(None), 0, ...))
     ':, 0, ...'
@@ -210,7 +213,10 @@ def _place(at: Any) -> str:
 def required_calls(
     last: FunctionCall, enough: Callable[[FunctionCall], bool] = lambda _call: False
 ) -> list[FunctionCall]:
-    """The calls that lead to one, in order, itself the last; none behind those of which ``enough`` is true."""
+    """Return ``last`` and the calls that it depends on, in order.
+
+    The search does not continue behind calls for which ``enough`` is true.
+    """
     waiting, found = [last], dict[int, FunctionCall]()
     while waiting:
         call = waiting.pop()

@@ -1,4 +1,4 @@
-"""Connections, activation functions and sizes of a layer's parts, found in the numbers of a pass."""
+"""Residual connections, activations and sizes of a layer's parts, found in the numbers of a pass."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from inference.anatomy.watched_pass import LayerRun, Numbers, Operation, Visit, 
 from inference.record.attention_call import AttentionCall
 from inference.tasks.anatomy import ENTERS, Activation, FeedForward, Flow, Heads, LayerStep
 
-TOLERANCE = 1e-5  # of the largest number: the same sum in another order
-MOST_SUMMED = 3  # what enters, attention and feed-forward, where both run side by side
+TOLERANCE = 1e-5  # relative to the largest number; it allows for another order of summation
+MOST_SUMMED = 3  # the layer's input, attention and feed-forward, if the latter two run in parallel
 
 
 def follow(block: LayerRun) -> Flow:
-    """The steps of one run of a layer. Additions are no modules; they are found as sums that a later step reads."""
+    """Return the steps of a layer's run.
+
+    Additions are not modules, so they are found as sums that later steps read.
+    """
     return _Follower(block.visit.given).run(block)
 
 
@@ -42,10 +45,10 @@ class _Follower:
         return Flow(tuple(self.steps), leaves, self.followed)
 
     def source_of(self, wanted: Numbers) -> int:
-        """The step that made these numbers; an addition is put in where they are a sum of earlier ones."""
+        """Return the step that made these numbers; insert an addition if they are a sum of earlier results."""
         outermost = {at: value for at, value in self.leaving.items() if value.size}
-        # First what the last matrices made: some modules hand on their result with the addition in it. A mixture of
-        # experts is the sum of many, so that only its outermost module's result counts.
+        # Try the results of the last matrices first, because the result of some modules includes the addition. A
+        # mixture of experts is a sum over many matrices, so only the result of its outermost module can match.
         for values in (self.values, {**self.values, **outermost}):
             known = [at for at in reversed(values) if values[at].size]
             for at in known:
@@ -59,13 +62,13 @@ class _Follower:
         return self._guess(wanted)
 
     def _guess(self, wanted: Numbers) -> int:
-        """By the order of the calls: a part's result is added to what the part was computed from."""
+        """Infer an addition from the order of the calls: a part's result is added to the part's own input."""
         last = len(self.steps) - 1
         if last < 0 or self.steps[last].kind == "norm":
             return last
         stream = self.steps[last].sources[0]
         if stream != ENTERS and self.steps[stream].kind == "norm" and self.steps[0].kind == "norm":
-            stream = self.steps[stream].sources[0]  # a layer that begins with a norm adds to what the norm read
+            stream = self.steps[stream].sources[0]  # a pre-norm layer adds the result to the input of the norm
         return self._add((stream, last), wanted)
 
     def _add(self, sources: tuple[int, ...], value: Numbers) -> int:
@@ -75,7 +78,7 @@ class _Follower:
 
 
 def is_equal(one: Numbers, other: Numbers) -> bool:
-    """Whether two tensors hold the same numbers, to float precision."""
+    """Return True if two tensors hold the same numbers up to rounding."""
     if one.shape != other.shape or not one.size:
         return False
     largest = float(np.abs(other).max())
@@ -83,16 +86,16 @@ def is_equal(one: Numbers, other: Numbers) -> bool:
 
 
 def _sum(values: Sequence[Numbers]) -> Numbers:
-    """Their sum; nothing where their sizes differ."""
+    """Return the sum of the values; an empty array if their shapes differ."""
     if len({value.shape for value in values}) > 1:
         return np.zeros(0, np.float32)
     total: Numbers = np.sum(values, axis=0)
     return total
 
 
-# What foreign modules are known to raise on an input that they were not made for.
+# Exceptions that foreign modules raise on unsupported inputs.
 BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError)
-NEAR = 2e-5  # the exact GELU and its tanh approximation differ by twenty times that
+NEAR = 2e-5  # the exact GELU and its tanh approximation differ by twenty times as much
 REACH, POINTS = 4.0, 161
 
 FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -109,9 +112,9 @@ FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
-    """The formula that a function's values fit ("" for none that is known), its inputs and its outputs, (point,).
+    """Return an activation function's name ("" if unknown), inputs and outputs, shape (point,).
 
-    None for a module that is no function of single numbers.
+    Return None if the module is not an elementwise function.
 
     >>> curve(torch.nn.GELU())[0]
     'GELU'
@@ -126,7 +129,7 @@ def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
         alike = (
             isinstance(found, Tensor) and found.shape == points.shape and torch.allclose(found[:1], alone, atol=1e-6)
         )
-        if not alike:  # something that sums over its input, such as a softmax
+        if not alike:  # the function mixes its inputs, for example as a softmax does
             return None
         name = next((name for name, formula in FORMULAS.items() if (formula(points) - found).abs().max() < NEAR), "")
     inputs, outputs = points.numpy(), found.float().cpu().numpy()
@@ -136,9 +139,10 @@ def curve(module: Any) -> tuple[str, Numbers, Numbers] | None:
 
 
 def kind_of_norm(module: Any, width: int) -> str:
-    """ "LayerNorm" for a norm that takes the mean away (arXiv:1607.06450), else "RMSNorm" (arXiv:1910.07467).
+    """Return "LayerNorm" if a norm subtracts the mean, else "RMSNorm".
 
-    The first does not notice when one number is added to every channel. "" for a module that cannot be asked.
+    The sources are arXiv:1607.06450 and arXiv:1910.07467. A LayerNorm does not change if a constant is added to
+    every channel. Return "" if the module cannot be called.
 
     >>> kind_of_norm(torch.nn.LayerNorm(6), 6), kind_of_norm(torch.nn.RMSNorm(6), 6)
     ('LayerNorm', 'RMSNorm')
@@ -163,13 +167,13 @@ NO_CURVE.setflags(write=False)
 
 
 def matrix(visit: Visit) -> tuple[int, int]:
-    """Inputs and outputs of a linear module; GPT-2's Conv1D keeps them the other way round."""
+    """Return the input and output sizes of a linear module; GPT-2's Conv1D stores its weight transposed."""
     rows, columns = (int(size) for size in visit.module.weight.shape)
     return (rows, columns) if hasattr(visit.module, "nf") else (columns, rows)
 
 
 def heads(model: Any, side: str, operation: Operation, calls: Sequence[AttentionCall]) -> Heads:
-    """The sizes of one attention: as its recorded queries and keys have them, else by configuration and matrices."""
+    """Return the sizes of an attention from its recorded call, or from the configuration and the matrices."""
     call = next((call for call in calls if call.path == operation.core), None)
     if call is not None:
         return Heads(call.query.shape[1], call.key.shape[1], call.query.shape[3], call.value.shape[3])
@@ -179,7 +183,7 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Attention
     hidden = number_of(config, "hidden_size", "d_model") or number
     width = number_of(config, "head_dim") or hidden // number
     shared = number
-    if before and before[0] > number * width:  # queries, keys and values by one matrix
+    if before and before[0] > number * width:  # a single matrix computes queries, keys and values
         shared = (before[0] // width - number) // 2
     elif len(before) > 1:
         shared = before[1] // width
@@ -187,7 +191,7 @@ def heads(model: Any, side: str, operation: Operation, calls: Sequence[Attention
 
 
 def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForward | None:
-    """The sizes of a layer's last feed-forward part; None for a layer without one."""
+    """Return the sizes of a layer's last feed-forward part; None for a layer without a feed-forward part."""
     operation = next((found for found in reversed(block.operations) if found.kind == "feed-forward"), None)
     if operation is None:
         return None
@@ -210,7 +214,10 @@ def feed_forward(model: Any, watched: WatchedPass, block: LayerRun) -> FeedForwa
 
 
 def windows(model: Any, layers: int) -> tuple[int | None, int]:
-    """The window that some layers look at, in tokens, and how many have it, as the configuration states it."""
+    """Return the attention window in tokens and the number of layers with it, as configured.
+
+    Return (None, 0) if there is no window.
+    """
     config = model.config.get_text_config()
     window = number_of(config, "local_attention", "sliding_window")
     kinds = getattr(config, "layer_types", None)
@@ -223,13 +230,16 @@ def windows(model: Any, layers: int) -> tuple[int | None, int]:
 
 
 def number_of(config: Any, *names: str) -> int | None:
-    """The first of these that a configuration states as a whole number."""
+    """Return the first of these attributes that is an integer in the configuration, or None."""
     values = (getattr(config, name, None) for name in names)
     return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
 def _activation(config: Any, watched: WatchedPass, block: LayerRun, operation: Operation) -> Activation:
-    """What runs between the first and the last matrix and is no dropout."""
+    """Return the activation between the first and the last matrix.
+
+    Dropout is skipped, because it is an identity in evaluation.
+    """
     stated = next((value for name in _ACTIVATION if isinstance(value := getattr(config, name, None), str)), "")
     until = operation.linears[-1].began if operation.linears else block.visit.ended
     for visit in watched.visits_inside(block.visit):

@@ -1,4 +1,4 @@
-"""Which of a pass's calls are stages that a reader follows, and what each is for in its layer."""
+"""The calls of a pass that are shown as stages, and the role of each stage in its layer."""
 
 from __future__ import annotations
 
@@ -37,18 +37,21 @@ ATTEND = "scaled_dot_product_attention"
 
 
 def is_stage(call: FunctionCall) -> bool:
-    """Whether a call computes numbers that come from weights."""
+    """Return True if a call computes floating-point numbers that depend on weights."""
     return call.grown and not call.moves and call.fractions
 
 
 def stages(
     model: Any, calls: Sequence[FunctionCall], layers: Sequence[LayerRun], sides: Mapping[str, str]
 ) -> tuple[Stage, ...]:
-    """The stages in the order in which they run. ``sides`` says which side of the model a list of layers is."""
+    """Return the stages of a pass in order.
+
+    ``sides`` maps a module list of layers to "encoder" or "decoder".
+    """
     found = [call for call in required_calls(last_stage(calls)) if is_stage(call)]
     by_run = _runs(layers)
     parts: list[str] = []
-    standing: dict[int, object] = {}  # where earlier stages stand
+    standing: dict[int, object] = {}  # the layer and part of each earlier stage
     for at, call in enumerate(found):
         block = None if call.layer is None else by_run[call.layer]
         before = parts[-1] if parts else EMBEDDINGS
@@ -83,7 +86,7 @@ def _stage(call: FunctionCall, part: str, role: str, side: str) -> Stage:
 
 
 def sources(call: FunctionCall) -> list[Value]:
-    """What a call reads, followed back through what only moves numbers."""
+    """Return the tensors that a call reads, traced back through calls that only move numbers."""
     found: list[Value] = []
     waiting = call.reads()[::-1]
     while waiting:
@@ -96,12 +99,12 @@ def sources(call: FunctionCall) -> list[Value]:
 
 
 def last_stage(calls: Sequence[FunctionCall]) -> FunctionCall:
-    """The stage that a pass ends with."""
+    """Return the last stage of a pass."""
     return next(call for call in reversed(calls) if is_stage(call))
 
 
 def _runs(layers: Sequence[LayerRun]) -> dict[tuple[str, int], LayerRun]:
-    """Layers by their list and which of its runs they are."""
+    """Index the layers by their module list and the number of the run in that list."""
     found: dict[tuple[str, int], LayerRun] = {}
     for block in layers:
         run = sum(stack == block.stack for stack, _ in found)
@@ -110,7 +113,7 @@ def _runs(layers: Sequence[LayerRun]) -> dict[tuple[str, int], LayerRun]:
 
 
 def _part_in_layer(call: FunctionCall, block: LayerRun, before: str) -> str:
-    """The part of a layer that a call belongs to: that of its module, else the part that runs, if it is no norm."""
+    """Return a call's part of the layer: that of its module, else the previous part unless that is a norm."""
     placed = [
         (len(visit.path), KINDS[operation.kind])
         for operation in block.operations
@@ -124,7 +127,7 @@ def _part_in_layer(call: FunctionCall, block: LayerRun, before: str) -> str:
 
 
 def _joins(call: FunctionCall, here: object, standing: Mapping[int, object]) -> bool:
-    """Whether a call inside a layer adds what came before a part to what the part made, wherever it is written."""
+    """Return True if a call in a layer adds a part's result to a value from before that part."""
     if call.name != "add" or call.layer is None:
         return False
     makers = [value.call for value in sources(call) if value.call is not None and value.grown]
@@ -133,7 +136,7 @@ def _joins(call: FunctionCall, here: object, standing: Mapping[int, object]) -> 
 
 
 def _part_outside_layers(model: Any, found: Sequence[FunctionCall], at: int) -> str:
-    """The part that a call outside of the layers belongs to; a decoder begins with its first embedding."""
+    """Return the part of a call outside of the layers; a decoder begins with its first embedding."""
     call = found[at]
     ran = [k for k in range(at) if found[k].layer is not None]
     since = found[ran[-1] : at] if ran else []
@@ -149,7 +152,7 @@ def _part_outside_layers(model: Any, found: Sequence[FunctionCall], at: int) -> 
 
 
 def _side(found: Sequence[FunctionCall], at: int, sides: Mapping[str, str]) -> str:
-    """The side of the layer that a stage is in, that comes next for embeddings, that came last for a head."""
+    """Return the side of a stage's layer; for embeddings the next layer's, for a head the last layer's."""
     call = found[at]
     if call.layer is not None:
         return sides[call.layer[0]]
@@ -160,7 +163,7 @@ def _side(found: Sequence[FunctionCall], at: int, sides: Mapping[str, str]) -> s
 
 
 def _roles(model: Any, found: Sequence[FunctionCall], parts: Sequence[str]) -> dict[int, str]:
-    """What stages are for inside their part, by number."""
+    """Return the roles of stages inside their parts, by call number."""
     part_of = {call.number: part for call, part in zip(found, parts, strict=True)}
     names: dict[int, str] = {}
     for call in found:
@@ -187,7 +190,10 @@ def _roles(model: Any, found: Sequence[FunctionCall], parts: Sequence[str]) -> d
 
 
 def _attention_inputs(call: FunctionCall, part_of: Mapping[int, str]) -> list[Value]:
-    """The queries, keys and values that a call makes weighed values of, at once or by its last product; else none."""
+    """Return the queries, keys and values of an attention call, or an empty list.
+
+    The call is a fused attention or the product of weights and values.
+    """
     if call.name == ATTEND:
         return call.reads()
     if call.name != "matmul" or part_of[call.number] not in (ATTENTION, CROSS):
@@ -199,14 +205,14 @@ def _attention_inputs(call: FunctionCall, part_of: Mapping[int, str]) -> list[Va
 
 
 def _softmax(value: Value) -> list[FunctionCall]:
-    """The softmax that a value comes from by moves alone."""
+    """Return the softmax call behind a value, if only moves lie between; at most one entry."""
     while value.call is not None and value.call.grown and value.call.moves:
         value = value.call.reads()[0]
     return [value.call] if value.call is not None and value.call.name == "softmax" else []
 
 
 def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[FunctionCall]:
-    """The matrix products of a part that a value comes from."""
+    """Return the matrix products of a part from which a value is computed."""
     waiting, found = [value], list[FunctionCall]()
     while waiting:
         call = waiting.pop().call
@@ -220,7 +226,7 @@ def _makers(value: Value, part_of: Mapping[int, str], part: str) -> list[Functio
 
 
 def _spans(found: Sequence[FunctionCall], parts: Sequence[str]) -> list[list[FunctionCall]]:
-    """Stages that run one after the other in one part of one layer."""
+    """Group consecutive stages of the same layer and part."""
     spans: list[list[FunctionCall]] = []
     last: object = None
     for call, part in zip(found, parts, strict=True):

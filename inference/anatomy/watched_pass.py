@@ -1,4 +1,4 @@
-"""One forward pass watched by module, and the layers and parts that it shows."""
+"""A forward pass recorded by module, and the layers and parts found in it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from inference.record.attention_call import CROSS
 from inference.record.attention_function import PATH
 from inference.record.records import register_post_hook, register_pre_hook
 
-KEPT = 4096  # numbers kept of a tensor: enough to tell any two apart
-# What every attention passes through, whoever wrote it.
+KEPT = 4096  # numbers kept of each tensor, enough to distinguish any two tensors
+# Every attention implementation calls a function of this set.
 SOFTMAX = {"softmax", "scaled_dot_product_attention", "logsumexp"}
 
 Numbers = npt.NDArray[np.float32]
@@ -28,35 +28,35 @@ Numbers = npt.NDArray[np.float32]
 
 @dataclass(eq=False)
 class Visit:
-    """One run of one module, from moment ``began`` to moment ``ended`` of the pass."""
+    """A run of a module, from moment ``began`` to moment ``ended`` of the pass."""
 
     path: str
     module: Any
     began: int
-    given: Numbers  # the first numbers of the first tensor that it read
-    width: int  # of that tensor's last axis
+    given: Numbers  # the first numbers of its first input tensor
+    width: int  # the last dimension of that tensor
     ended: int = -1
     made: Numbers = field(default_factory=lambda: np.zeros(0, np.float32))
 
     def contains(self, moment: int) -> bool:
-        """Whether a moment lies within this run."""
+        """Return True if a moment lies within this run."""
         return self.began <= moment <= self.ended
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedPass:
-    """A whole pass: every run of a module in the order in which they began, and every softmax over scores."""
+    """A whole pass: all module runs in the order of their start, and all softmaxes over scores."""
 
     visits: tuple[Visit, ...]
-    softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the module that computes it)
+    softmaxes: tuple[tuple[int, str], ...]  # (moment, path of the computing module)
 
     def visits_inside(self, visit: Visit) -> list[Visit]:
-        """The runs within another one, itself left out."""
+        """Return the module runs within ``visit``, without ``visit`` itself."""
         return [other for other in self.visits if visit.began < other.began and other.ended < visit.ended]
 
 
 def watch(model: Any, given: Mapping[str, Tensor] | None = None) -> WatchedPass:
-    """Watch one pass over ``given``, a tiny input where none is given. Other threads' passes are not noticed."""
+    """Record a pass over ``given``, or over a tiny input by default. Passes of other threads are ignored."""
     visits: list[Visit] = []
     running: list[Visit] = []
     softmaxes: list[tuple[int, str]] = []
@@ -98,7 +98,7 @@ def _register_hooks(model: Any, enter: Any, leave: Any) -> Iterator[None]:
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
-    """Every tensor in arguments or in an output, in order, however they are wrapped."""
+    """Yield every tensor in nested arguments or outputs, in order."""
     for value in values:
         if isinstance(value, Tensor):
             yield value
@@ -109,14 +109,17 @@ def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
 
 
 def _has_heads(tensor: Tensor | None) -> bool:
-    """Whether these are scores of heads, (text, head, …) or (text and head, query, key), not those of a router."""
+    """Return True for scores of heads, unlike those of a router.
+
+    The shape is (text, head, …) or (text and head, query, key).
+    """
     return tensor is not None and (tensor.ndim == 4 or (tensor.ndim == 3 and tensor.shape[0] > 1))
 
 
 def _numbers(tensor: Tensor | None) -> Numbers:
     if tensor is None:
         return np.zeros(0, np.float32)
-    # A copy, because some models go on to scale what they were given in place.
+    # Copy the numbers, because some models scale their input in place later.
     found: Numbers = tensor.detach().reshape(-1)[:KEPT].to("cpu", torch.float32, copy=True).numpy()
     return found
 
@@ -127,27 +130,27 @@ NOTHING = Visit("", None, -1, torch.zeros(0).numpy(), 0)
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One part of a layer at work.
+    """A part of a layer as it ran.
 
-    ``made`` is what its last matrix makes, empty where that is no module's; ``leaves`` what its outermost module hands
-    on, which in some architectures has the addition in it already.
+    ``made`` is the result of its last matrix, empty if no module makes it; ``leaves`` is the result of its
+    outermost module, which in some architectures already includes the residual addition.
     """
 
-    kind: str  # "norm", "attention", "cross-attention", "feed-forward", or "scale" for one factor a channel
+    kind: str  # "norm", "attention", "cross-attention", "feed-forward", or "scale" for a factor per channel
     began: int
     given: Numbers
     made: Numbers
     leaves: Numbers
-    modules: tuple[Visit, ...]  # the outermost ones
+    modules: tuple[Visit, ...]  # the outermost modules
     linears: tuple[Visit, ...] = ()
-    norms: tuple[Visit, ...] = ()  # inside an attention
+    norms: tuple[Visit, ...] = ()  # norms inside an attention
     core: str = ""  # path of the module that computes an attention's softmax
-    softmax: int = -1  # the moment of it
+    softmax: int = -1  # the moment of the softmax
 
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """One run of one layer."""
+    """A run of a layer, with the operations in it."""
 
     path: str
     visit: Visit
@@ -155,24 +158,24 @@ class LayerRun:
 
     @property
     def stack(self) -> str:
-        """Where the list of layers stands that this one is from."""
+        """Return the path of the module list that contains the layer."""
         return self.path.rpartition(".")[0]
 
 
 def is_norm(module: Any) -> bool:
-    """Whether a module normalises, by its class's name."""
+    """Return True if a module is a norm, judged by its class name."""
     return bool(NORM.search(type(module).__name__)) and not any(True for _ in module.children())
 
 
 def is_linear(module: Any) -> bool:
-    """Whether a module is one matrix that is multiplied with: a Linear, or GPT-2's Conv1D."""
+    """Return True if a module multiplies by a single matrix: a Linear, or GPT-2's Conv1D."""
     weight = getattr(module, "weight", None)
     plain = not isinstance(module, torch.nn.Embedding) and not is_norm(module)
     return plain and isinstance(weight, torch.Tensor) and weight.ndim == 2 and not any(True for _ in module.children())
 
 
 def is_inside(path: str, above: str) -> bool:
-    """Whether a module is another one or inside it.
+    """Return True if a module path equals ``above`` or lies below it.
 
     >>> is_inside("layer.1.attn", "layer.1"), is_inside("layer.10", "layer.1")
     (True, False)
@@ -181,8 +184,10 @@ def is_inside(path: str, above: str) -> bool:
 
 
 def blocks(model: Any, watched: WatchedPass) -> list[LayerRun]:
-    """Every run of a layer: the largest members of module lists that compute one attention, or two of which one looks
-    at another text."""
+    """Return every run of a layer: the largest member of a module list with at most two attentions.
+
+    A layer has at most one self-attention and at most one cross-attention.
+    """
     found: dict[int, LayerRun] = {}
     for moment, _ in watched.softmaxes:
         visit = next(_layers(model, watched, moment), None)
@@ -206,7 +211,7 @@ def _is_in_module_list(model: Any, path: str) -> bool:
 
 
 def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
-    """What happens in one run of a layer, in order."""
+    """Return the operations of a layer's run, in order."""
     inside = watched.visits_inside(layer)
     moments: dict[str, int] = {}
     for moment, path in watched.softmaxes:
@@ -226,14 +231,14 @@ def operations(watched: WatchedPass, layer: Visit) -> list[Operation]:
 
 
 def _attention(inside: Sequence[Visit], path: str, moment: int) -> Operation:
-    """The attention whose softmax is computed in ``path``: its projections, and the norms between them."""
+    """Return the attention for the softmax in ``path``, with its projections and the norms between them."""
     core = next((visit for visit in inside if visit.path == path and visit.contains(moment)), NOTHING)
     linears = [visit for visit in inside if is_linear(visit.module)]
     before = [visit for visit in linears if is_inside(visit.path, path) and core.began < visit.began < moment]
     first = before[0] if before else core
     norms = [visit for visit in inside if is_norm(visit.module)]
     last = next((visit for visit in linears if visit.began > moment), NOTHING)
-    # BERT's output matrix stands outside of the core; what comes after a norm is the next part's.
+    # BERT's output matrix lies outside of the core, but a matrix after a norm belongs to the next part.
     if not is_inside(last.path, path) and any(moment < norm.began < last.began for norm in norms):
         last = NOTHING
     end = moment if last is NOTHING else last.began
@@ -252,7 +257,7 @@ def _attention(inside: Sequence[Visit], path: str, moment: int) -> Operation:
 
 
 def _outermost_modules(inside: Sequence[Visit], taken: Sequence[str], cores: Sequence[str]) -> list[Visit]:
-    """The outermost modules with parameters that hold nothing that is taken already."""
+    """Return the outermost modules with parameters that overlap neither with ``taken`` nor with ``cores``."""
     roots: list[Visit] = []
     for visit in inside:
         free = not any(is_inside(path, visit.path) for path in taken) and not any(
@@ -265,7 +270,7 @@ def _outermost_modules(inside: Sequence[Visit], taken: Sequence[str], cores: Seq
 
 
 def _group_modules(watched: WatchedPass, roots: Sequence[Visit], known: Sequence[Operation]) -> Iterator[Operation]:
-    """Modules that run one after the other, with no norm and no attention between, are one part."""
+    """Group consecutive modules without a norm or an attention between them into a single operation."""
     groups: list[list[Visit]] = []
     for root in roots:
         last = groups[-1][-1] if groups else NOTHING
@@ -288,5 +293,5 @@ def _group_modules(watched: WatchedPass, roots: Sequence[Visit], known: Sequence
 
 
 def _scales(visit: Visit) -> bool:
-    """Whether a module has one factor a channel and no matrix."""
+    """Return True if a module has only factors per channel and no matrix."""
     return all(parameter.ndim < 2 for parameter in visit.module.parameters())

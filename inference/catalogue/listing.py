@@ -1,4 +1,4 @@
-"""The models to choose from, and the heads that they have."""
+"""The models to choose from, and their heads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from inference.text.words import HAN
 
 @dataclass(frozen=True)
 class EncoderSize:
-    """Sizes of an encoder; ``width`` is of one token's vector between layers."""
+    """The sizes of an encoder; ``width`` is the size of a token's hidden state."""
 
     layers: int
     heads: int
@@ -35,7 +35,7 @@ class EncoderSize:
 
 
 def bert_base() -> EncoderSize:
-    """BERT-base (arXiv:1810.04805, section 3), as transformers' own configuration of a BERT has it by default."""
+    """Return the sizes of BERT-base (arXiv:1810.04805, section 3), which are the defaults of BertConfig."""
     from transformers import BertConfig
 
     config = BertConfig()
@@ -126,13 +126,13 @@ DINOV2_CARD = ModelCard(
 )
 EXTRA_CARDS = (SMOLLM_CARD, E5_CARD, DINOV2_CARD)
 
-CHINESE = gettext_lazy("Chinese")  # as the cards name the language
+CHINESE = gettext_lazy("Chinese")  # the name of the language on the cards
 
 
 def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) -> ModelCard | None:
-    """Return a listed model that reads these words: made for their script, or else spelling bytes.
+    """Return a listed model that reads these words, by its language or its byte-level vocabulary, or None.
 
-    Models on this machine come first, then models of the same ``kind``.
+    Models on this machine come first, then models for Chinese, then models of the same ``kind``.
 
     >>> card = ModelCard("b", "B", "encoder", "English", "", None, "", spells=True)
     >>> find_reader([card], ["\u732b"], "encoder").id, find_reader([], ["\u732b"], "encoder")
@@ -144,7 +144,7 @@ def find_reader(cards: Iterable[ModelCard], unread: Sequence[str], kind: str) ->
     return min(able, key=order, default=None)
 
 
-# How the tensors of these heads are called. What decides is ``lacking`` in inference/load/head_weights.py.
+# Prefixes of these heads' tensor names, for lists only; ``check`` in inference/load/head_weights.py decides at loading.
 _MARKS = {
     MASKED: (
         "cls.predictions.",
@@ -162,9 +162,10 @@ _MARKS = {
 
 
 def declared_heads(names: Collection[str], kind: str, architecture: str = "") -> tuple[str, ...]:
-    """The heads that a model's tensors look like; for lists of models, where nothing can be built to compare.
+    """Return the heads that a model's tensor names suggest, for lists, in which no model is built.
 
-    ``architecture`` is the class that it was trained as: two heads for labels have tensors of the same names.
+    ``architecture`` is the class of the trained model; it distinguishes the two heads for labels, for which the
+    tensor names are equal.
 
     >>> declared_heads(["bert.pooler.dense.weight", "cls.predictions.bias"], "encoder")
     ('masked',)
@@ -183,16 +184,16 @@ def declared_heads(names: Collection[str], kind: str, architecture: str = "") ->
 
 __all__ = ["ModelCard", "catalogue", "list_vision_models"]
 
-_FRESH = 5.0  # seconds for which an answer is given again: a page asks several times as it draws itself
-_LOOKING = threading.Lock()  # one thread looks, the others wait for what it finds
+_FRESH = 5.0  # seconds for which a result is reused, because a page asks several times while it is drawn
+_LOOKING = threading.Lock()  # a single thread scans while the others wait for its result
 found_lately: dict[Hashable, tuple[float, tuple[ModelCard, ...]]] = {}
 
 
 def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
-    """The embedded model first, then local folders, then the hub's; each says whether it is on this machine already.
+    """Return the embedded, local and hub models; each card states if the model is on this machine.
 
-    A download that ends and a folder moved into an operator's folder are seen at once, what changes deeper inside
-    after some seconds.
+    A finished download and a folder added to an operator's folder are seen immediately; changes deeper inside
+    appear after a few seconds.
     """
     with _LOOKING:
         key, now = (settings, _changes(settings)), time.monotonic()
@@ -204,7 +205,7 @@ def catalogue(settings: Settings) -> tuple[ModelCard, ...]:
 
 
 def _changes(settings: Settings) -> tuple[int | None, ...]:
-    """When the operator's folders and the hub models' places in the cache last changed; None for what is not there."""
+    """Return the change times of the operator's folders and the hub models; None if missing."""
     places = [*settings.model_folders, *(hub.reference_file(card.id, None, settings) for card in HUB_CARDS)]
     return tuple(_modified_at(place) for place in places)
 
@@ -217,7 +218,7 @@ def _modified_at(place: Path) -> int | None:
 
 
 def scan_catalog(settings: Settings) -> tuple[ModelCard, ...]:
-    """What ``catalogue`` gives, looked up anew."""
+    """Scan the models for ``catalogue``, without its cache."""
     local = tuple(card for card in _local_cards(settings) if card.reads != PICTURES)
     own = [replace(card, size_bytes=_size(card.id)) for card in OWN_CARDS if embedded.own_here(card.id)]
     extra = [card for card in _extra_cards() if card.reads != PICTURES]
@@ -228,7 +229,7 @@ def scan_catalog(settings: Settings) -> tuple[ModelCard, ...]:
 
 
 def list_vision_models(settings: Settings) -> tuple[ModelCard, ...]:
-    """The models that read pictures: the extra, those in the operator's folders, then good first choices of the hub."""
+    """Return the models that read pictures: the extras, local models, then suggestions from the hub."""
     remote = tuple(
         replace(card, downloaded=hub.cached_folder(card.id, None, settings) is not None) for card in PICTURE_CARDS
     )
@@ -236,13 +237,13 @@ def list_vision_models(settings: Settings) -> tuple[ModelCard, ...]:
 
 
 def _extra_cards() -> list[ModelCard]:
-    """The extras that are installed."""
+    """Return the cards of the installed extras."""
     installed = {extra.name for extra in extras.ALL if extra.is_installed()}
     return [card for card in EXTRA_CARDS if card.id in installed]
 
 
 def _size(own: str) -> int | None:
-    """Bytes of one of our own models' weights; None where they are missing."""
+    """Return the bytes of the weights of an embedded model; None if they are missing."""
     weights = embedded.ASSETS / own / checkpoint.WEIGHTS
     return weights.stat().st_size if weights.is_file() else None
 
@@ -254,7 +255,7 @@ def _local_cards(settings: Settings) -> list[ModelCard]:
             sources.resolve_folder(str(folder), settings.model_folders)
             cards[str(folder)] = local_card(folder)
         except (UserError, OSError):
-            continue  # not a model that could be opened
+            continue  # the folder does not hold a model that can be opened
     return list(cards.values())
 
 
@@ -271,7 +272,7 @@ def _summary(name: str, config: Mapping[str, Any]) -> LazyMessage:
 
 
 def local_card(folder: Path) -> ModelCard:
-    """What the files in a folder say of the model that they are; raises Refusal or OSError where they are none."""
+    """Return the card of a folder's model; raise UserError or OSError if there is no valid model."""
     files = checkpoint.inspect(folder, folder.name)
     named = files.config.get("architectures")
     name = str(named[0])[:60] if isinstance(named, list) and named else "GGUF" if files.gguf else "model"
@@ -293,7 +294,7 @@ def local_card(folder: Path) -> ModelCard:
 
 
 def refusal(head: str, name: str, settings: Settings) -> UserError:
-    """The sentence about a model without a head, with the models that have one."""
+    """Return the error for a model without a head, which lists models with that head."""
     listed = list_vision_models(settings) if head == SEES else catalogue(settings)
     cards = [card for card in listed if head in card.heads]
     here = [card.title for card in cards if card.downloaded]

@@ -1,4 +1,4 @@
-"""How well our own embedded models do on texts they never saw, as measured when they were exported."""
+"""The scores of the embedded models on held-out texts, measured at their export."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCORES = "evaluation.json"
 
 @dataclass(frozen=True)
 class PublishedBleu:
-    """BLEU and chrF, 0 to 100, as sacrebleu counts them (arXiv:1804.08771)."""
+    """BLEU and chrF, 0 to 100, as sacrebleu computes them (arXiv:1804.08771)."""
 
     sentences: int
     bleu: float
@@ -26,9 +26,9 @@ class PublishedBleu:
 
 @dataclass(frozen=True)
 class TranslationFigures:
-    """Figures on held-out sentences; ``copied`` is what handing back the source would get.
+    """Scores on held-out sentences; ``copied`` is the score of the unchanged source.
 
-    ``short`` and ``long`` are the greedy ones of sentences of at most 7 and at least 12 words.
+    ``short`` and ``long`` are the scores of greedy decoding for sentences of at most 7 and at least 12 words.
     """
 
     greedy: PublishedBleu
@@ -40,7 +40,10 @@ class TranslationFigures:
 
 @dataclass(frozen=True)
 class PronounHead:
-    """The head, counted from 0, that gives most of the attention of "it" to "animal" in the tired sentence."""
+    """The head with the most attention from "it" to "animal" in the tired sentence.
+
+    Layer and head count from 0.
+    """
 
     layer: int
     head: int
@@ -49,9 +52,9 @@ class PronounHead:
 
 @dataclass(frozen=True)
 class WeakRelation:
-    """The relation between words whose best head falls furthest behind the best one of the embedded encoder.
+    """The relation between words for which the best head trails that of the embedded encoder the most.
 
-    ``points`` are percentage points of accuracy; 0 or less where no relation falls behind.
+    ``points`` are percentage points of accuracy; 0 or less if no relation trails.
     """
 
     relation: str
@@ -60,11 +63,11 @@ class WeakRelation:
 
 @dataclass(frozen=True)
 class MaskedAccuracy:
-    """Shares, 0 to 1, of held-out masked pieces that the first guess, or one of the first five, gets right.
+    """The top-1 and top-5 accuracy, 0 to 1, on held-out masked tokens.
 
-    ``common_first`` and ``common_five`` are what the commonest pieces would get; ``follows`` is the share of pairs of
-    texts judged rightly, of which half belong together. ``tired`` and ``behind`` are None where the file has no such
-    figures.
+    ``common_first`` and ``common_five`` are the accuracies of always guessing the commonest tokens. ``follows`` is
+    the accuracy of next-sentence prediction; half of the pairs belong together. ``tired`` and ``behind`` are None
+    if the file lacks these figures.
     """
 
     masked: int
@@ -79,8 +82,10 @@ class MaskedAccuracy:
 
 
 def masked_accuracy(model: str, assets: Path = ASSETS) -> MaskedAccuracy | None:
-    """The figures beside the embedded BERT's weights, over all its held-out texts; None as with
-    ``translation_scores``."""
+    """Return the scores stored with the embedded BERT, over all its held-out texts; None for other models.
+
+    Return None also if the file is missing or invalid.
+    """
     if model != BERT:
         return None
     try:
@@ -100,7 +105,7 @@ def masked_accuracy(model: str, assets: Path = ASSETS) -> MaskedAccuracy | None:
 
 
 _SHARES = ("top1", "top5", "baseline_top1", "baseline_top5")
-_BEST = re.compile(r"[0-9]+-[0-9]+:? +([0-9]+(?:\.[0-9]+)?)")  # layer and head, and the accuracy in percent
+_BEST = re.compile(r"[0-9]+-[0-9]+:? +([0-9]+(?:\.[0-9]+)?)")  # layer, head and the accuracy in percent
 
 
 def _parse_pronoun_head(slide: dict[str, Any]) -> PronounHead:
@@ -108,7 +113,7 @@ def _parse_pronoun_head(slide: dict[str, Any]) -> PronounHead:
 
 
 def _weakest_relation(further: dict[str, Any]) -> WeakRelation | None:
-    """Over all tables that have a row for each relation and in it the best head of both models; None without any."""
+    """Return the relation with the largest deficit, over rows with a best head of both models, or None."""
     rows = [
         (str(relation), row)
         for table in further.values()
@@ -120,7 +125,7 @@ def _weakest_relation(further: dict[str, Any]) -> WeakRelation | None:
 
 
 def _accuracy(best: str) -> float:
-    """The accuracy of a best head.
+    """Parse the accuracy, in percent, of a best head; raise ValueError if the format is wrong.
 
     >>> _accuracy("2-1 45.6"), _accuracy("2-1: 45.6")
     (45.6, 45.6)
@@ -138,7 +143,7 @@ def _require_finite(figure: float) -> float:
 
 
 def translation_scores(model: str, assets: Path = ASSETS) -> TranslationFigures | None:
-    """The figures beside an embedded translator's weights; None for other models, and where there is no such file."""
+    """Return the scores stored with an embedded translator; None for other models or without a valid file."""
     if model != TRANSLATOR:
         return None
     try:

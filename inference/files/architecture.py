@@ -1,4 +1,4 @@
-"""What a config.json says about a model, before any weight is read: its kind, and whether it can be traced at all."""
+"""The architecture of a model from its config.json: its kind, and checks that it can be traced."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.pictures.image_processing import TEXT, WINDOWS, reads
 
-# The most that a config.json may state under names that end so. Something is repeated that often, so that a single
-# number could keep this machine busy for days; no model that could be read here comes near.
+# Upper limits for numbers in a config.json, by the end of the key. These numbers are repetition counts, so a single
+# huge number could keep this machine busy for days. Every supported model is far below the limits.
 _MOST = {
     re.compile(r"(layers?|heads?|blocks?|groups?|group_num|depths?|attention_types)$"): 1_000,
     re.compile(r"experts?$"): 20_000,
@@ -22,12 +22,12 @@ _MOST = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """A model's shape. ``writes``: it has the language-model head that generates a target text.
+    """The architecture of a model. ``writes`` is True if its language-model head generates a target text.
 
-    ``reads`` is one of inference.pictures.image_processing: text, pictures, or both.
+    ``reads`` is TEXT, PICTURES or BOTH of inference.pictures.image_processing.
     """
 
-    name: str  # class name, such as "BertModel"
+    name: str  # a class name, such as "BertModel"
     model_type: str
     kind: str  # "encoder", "decoder" or "encoder-decoder"
     writes: bool
@@ -37,10 +37,10 @@ class Architecture:
 
 
 def read(config: Mapping[str, Any], name: str) -> Architecture:
-    """The architecture of the model called ``name``; raises Refusal for one that cannot be traced.
+    """Return the architecture in a configuration; raise UserError if the model cannot be traced.
 
-    Refused: unknown architectures, those whose program code would have to be downloaded, those without attention and
-    those that read sound, or pictures in a way that is not known here. Needs transformers, but builds no model.
+    Refused are unknown architectures, models that need downloaded program code, models without attention, and
+    models that read sound, or pictures in an unsupported way. The check needs transformers but builds no model.
     """
     model_type = config.get("model_type")
     known = _known_types()
@@ -97,14 +97,14 @@ def read(config: Mapping[str, Any], name: str) -> Architecture:
 
 
 def _compares(model_type: str) -> bool:
-    """Whether a model compares pictures with texts, and so reads neither alone."""
+    """Return True if a model compares pictures with texts and so needs both."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING_NAMES as NAMES
 
     return model_type in NAMES
 
 
 def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserError:
-    """Why a model is refused that reads neither text nor pictures in patches."""
+    """Return the error for a model that reads neither text nor pictures as patches."""
     if model_type in WINDOWS:
         said = gettext_lazy(
             "{name} ({model_type}) attends inside windows of a picture, which give no map of the whole picture. Pick a"
@@ -129,19 +129,19 @@ def _unsupported_input_error(inputs: str, model_type: str, name: str) -> UserErr
     return UserError(said, way_out="embedded")
 
 
-# They name heads in their configuration, but mean something else by them.
+# These architectures have heads in their configuration that are not attention heads.
 _NO_ATTENTION = {"mamba2", "xlstm", "fnet", "rwkv"}
 
 
 def _known_types() -> Mapping[str, str]:
-    """model_type -> class of the bare model."""
+    """Return the bare model's class name for each model_type."""
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     return {kind: names if isinstance(names, str) else names[0] for kind, names in MODEL_MAPPING_NAMES.items()}
 
 
 def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
-    """Raises Refusal for a number that would be repeated without end, in the configuration or in one inside it."""
+    """Raise UserError for a huge repetition count in the configuration or in a nested configuration."""
     for key, number in _numbers(config):
         most = next((most for pattern, most in _MOST.items() if pattern.search(key)), number)
         if number > most:
@@ -159,7 +159,10 @@ def _refuse_absurd(config: Mapping[str, Any], name: str) -> None:
 
 
 def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Every number with the name it stands under, however deep; not those of labels, whose names are anybody's."""
+    """Yield every number with its key, at any depth.
+
+    ``label2id`` is skipped, because its keys are arbitrary label names.
+    """
     waiting: list[tuple[str, Any]] = [(key, value) for key, value in config.items() if key != "label2id"]
     while waiting:
         key, value = waiting.pop()
@@ -172,7 +175,10 @@ def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _count(built: Any, what: str, name: str) -> int:
-    """A number of layers or heads, the largest where each layer has its own, 0 where none is stated; raises Refusal."""
+    """Return a number of layers or heads, the maximum if it differs by layer, 0 if missing.
+
+    Raise UserError if it is not an integer from 0 to 1,000.
+    """
     stated = getattr(built, what, None) or getattr(built.get_text_config(), what, None) or 0
     stated = max(stated) if isinstance(stated, list | tuple) else stated
     if type(stated) is not int or not 0 <= stated <= 1_000:
@@ -197,7 +203,7 @@ def _build(config: Mapping[str, Any]) -> Any:
 
 
 def _main_input(config: Any) -> str:
-    """Name of what the model reads: "input_ids", "pixel_values", "input_features" …"""
+    """Return the name of the model's main input, such as "input_ids", "pixel_values" or "input_features"."""
     from transformers.models.auto.modeling_auto import MODEL_MAPPING
 
     found = MODEL_MAPPING.get(type(config), None)
@@ -217,5 +223,5 @@ def _model_kind(built: Any, config: Mapping[str, Any]) -> tuple[str, bool]:
     return ("decoder" if getattr(built, "is_decoder", False) or (causal and not masked) else "encoder"), False
 
 
-# Listed by transformers for causal language modelling, yet each token sees both sides.
+# transformers lists these models for causal language modelling, but their tokens attend to both sides.
 _LOOKS_BOTH_WAYS = {"xlnet"}

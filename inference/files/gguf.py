@@ -1,7 +1,7 @@
-"""A GGUF file made into the files that models are otherwise read from: safetensors, configuration, tokenizer.
+"""Conversion of a GGUF file to safetensors weights, a configuration and a tokenizer.
 
-transformers reads GGUF files by itself, but goes through their vocabulary several times in Python and unpacks every
-weight, at each start. Here that is done once.
+transformers can read GGUF files, but it iterates over their vocabulary several times in Python and unpacks every
+weight at each start. This module does that once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from inference.files.checkpoint import WEIGHTS
 
 
 def convert(gguf: Path, folder: Path) -> None:
-    """Writes SmolLM2 from its GGUF file into an empty folder, the unpacked weights rounded to float16.
+    """Convert SmolLM2 from its GGUF file into an empty folder, with the weights rounded to float16.
 
-    The caller holds ``building.BUILDING``, as whoever builds a model does. Raises what transformers raises.
+    The caller must hold ``building.BUILDING``, as for every built model. Exceptions of transformers propagate.
     """
     import torch
     from safetensors.torch import save_file
@@ -25,7 +25,7 @@ def convert(gguf: Path, folder: Path) -> None:
     _tokenizer(gguf, given).save_pretrained(folder)
     config = AutoConfig.from_pretrained(str(gguf.parent), **given)
     model = AutoModelForCausalLM.from_pretrained(str(gguf.parent), dtype=torch.float16, **given)
-    tied = set(model.all_tied_weights_keys)  # the head's, which are the embedding's
+    tied = set(model.all_tied_weights_keys)  # the head's weights equal the embedding's
     weights = {name: weight.contiguous() for name, weight in model.state_dict().items() if name not in tied}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     config.architectures = [type(model).__name__]
@@ -34,10 +34,10 @@ def convert(gguf: Path, folder: Path) -> None:
 
 
 def _tokenizer(gguf: Path, given: dict[str, Any]) -> Any:
-    """The file's tokenizer, which takes each digit by itself before it cuts as GPT-2 does.
+    """Return the file's tokenizer, which splits off each digit before GPT-2's pre-tokenisation.
 
-    The file says so ("smollm"), but transformers reads every byte-level vocabulary as GPT-2's: " " and "  1" would
-    come out in other pieces than those that the model was trained on.
+    The file asks for that ("smollm"), but transformers reads every byte-level vocabulary as GPT-2's: " " and "  1"
+    would be tokenised differently than in training.
     """
     from tokenizers import pre_tokenizers
     from transformers import AutoTokenizer

@@ -1,4 +1,4 @@
-"""The Hugging Face hub before a download: names, files and sizes."""
+"""Names, files and sizes of models on the Hugging Face hub, before a download."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from inference.pictures.image_processing import PROCESSORS
 from inference.settings import Settings
 
 Answer = TypeVar("Answer")
-FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a disk, or what one may take of it
+FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # a full disk, or an exhausted quota
 
 
 def check_id(name: str) -> str:
-    """The id itself; raises Refusal for anything that cannot be one, before any file or network is touched."""
+    """Return the hub id; raise UserError if it is invalid, before any file or network access."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -43,7 +43,7 @@ def check_id(name: str) -> str:
 
 
 def check_revision(revision: str | None) -> str | None:
-    """The revision itself; raises Refusal for one that could lead out of the cache folder."""
+    """Return the revision; raise UserError if it could lead out of the cache folder."""
     if revision is None:
         return None
     plain = revision.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
@@ -58,13 +58,13 @@ def check_revision(revision: str | None) -> str | None:
 
 
 def _printable_name(name: str) -> str:
-    """Part of a name, safe to print."""
+    """Return the first 80 characters of a name, with unprintable characters replaced."""
     return "".join(character if character.isprintable() else "?" for character in name[:80])
 
 
 @contextmanager
 def convert_hub_errors(name: str) -> Iterator[None]:
-    """Turns what the hub and the network answer into a Refusal."""
+    """Convert errors of the hub and the network to UserError."""
     import httpx2
     from huggingface_hub import errors
 
@@ -113,7 +113,10 @@ def convert_hub_errors(name: str) -> Iterator[None]:
 
 
 def run_with_timeout(seconds: float, ask: Callable[[], Answer]) -> Answer:
-    """What ``ask`` returns or raises; TimeoutError when that takes longer. A late answer is dropped."""
+    """Run ``ask`` in a thread and return its result; raise TimeoutError after ``seconds``.
+
+    A late result is dropped.
+    """
     future: Future[Answer] = Future()
 
     def run() -> None:
@@ -127,12 +130,15 @@ def run_with_timeout(seconds: float, ask: Callable[[], Answer]) -> Answer:
 
 
 _ROBOT, _CONVERSION = "SFconvertbot", "Adding `safetensors` variant of this model"
-_SMALL = 50_000_000  # no tokenizer file is larger
+_SMALL = 50_000_000  # tokenizer files are smaller than this
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file to fetch. ``digest`` is its SHA-256 (large files) or its git hash, None where the hub tells neither."""
+    """A file to fetch.
+
+    ``digest`` is its SHA-256 (large files) or its git hash; None if the hub states neither.
+    """
 
     name: str
     nbytes: int
@@ -140,7 +146,7 @@ class RemoteFile:
 
 
 def required_files(name: str, info: Any, settings: Settings) -> tuple[RemoteFile, ...]:
-    """The files that loading takes, small ones first; raises Refusal where the weights are missing or unsafe."""
+    """Return the necessary files, small files first; raise UserError for missing or unsafe weights."""
     listed = {entry.rfilename: entry for entry in info.siblings or []}
     names = [file for file in listed if "/" not in file and _is_small_file(file, listed[file].size or 0)]
     if checkpoint.WEIGHTS in listed:
@@ -180,9 +186,9 @@ def _refuse_weights(name: str, listed: Any, weights: list[str], settings: Settin
 
 
 def _pickle_only(name: str, settings: Settings) -> UserError:
-    """The refusal of pickles, with the revision that holds the hub's own conversion to safetensors, where it made one.
+    """Return the error for pickled weights, with the hub's safetensors revision if it exists.
 
-    The hub's robot offers it as a pull request, which old models' owners rarely merge.
+    The hub's bot offers the conversion as a pull request, which owners of old models rarely merge.
     """
     from httpx2 import HTTPError
     from huggingface_hub import HfApi
@@ -192,7 +198,7 @@ def _pickle_only(name: str, settings: Settings) -> UserError:
     try:
         found = [d for d in run_with_timeout(settings.hub_timeout, lambda: list(ask())) if d.title == _CONVERSION]
     except (OSError, ValueError, LookupError, TypeError, HTTPError):
-        found = []  # then there is one way out fewer
+        found = []  # without an answer the error offers no conversion
     revisions = [d.git_reference for d in found if d.author == _ROBOT and d.status != "closed" and d.git_reference]
     if not revisions:
         return UserError(checkpoint.pickle_only(name), way_out="embedded")
@@ -218,11 +224,15 @@ def _is_small_file(file: str, nbytes: int) -> bool:
 def _digest(entry: Any) -> str | None:
     large = getattr(entry, "lfs", None)
     stated = large.sha256 if large is not None else entry.blob_id
-    return stated if stated and re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", stated) else None  # it becomes a file name
+    return stated if stated and re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", stated) else None  # as a file name
 
 
 def fetch_small(name: str, commit: str, file: str, settings: Settings, most: int) -> bytes | None:
-    """A small file's bytes, None where there is none; also the question whether this app may read the files at all."""
+    """Return the bytes of a small file, or None if it does not exist.
+
+    Other HTTP errors propagate, so that the call also checks the access to a gated model. Raise UserError for a
+    file of more than ``most`` bytes.
+    """
     from huggingface_hub import hf_hub_url
     from huggingface_hub.utils import build_hf_headers, get_session, hf_raise_for_status
 
@@ -248,9 +258,10 @@ LISTED = frozenset(card.id for card in (*HUB_CARDS, *PICTURE_CARDS))
 
 
 def check_listed(name: str, revision: str | None, settings: Settings) -> None:
-    """Raises Refusal for a model of the hub that this app may not open, before any file or network is touched.
+    """Raise UserError for a hub model that this app may not open, before any file or network access.
 
-    Those of the list are opened as their owners publish them: a branch or a commit may be anybody's proposal.
+    Listed models are opened only at their main branch, because other branches and commits may be anybody's
+    proposal.
 
     >>> check_listed("openai-community/gpt2", None, Settings(only_listed=True))
     >>> check_listed("somebody/something", None, Settings(only_listed=True))
@@ -269,7 +280,10 @@ _TYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
 @dataclass(frozen=True)
 class Offer:
-    """What fetching a model would mean. ``commit`` pins it; ``folder`` is where it lies once downloaded."""
+    """A model that can be downloaded.
+
+    ``commit`` pins its version; ``folder`` is its path once it is downloaded.
+    """
 
     id: str
     revision: str | None
@@ -285,12 +299,12 @@ class Offer:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all files together."""
+        """Return the total bytes of all files."""
         return sum(file.nbytes for file in self.files)
 
 
 def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
-    """The file in the cache that says which commit a branch or tag means; a download writes it last."""
+    """Return the cache file that stores the commit of a branch or tag; a download writes it last."""
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
@@ -299,9 +313,9 @@ def reference_file(name: str, revision: str | None, settings: Settings) -> Path:
 
 
 def cached_folder(name: str, revision: str | None, settings: Settings) -> Path | None:
-    """Folder of a model that is already downloaded, whole; None otherwise. Asks no network.
+    """Return the folder of a completely downloaded model, or None, without network access.
 
-    Its name is the commit.
+    The name of the folder is the commit.
     """
     root = reference_file(name, None, settings).parent.parent
     reference = root / "refs" / (revision or "main")
@@ -320,10 +334,11 @@ def cached_folder(name: str, revision: str | None, settings: Settings) -> Path |
 
 
 def fetch_offer(name: str, revision: str | None, settings: Settings) -> Offer:
-    """What the hub has under that name. Three short questions at most; raises Refusal when they cannot be answered.
+    """Return the hub's model of that name as an offer, with a few short requests; may raise UserError.
 
-    Refused: unknown and private names, gated models, no network, weights that are only pickles, architectures that
-    cannot be traced. A model that is too large is offered with ``fits`` False. What is downloaded needs no network.
+    Refused are unknown and private names, gated models, weights only in pickle files, architectures that cannot be
+    traced, and names that cannot be looked up without a network. A model that is too large is offered with
+    ``fits`` False. A downloaded model needs no network.
     """
     check_id(name)
     check_revision(revision)
@@ -406,17 +421,17 @@ def _info(name: str, revision: str | None, settings: Settings) -> Any:
     try:
         seconds = settings.hub_timeout
         ask = partial(api.model_info, name, revision=revision, files_metadata=True, timeout=seconds)
-        return run_with_timeout(2 * seconds, ask)  # looking a name up has no timeout of its own
+        return run_with_timeout(2 * seconds, ask)  # resolving the host name has no timeout
     except HfHubHTTPError:
         raise
-    except (ValueError, LookupError, TypeError) as error:  # not JSON, or JSON of something else
+    except (ValueError, LookupError, TypeError) as error:  # the answer is not JSON, or has an unexpected structure
         raise UserError(
             gettext_lazy("The hub's answer cannot be understood. Try again later."), way_out="retry"
         ) from error
 
 
 def _parameters(info: Any, config: dict[str, Any], files: tuple[RemoteFile, ...]) -> int:
-    """Number of parameters, as the hub counted them or by the size of the weights."""
+    """Return the number of parameters, as counted by the hub or estimated from the size of the weights."""
     counted = getattr(getattr(info, "safetensors", None), "total", None)
     if counted:
         return int(counted)

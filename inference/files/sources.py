@@ -1,4 +1,4 @@
-"""From a model's name to a folder of checked files."""
+"""The lookup of a model's verified files by its name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inference.files.hub import check_id, check_listed, check_revision
 from inference.request import EMBEDDED
 from inference.settings import Settings
 
-HALF = re.compile("[\ud800-\udfff]")  # half a character, which no name on a disk has
+HALF = re.compile("[\ud800-\udfff]")  # a lone surrogate, which no file name contains
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})", re.ASCII)
 _OUTSIDE = gettext_lazy(
     "Local models can be opened only inside the folders that HEADLIGHT_MODEL_FOLDERS names. Use a folder inside them,"
@@ -30,7 +30,9 @@ _NONE_ALLOWED = gettext_lazy(
 
 
 def is_path(name: str) -> bool:
-    """Whether a model's name is meant as a path. Everything else is a hub id and never touches the file system.
+    """Return True if a model's name is a path.
+
+    Any other name is a hub id and never touches the file system.
 
     >>> is_path("/models/mine"), is_path("./mine"), is_path("google-bert/bert-base-uncased")
     (True, True, False)
@@ -39,10 +41,11 @@ def is_path(name: str) -> bool:
 
 
 def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
-    """The real folder meant by ``path``, which lies inside one of ``allowed``; raises Refusal otherwise.
+    """Return the real folder of ``path``; raise UserError if it lies outside of the ``allowed`` folders.
 
-    A path outside gives the same sentence whether or not something is there, and is not looked up at all. Links
-    inside an allowed folder may not lead out of it.
+    A path outside is refused with the same message whether or not it exists, and is never looked up. Links inside
+    an allowed folder may not lead out of it. Raise UserError also if the path is not a folder. If the folder has
+    no config.json, its latest checkpoint is returned.
     """
     if not allowed:
         raise UserError(_NONE_ALLOWED, way_out="embedded")
@@ -57,7 +60,7 @@ def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
     real = Path(os.path.realpath(wanted))
     if not any(real.is_relative_to(root) for root in real_roots):
         raise UserError(_OUTSIDE, way_out="embedded")
-    if not os.path.isdir(real):  # unlike Path's, it takes a name that no disk would
+    if not os.path.isdir(real):  # unlike Path.is_dir, it returns False for invalid names
         there = os.path.exists(real)
         what = gettext_lazy("a file, not a folder with config.json in it") if there else gettext_lazy("not there")
         raise UserError(
@@ -69,7 +72,7 @@ def resolve_folder(path: str, allowed: Sequence[Path]) -> Path:
 
 
 def _last_checkpoint(folder: Path) -> Path | None:
-    """Return the folder ``checkpoint-N`` of the most steps N with a configuration, as trainers write them."""
+    """Return the folder ``checkpoint-N`` with the most steps N and a configuration, or None."""
     try:
         found = [(int(match[1]), entry) for entry in folder.iterdir() if (match := CHECKPOINT.fullmatch(entry.name))]
     except OSError:
@@ -92,20 +95,20 @@ def folder_title(folder: Path) -> str:
 
 
 def iterate_folders(allowed: Sequence[Path]) -> Iterator[Path]:
-    """Folders with a config.json inside the allowed ones, two levels deep, in order of name."""
+    """Yield the folders with a config.json inside the allowed folders, up to two levels deep, by name."""
     for root in allowed:
         for pattern in ("config.json", "*/config.json", "*/*/config.json"):
             try:
                 found = sorted(root.glob(pattern))
             except OSError:
-                continue  # a folder this process may not read holds no models for it
+                continue  # skip folders that this process may not read
             yield from (file.parent for file in found)
 
 
 PREFIX = "taught/"
-ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes, as base64url writes them
+ID = re.compile(r"[A-Za-z0-9_-]{22}")  # 16 random bytes in base64url
 JOB, MODEL, SCORES = "job.json", "model", "evaluation.json"
-MOST_BYTES = 100_000  # of a job.json
+MOST_BYTES = 100_000  # the largest job.json that is read
 GONE = gettext_lazy(
     "This taught model is not here. Such models are removed to make room for newer ones, or by whoever taught them;"
     " pick another model."
@@ -113,14 +116,14 @@ GONE = gettext_lazy(
 
 
 def place_of(settings: Settings) -> Path:
-    """Where all taught models lie, or will lie: the operator's folder, else beside what the app unpacks."""
+    """Return the folder of all fine-tuned models: the operator's choice, else a folder in the cache."""
     from huggingface_hub import constants
 
     return settings.taught or (settings.cache or Path(constants.HF_HOME)) / "headlight" / "taught"
 
 
 def is_taught(name: str) -> bool:
-    """Whether a model's name means a taught one, be it here or not.
+    """Return True if a name denotes a fine-tuned model, which need not exist here.
 
     >>> is_taught("taught/abc"), is_taught("google-bert/bert-base-cased")
     (True, False)
@@ -129,9 +132,9 @@ def is_taught(name: str) -> bool:
 
 
 def folder(place: Path, name: str) -> Path:
-    """The folder of a training by its id, or by the name of its model; raises Refusal where there is none.
+    """Return a fine-tuning's folder by its id or its model's name; raise UserError if it is missing.
 
-    A link is no such folder, wherever it leads.
+    A symbolic link is not accepted.
     """
     wanted = place / name.removeprefix(PREFIX)
     if not ID.fullmatch(name.removeprefix(PREFIX)) or wanted.is_symlink() or not (wanted / JOB).is_file():
@@ -140,7 +143,7 @@ def folder(place: Path, name: str) -> Path:
 
 
 def resolve_fine_tuned(name: str, settings: Settings) -> Path:
-    """The folder of a taught model's files; raises Refusal where it is gone, or nothing is saved in it yet."""
+    """Return the folder of a fine-tuned model's files; raise UserError if it is missing or unsaved."""
     found = folder(place_of(settings), name) / MODEL
     if found.is_symlink() or not found.is_dir():
         raise UserError(GONE, way_out="embedded")
@@ -150,7 +153,10 @@ def resolve_fine_tuned(name: str, settings: Settings) -> Path:
 
 
 def state_stamp(name: str, settings: Settings) -> str | None:
-    """Which saved state of a taught model is there now: another one once it went on learning. None where none is."""
+    """Return a stamp of a fine-tuned model's saved state, or None.
+
+    The stamp changes with each save.
+    """
     try:
         return f"{(resolve_fine_tuned(name, settings) / SCORES).stat().st_mtime_ns:x}"
     except (UserError, OSError):
@@ -158,7 +164,7 @@ def state_stamp(name: str, settings: Settings) -> str | None:
 
 
 def fine_tuned_title(name: str, settings: Settings) -> str:
-    """What its teacher called it: text from a visitor. Raises Refusal where it is gone."""
+    """Return the title that a visitor gave to a fine-tuned model; raise UserError if the model is missing."""
     try:
         with (folder(place_of(settings), name) / JOB).open("rb") as stream:
             found = json.loads(stream.read(MOST_BYTES))["title"]
@@ -169,7 +175,7 @@ def fine_tuned_title(name: str, settings: Settings) -> str:
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Where a model's files lie, its name, and the commit they are from, where they are from the hub."""
+    """The folder of a model's files, its name, and its commit if it is from the hub."""
 
     name: str
     revision: str | None
@@ -177,11 +183,11 @@ class ModelSource:
 
 
 def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
-    """Where that model's files lie; raises Refusal.
+    """Return the source of the model ``name``; raise UserError if it cannot be opened.
 
-    A name is a path only if it looks like one; any other is a hub id and never opens a folder of that name here. A
-    hub model that is not downloaded yet is refused with ``way_out="download"`` and its offer, never fetched unasked.
-    A hub model's source names the commit that its files are from, since branches move on.
+    A name is a path only if it looks like a path; any other name is a hub id and never opens a folder of that
+    name. A hub model that is not downloaded is refused with ``way_out="download"`` and its offer; nothing is
+    downloaded without a request. The source of a hub model states the commit of its files, because branches move.
     """
     if name == EMBEDDED:
         return ModelSource(name, None, embedded.folder())
@@ -189,13 +195,13 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
         return ModelSource(name, None, embedded.own_folder(name))
     if (extra := extras.find_extra(name)) is not None:
         return ModelSource(name, None, extra.folder(settings))
-    if is_taught(name):  # its name is its link, which is given to nobody unasked
+    if is_taught(name):  # the name works as a secret link, so the source shows the title instead
         return ModelSource(fine_tuned_title(name, settings), None, resolve_fine_tuned(name, settings))
     if is_path(name):
         folder = resolve_folder(name, settings.model_folders)
         return ModelSource(
             folder_title(folder), None, folder
-        )  # a path says more about the machine than anyone needs to read
+        )  # only the last part, because a full path reveals details of this machine
     check_id(name)
     check_revision(revision)
     check_listed(name, revision, settings)
@@ -216,7 +222,10 @@ def find(name: str, revision: str | None, settings: Settings) -> ModelSource:
 
 
 def is_local(name: str, revision: str | None, settings: Settings) -> bool:
-    """Whether that model can be loaded without the network. Asks no network."""
+    """Return True if a model can be loaded without the network.
+
+    The network is not used for this check.
+    """
     if (extra := extras.find_extra(name)) is not None:
         return extra.is_installed()
     try:

@@ -1,7 +1,7 @@
-"""Which class has a head, and whether a checkpoint holds its weights.
+"""The class for each head, and checks that a checkpoint contains the weights of a head.
 
-A library that is asked for a head which the checkpoint lacks makes one up at random, and its answers look real. So a
-missing head is seen in the names of the checkpoint's tensors before anything is loaded, and refused.
+If a head is missing from the checkpoint, transformers initialises it at random, and its predictions look real. So
+a missing head is detected from the tensor names before anything is loaded, and refused.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from inference.settings import Settings
 from inference.task_heads import BARE, CAUSAL, CLASSIFY, KINDS, MASKED, NEXT_SENTENCE, RANDOM, SEES, TAG, TRAINED_AS
 from inference.text import tokenizer
 
-_OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018, still read
+_OLD = {".gamma": ".weight", ".beta": ".bias"}  # names of a norm's weights in checkpoints of 2018
 
 
 def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
-    """The class that loads a model with a head; ``writes``: the bare model is one that generates a target text."""
+    """Return the class that loads a head; ``writes`` is True if the bare model generates a target text."""
     import transformers
 
     if head in (BARE, RANDOM):
         return transformers.AutoModelForSeq2SeqLM if writes else transformers.AutoModel
-    if head == NEXT_SENTENCE and model_type == "albert":  # judges the order of two texts (arXiv:1909.11942)
+    if head == NEXT_SENTENCE and model_type == "albert":  # ALBERT predicts the order of two texts (arXiv:1909.11942)
         return transformers.AutoModelForPreTraining
     return {
         MASKED: transformers.AutoModelForMaskedLM,
@@ -41,11 +41,11 @@ def auto_class(head: str, writes: bool, model_type: str = "") -> Any:
     }[head]
 
 
-def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings) -> None:  # noqa: PLR0913  # all that decides, and what the refusal says
-    """Raises Refusal when a checkpoint has nothing of a head, with the models that have one; before it is loaded.
+def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], name: str, settings: Settings) -> None:  # noqa: PLR0913  # the model's properties, and those that the error names
+    """Raise UserError, which lists models with the head, if a checkpoint has none of a head's weights.
 
-    ``config`` is transformers' own for the checkpoint, ``weights`` its safetensors files; of a GGUF file the names are
-    not known beforehand. Whether a head of which something is there is whole, is seen afterwards (``made_up``).
+    ``config`` is the configuration of transformers, and ``weights`` are the safetensors files; the tensor names of
+    a GGUF file are unknown before loading. ``made_up`` detects a partly missing head after loading.
     """
     if head in (BARE, RANDOM):
         return
@@ -56,7 +56,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
     if head in TRAINED_AS:
         _check_trained_as(head, shape, config, name, settings)
     auto = auto_class(head, shape.writes, shape.model_type)
-    if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
+    if shape.kind not in KINDS[head] or type(config) not in auto._model_mapping:  # noqa: SLF001  # there is no public list of the supported configurations
         raise refusal(head, name, settings)
     there = tensors(file for file in weights if file.suffix == ".safetensors")
     own = _head_only_weights(_build_on_meta(auto, config))
@@ -65,7 +65,7 @@ def check(head: str, shape: Architecture, config: Any, weights: Iterable[Path], 
 
 
 def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, settings: Settings) -> None:
-    """Raises Refusal where a checkpoint does not say that it was trained with a head for labels."""
+    """Raise UserError if the configuration does not name a class with a head for labels."""
     named = getattr(config, "architectures", None) or ()
     if not any(str(one).endswith(TRAINED_AS[head]) for one in named):
         raise refusal(head, name, settings)
@@ -78,10 +78,10 @@ def _check_trained_as(head: str, shape: Architecture, config: Any, name: str, se
 
 
 def in_batches(head: str, model: Any) -> None:
-    """Lets a decoder that tells classes read several samples at once, all of one length.
+    """Allow a decoder with a classification head to read batches of samples of equal length.
 
-    It reads the last piece that is no padding, and refuses batches where its configuration names no piece for padding.
-    With a number that no piece has, every piece is read, as it reads a single text.
+    It classifies at the last token that is not padding, and refuses batches if its configuration has no padding
+    token. With an id that no token has, it reads all tokens, as for a single text.
     """
     inner = model.config.get_text_config()
     if head == CLASSIFY and getattr(inner, "pad_token_id", None) is None:
@@ -89,9 +89,9 @@ def in_batches(head: str, model: Any) -> None:
 
 
 def made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
-    """Those of a loaded model's missing weights that its head cannot do without, sorted.
+    """Return the missing weights, sorted, that the head of a loaded model needs.
 
-    The pooler is the bare model's, but what is said of a whole text is computed from it.
+    The pooler belongs to the bare model, but classification heads are computed from its output.
     """
     base = f"{model.base_model_prefix}."
     judges = head in (NEXT_SENTENCE, CLASSIFY, SEES)
@@ -99,7 +99,7 @@ def made_up(head: str, model: Any, missing: Iterable[str]) -> list[str]:
 
 
 def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]:
-    """The weights that a head has beside the bare model and that are not among a checkpoint's tensors.
+    """Return the weights that a head adds to the bare model and that a checkpoint's tensor names lack.
 
     >>> import transformers
     >>> config = transformers.BertConfig(num_hidden_layers=1)
@@ -112,7 +112,7 @@ def missing_weights(auto: Any, config: Any, names: Collection[str]) -> list[str]
 
 
 def _build_on_meta(auto: Any, config: Any) -> Any:
-    """The model with a head, without its weights."""
+    """Build the model with a head on the meta device, without weights."""
     import torch
 
     with torch.device("meta"):
@@ -120,14 +120,14 @@ def _build_on_meta(auto: Any, config: Any) -> Any:
 
 
 def _head_only_weights(model: Any) -> list[str]:
-    """The weights of a head that belong to it alone: neither the bare model's nor tied to one of these."""
+    """Return the names of a head's own weights, which neither belong to the bare model nor are tied."""
     base = f"{model.base_model_prefix}."
     tied = set(getattr(model, "all_tied_weights_keys", None) or {})
     return [key for key, _ in model.named_parameters() if not key.startswith(base) and key not in tied]
 
 
 def _as_loaded(model: Any, names: Collection[str]) -> set[str]:
-    """A checkpoint's names as transformers changes them for that model; GPT-NeoX's head has another in files."""
+    """Return a checkpoint's tensor names after transformers' renaming, as for GPT-NeoX's head."""
     from transformers.conversion_mapping import get_model_conversion_mapping
     from transformers.core_model_loading import WeightRenaming
 

@@ -1,4 +1,4 @@
-"""How many tokens a model reads: by its position table, and by the memory that a trace takes."""
+"""Limits on the number of tokens, from the position table and from the memory of a trace."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from inference.pictures.image_processing import vision
 from inference.record.edit_hooks import HEADS
 from inference.record.fidelity_check import positions
 
-_NO_LIMIT = 10**9  # tokenizers say 10**30 when they know none
-_TWO_VALUES = ("diffllama",)  # models whose heads each weigh the values of two heads
+_NO_LIMIT = 10**9  # tokenizers without a limit state 10**30
+_TWO_VALUES = ("diffllama",)  # models in which each head weighs the values of two heads
 
 
 def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
-    """The most tokens of one text, special ones included; ``budget`` is the memory for all traces, in bytes.
+    """Return the most tokens of a text, special tokens included; ``budget`` is the bytes for all traces.
 
-    One trace may take half of it: whatever is admitted is then kept, and the next one does not push it out at once.
+    A trace may take half of the budget, so that the cache keeps it and the next trace does not evict it
+    immediately.
     """
     positions = position_limit(model, tokenizer)
     memory = memory_limit(model, records, budget // 2)
@@ -24,7 +25,7 @@ def token_limit(model: Any, tokenizer: Any, records: bool, budget: int) -> int:
 
 
 def position_limit(model: Any, tokenizer: Any) -> int | None:
-    """Positions that the model's table has, or None where positions are relative and any length can be read."""
+    """Return the number of positions that a model supports; None for relative positions without a limit."""
     stated = positions(model)
     if stated is None:
         return None
@@ -33,9 +34,9 @@ def position_limit(model: Any, tokenizer: Any) -> int | None:
 
 
 def patch_limit(model: Any, budget: int) -> int:
-    """The most tokens of one picture, so that its trace takes half of the memory for all traces, in bytes.
+    """Return the most tokens of a picture for a trace of half of ``budget``, the bytes for all traces.
 
-    Beside queries, keys and values there is BEiT's position bias, which every layer has its own of, or all share.
+    A trace holds queries, keys and values, and BEiT's position bias, per layer or shared by all layers.
     """
     config = vision(model.config)
     heads, width = config.num_attention_heads, config.hidden_size
@@ -46,21 +47,22 @@ def patch_limit(model: Any, budget: int) -> int:
 
 
 def memory_limit(model: Any, records: bool, budget: int) -> int:
-    """Tokens whose trace stays within ``budget`` bytes; of encoder-decoders, tokens on either side.
+    """Return the most tokens for a trace of ``budget`` bytes; for encoder-decoders, on either side.
 
-    Queries, keys, values and each row's log-sum-exp, in float32 and again in float64, grow with n; finished maps, and
-    the position bias of T5-like models, with n².
+    Queries, keys, values and the log-sum-exp of each row, in float32 and in float64, grow with n; reported
+    attention maps and the position bias of T5-like models grow with n².
     """
     config = model.config.get_text_config()
     heads = _number(config, 12, "num_attention_heads")
     shared = _number(config, heads, "num_key_value_heads")
-    # Not hidden_size / heads where a width is stated: Qwen 3, Gemma and T5 have wider heads than that.
+    # A configured head size takes precedence: the heads of Qwen 3, Gemma and T5 are wider than hidden_size / heads.
     width = _number(config, 0, "head_dim") or _number(config, 768, "hidden_size") // heads
     attentions = layers = _number(config, 12, "num_hidden_layers")
     two = bool(getattr(config, "is_encoder_decoder", False))
-    if two:  # a decoder's layer looks at its own text, and at the other one
+    if two:  # a decoder layer has self-attention and cross-attention
         attentions += 2 * _number(config, layers, "num_decoder_layers", "decoder_layers")
-    attentions -= sum(list(by_layer).count(0) for by_layer in getattr(model, HEADS, {}).values())  # layers without any
+    # Layers without attention are not recorded.
+    attentions -= sum(list(by_layer).count(0) for by_layer in getattr(model, HEADS, {}).values())
     if not records:
         return isqrt(budget // (attentions * heads * 4))
     values = 2 if getattr(config, "model_type", None) in _TWO_VALUES else 1
@@ -70,14 +72,14 @@ def memory_limit(model: Any, records: bool, budget: int) -> int:
 
 
 def _longest_within(linear: int, square: int, budget: int) -> int:
-    """The largest n whose linear and square bytes stay within a budget."""
+    """Return the largest n with linear · n + square · n² bytes within the budget."""
     if not square:
         return budget // linear
     return (isqrt(linear**2 + 4 * square * budget) - linear) // (2 * square)
 
 
 def _biases(model: Any, config: Any, attentions: int, two: bool) -> int:
-    """How many position biases a trace holds: T5 has one for all layers of a part, UMT5 one for each layer."""
+    """Return the number of position biases in a trace: T5 has one per stack, UMT5 one per layer."""
     if not getattr(config, "relative_attention_num_buckets", None):
         return 0
     parts = 3 if two else 1
@@ -86,7 +88,7 @@ def _biases(model: Any, config: Any, attentions: int, two: bool) -> int:
 
 
 def _number(config: Any, default: int, *names: str) -> int:
-    """The first of these that the configuration states; the largest where each layer has its own."""
+    """Return the first of these attributes in the configuration, the maximum if it differs by layer."""
     for name in names:
         stated = getattr(config, name, None)
         stated = max(stated, default=0) if isinstance(stated, list | tuple) else stated

@@ -1,4 +1,7 @@
-"""A folder of checked files made into a model that records its attention. The only place that loads weights."""
+"""Loading of weights, from a folder of verified files to a model that records its attention.
+
+No other module loads weights.
+"""
 
 from __future__ import annotations
 
@@ -27,27 +30,27 @@ from inference.text.tokenizer import NoText, SafeTokenizer, refuse_without_token
 
 log = logging.getLogger(__name__)
 
-_NO_LIMIT = 10**9  # tokens: without its weights nothing bounds a text
-_ENTRY_BYTES = 500  # roughly, of memory for one entry of a vocabulary
-# Weights that a bare model may lack: they touch no attention.
+_NO_LIMIT = 10**9  # tokens; without the weights there is no limit on a text
+_ENTRY_BYTES = 500  # the approximate memory for an entry of a vocabulary
+# A bare model may lack these weights, because they do not affect the attention.
 _HARMLESS = re.compile(r"(^|\.)(pooler|sequence_summary)\.|position_ids$|final_logits_bias$|inv_freq$")
 
 
 def load(
     source: ModelSource, settings: Settings, make_room: Callable[[int], None] = lambda _nbytes: None, head: str = BARE
 ) -> LoadedModel:
-    """The model in a folder, in float32, its weights exactly fitting; raises Refusal with the reason otherwise.
+    """Load the model of a folder in float32; raise UserError if its weights do not fit it or the memory.
 
-    ``make_room`` is called with the bytes it will take, before they are taken. ``head`` is one of
+    ``make_room`` is called with the bytes that the model will take, before they are allocated. ``head`` is one of
     inference.task_heads.
     """
 
     def fit(parameters: int) -> None:
         needed = max(files.memory_bytes, checkpoint.memory_needed(parameters))
-        refuse_too_large(source.name, needed, settings.model_memory_bytes)  # before others are evicted for it
+        refuse_too_large(source.name, needed, settings.model_memory_bytes)  # checked before other models are evicted
         make_room(needed)
         if needed > free_memory():
-            release_memory()  # what was evicted goes now
+            release_memory()  # frees the evicted models
         refuse_too_large(source.name, needed, free_memory())
 
     files = checkpoint.inspect(source.folder, source.name)
@@ -80,17 +83,17 @@ def load(
 
 
 def _take_in(model: Any) -> None:
-    """Gives the weights memory of their own; until then they are the file, mapped.
+    """Copy the weights into memory, because until then they are the memory-mapped file.
 
-    A file that is cut short would end this process, and one that is written over would change the model's answers.
-    What a commit names is not written over, and is read in a process apart (serving/model_process.py).
+    A truncated file would crash this process, and an overwritten file would change the model's results. Files of a
+    hub commit are not overwritten, and are read in a separate process (serving/model_process.py).
     """
     for tensor in (*model.parameters(), *model.buffers()):
         tensor.data = tensor.data.clone()
 
 
 def _build_image_processor(processor: Any, name: str, model: Any, budget: int) -> ImageProcessor:
-    """What makes pictures ready; raises Refusal for a configuration that its processor cannot serve."""
+    """Return the image processor of a model; raise UserError if it does not fit the configuration."""
     with as_user_error(
         gettext_lazy(
             "{name} cannot be opened: its weights and its configuration do not fit together. Fetch or save it again.",
@@ -101,7 +104,7 @@ def _build_image_processor(processor: Any, name: str, model: Any, budget: int) -
 
 
 def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architecture) -> SafeTokenizer:
-    """What reads texts, or refuses them."""
+    """Return the tokenizer, or a stand-in that refuses every text if the model reads no text."""
     if tokenizer is None:
         return NoText(name)
     texts = model.text_model if shape.reads == BOTH else model
@@ -110,12 +113,18 @@ def _reader(model: Any, tokenizer: Any, name: str, shape: architecture.Architect
 
 
 def _weights(source: ModelSource, files: checkpoint.Checkpoint, head: str) -> str | None:
-    """Which weights these are, where no commit says so; an untrained twin's are in no file."""
+    """Return the hash of the weights if no commit identifies them, else None.
+
+    Random weights have no file, so None is returned for them too.
+    """
     return None if source.revision is not None or head == RANDOM else packages.of_weights(files.weights)
 
 
 def _target_rows(model: Any, rows: int) -> int:
-    """Rows for what is written: some translators have another vocabulary for it than for what they read."""
+    """Return the rows of the output embedding.
+
+    Some translators have separate source and target vocabularies.
+    """
     if not model.config.is_encoder_decoder:
         return rows
     head = model.get_output_embeddings()
@@ -124,7 +133,7 @@ def _target_rows(model: Any, rows: int) -> int:
 
 
 def _tokenizer_only(source: ModelSource, shape: architecture.Architecture, tokenizer: Any) -> LoadedModel:
-    """What can be had of a model without its weights; raises Refusal for one that reads no text."""
+    """Return a model with only its tokenizer, without weights; raise UserError if it reads no text."""
     if tokenizer is None:
         raise refuse_without_tokenizer(source.name)
     rows = 1 + max(tokenizer.get_vocab().values())
@@ -139,7 +148,7 @@ def _tokenizer_only(source: ModelSource, shape: architecture.Architecture, token
     )
 
 
-def build_model(  # noqa: PLR0913  # one step of load, with all that load knows by then
+def build_model(  # noqa: PLR0913  # a step of load, which passes its intermediate results
     files: checkpoint.Checkpoint,
     shape: architecture.Architecture,
     name: str,
@@ -147,7 +156,7 @@ def build_model(  # noqa: PLR0913  # one step of load, with all that load knows 
     head: str,
     settings: Settings,
 ) -> tuple[Any, bool]:
-    """The model with its weights, once ``fit`` has made room for it, and whether records can be had of it."""
+    """Load the model after ``fit`` has made room; also return True if its attention can be recorded."""
     import torch
     import transformers
 
@@ -170,7 +179,7 @@ def build_model(  # noqa: PLR0913  # one step of load, with all that load knows 
         )
         head_weights.check(head, shape, config, files.weights, name, settings)
         parameters, implementation = measure_on_meta(config, auto)
-        fit(parameters)  # the configuration decides how much memory is taken, whatever the files hold
+        fit(parameters)  # the configuration determines the memory, independent of the file sizes
         if head == RANDOM:
             model, info = (
                 shared_weights.init_random_model(auto, config, implementation),
@@ -194,7 +203,10 @@ def build_model(  # noqa: PLR0913  # one step of load, with all that load knows 
 
 
 def refuse_misfit(name: str, class_name: str, missing: Iterable[str], mismatched: Iterable[object]) -> None:
-    """Raises Refusal when weights would have been made up: the maps would look real and mean nothing."""
+    """Raise UserError if weights are missing or have wrong shapes.
+
+    Random weights in their place would give meaningless maps.
+    """
     lacking = sorted(key for key in missing if not _HARMLESS.search(key))
     if lacking or any(True for _ in mismatched):
         what = (
@@ -230,7 +242,7 @@ def _tokenizer(files: checkpoint.Checkpoint, name: str) -> Any:
             str(files.folder), local_files_only=True, trust_remote_code=False, **extra
         )
         ordinary = len(tokenizer.get_vocab()) - len(set(tokenizer.all_special_tokens))
-    if ordinary < 1:  # what transformers makes up when the files are missing knows special tokens only
+    if ordinary < 1:  # if files are missing, transformers builds a tokenizer with special tokens only
         raise UserError(
             gettext_lazy(
                 "{name} comes without a vocabulary, so no text can be read with it. Add its tokenizer.json.", name=name
@@ -248,7 +260,7 @@ def _gguf_config(files: checkpoint.Checkpoint, name: str) -> dict[str, Any]:
 
 
 def set_threads(settings: Settings) -> None:
-    """Sets torch's threads per forward pass, for the whole process."""
+    """Set the number of threads that torch uses per forward pass, for the whole process."""
     import torch
 
     if torch.get_num_threads() != settings.forward_threads:
@@ -256,10 +268,10 @@ def set_threads(settings: Settings) -> None:
 
 
 def release_memory() -> None:
-    """Frees evicted models, then takes what stays out of the garbage collector's sight.
+    """Free evicted models, then exclude the remaining objects from garbage collection.
 
-    With torch and transformers loaded, a full collection costs 170 ms, and Python starts one by itself now and then,
-    while somebody waits. Unfreezing first lets models that have been evicted since be collected.
+    With torch and transformers loaded, a full collection takes 170 ms, and Python would start it now and then
+    while a visitor waits. Unfreezing first allows evicted models to be collected.
     """
     gc.unfreeze()
     gc.collect()

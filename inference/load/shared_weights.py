@@ -1,4 +1,4 @@
-"""Copies of a model: one that records over the same weights, one without numbers, one untrained."""
+"""Copies of a model: for recording with shared weights, without weights, and untrained."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from inference.errors import OUT_OF_MEMORY, UserError, as_user_error
 from inference.record import capture
 from inference.record.capture import NAME
 
-_MOST = 1000  # items of a list or dict that is followed
+_MOST = 1000  # longer lists and dicts are not searched
 
 
 def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
-    """Every plain Python function that was set on a module or hooked onto it."""
+    """Yield every plain Python function that is an attribute or a hook of a module."""
     for module in model.modules():
         for value in vars(module).values():
             for found in value.values() if isinstance(value, dict) else (value,):
@@ -33,22 +33,23 @@ def functions(model: torch.nn.Module) -> Iterator[FunctionType]:
 def rebind(model: torch.nn.Module, memo: dict[int, Any]) -> dict[int, Any]:
     """Add to deepcopy's memo a copy of each function that refers to modules of the model.
 
-    deepcopy shares functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the model's own module.
-    Methods, partial functions, closures, defaults, globals and containers are followed; everything else stays shared.
+    deepcopy shares functions, so a wrapper such as ``lambda *a, **k: old(*a, **k)`` would run the original module.
+    The search follows methods, partial functions, closures, defaults, globals and containers; all other objects
+    stay shared.
     """
     own = {id(module) for module in model.modules()}
     found = [function for function in functions(model) if _reaches(function, own, {})]
     for function in list(found):
         found += [inner for inner in _inner(function, {}) if _reaches(inner, own, {})]
     made = {id(function): (function, _copy_function(function, own)) for function in found}
-    memo.update((at, new) for at, (_function, new) in made.items())  # before any is filled, as they may name each other
+    memo.update((at, new) for at, (_function, new) in made.items())  # first, as they may refer to each other
     for function, new in made.values():
         _fill(function, new, own, memo)
     return memo
 
 
 def refers_to(function: FunctionType) -> dict[str, Any]:
-    """The globals and the closure that a function reads, by name; its defaults under numbers and names of their own."""
+    """Return the globals and closure variables that a function reads, by name, and its defaults."""
     found = {name: function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__}
     found |= {name: cell.cell_contents for name, cell in _cells(function) if _is_full(cell)}
     found |= {f"default {at}": value for at, value in enumerate(function.__defaults__ or ())}
@@ -62,13 +63,13 @@ def _cells(function: FunctionType) -> list[tuple[str, CellType]]:
 def _is_full(cell: CellType) -> bool:
     try:
         _ = cell.cell_contents
-    except ValueError:  # a name that is not bound yet
+    except ValueError:  # the variable is not bound yet
         return False
     return True
 
 
 def _inner(value: Any, seen: dict[int, Any]) -> Iterator[FunctionType]:
-    """Every function that a function refers to, at any depth."""
+    """Yield every function that a value refers to, at any depth."""
     for part in _parts(value):
         if isinstance(part, FunctionType | MethodType | partial | list | tuple | dict) and id(part) not in seen:
             seen[id(part)] = part
@@ -78,7 +79,7 @@ def _inner(value: Any, seen: dict[int, Any]) -> Iterator[FunctionType]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """The values that a function, a method, a partial function or a container refers to."""
+    """Return the values that a function, a method, a partial function or a container refers to."""
     if isinstance(value, FunctionType):
         return list(refers_to(value).values())
     if isinstance(value, MethodType):
@@ -91,7 +92,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 def _reaches(value: Any, own: set[int], seen: dict[int, Any]) -> bool:
-    """Whether a value is a module of the model or refers to one, at any depth."""
+    """Return True if a value is a module of the model or refers to such a module, at any depth."""
     if isinstance(value, torch.nn.Module):
         return id(value) in own
     if id(value) in seen:
@@ -101,7 +102,7 @@ def _reaches(value: Any, own: set[int], seen: dict[int, Any]) -> bool:
 
 
 def _copy_function(function: FunctionType, own: set[int]) -> FunctionType:
-    """Return a copy whose names of the model's modules are still to be filled in."""
+    """Copy a function with empty cells for the model's modules, which ``_fill`` sets later."""
     cells = tuple(
         CellType() if _is_full(cell) and _reaches(cell.cell_contents, own, {}) else cell for _, cell in _cells(function)
     )
@@ -115,7 +116,7 @@ def _copy_function(function: FunctionType, own: set[int]) -> FunctionType:
 
 
 def _fill(function: FunctionType, new: FunctionType, own: set[int], memo: dict[int, Any]) -> None:
-    """Give the copy of a function the copies of the modules that the function refers to."""
+    """Set the copied modules in the copy of a function."""
 
     def copy_value(value: Any) -> Any:
         return copy.deepcopy(value, memo) if _reaches(value, own, {}) else value
@@ -133,9 +134,10 @@ def _fill(function: FunctionType, new: FunctionType, own: set[int], memo: dict[i
         new.__kwdefaults__ = {name: copy_value(value) for name, value in function.__kwdefaults__.items()}
 
 
-_OF_TORCH = frozenset(vars(torch.nn.Module())) - {"_parameters", "_buffers"}  # hooks, submodules, the mode
+# Attributes of torch, such as hooks, submodules and the training mode, are compared separately or not at all.
+_OF_TORCH = frozenset(vars(torch.nn.Module())) - {"_parameters", "_buffers"}
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
-_DEEP = 6  # levels of values inside values
+_DEEP = 6  # the depth to which nested values are compared
 
 
 def fingerprint(model: torch.nn.Module) -> tuple[Any, ...]:
@@ -158,14 +160,14 @@ def _module(module: torch.nn.Module, known: dict[int, Any]) -> Iterator[Any]:
 
 
 def _tensor(tensor: torch.Tensor) -> tuple[Any, ...]:
-    """Return a tensor's place, kind and version, which counts its changes."""
-    version = None if tensor.is_inference() else tensor._version  # noqa: SLF001  # torch has no public way to ask
+    """Return a tensor's address, type, shape and version; torch increments the version at each change."""
+    version = None if tensor.is_inference() else tensor._version  # noqa: SLF001  # torch has no public attribute for it
     place = tensor.data_ptr() if tensor.layout == torch.strided else id(tensor)
     return id(tensor), place, tensor.device, tensor.dtype, tensor.shape, version
 
 
 def _function(function: Any, known: dict[int, Any]) -> Any:
-    """Return a function's identity, its code's, and the plain values that it reads."""
+    """Return the identity of a function and of its code, and the plain values that the function reads."""
     if isinstance(function, MethodType):
         return id(function.__self__), _function(function.__func__, known)
     if not isinstance(function, FunctionType):
@@ -178,7 +180,7 @@ def _function(function: Any, known: dict[int, Any]) -> Any:
 
 
 def _value(value: Any, known: dict[int, Any], depth: int) -> Any:
-    """Return a value of plain values for comparison: numbers as they are, other things by identity."""
+    """Convert a value for comparison: plain values stay, other objects become their identity."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | torch.dtype | torch.device):
         return value
     if isinstance(value, torch.Tensor):
@@ -193,20 +195,21 @@ def _value(value: Any, known: dict[int, Any], depth: int) -> Any:
         return tuple((str(name), _value(part, known, depth - 1)) for name, part in value.items())
     if not hasattr(value, "__dict__"):
         return id(value)
-    if id(value) not in known:  # a configuration, which the modules share
+    if id(value) not in known:  # modules share the configuration, so it is converted once
         known[id(value)] = id(value)
         known[id(value)] = (id(value), _value(vars(value), known, depth - 1))
     return known[id(value)]
 
 
-_KNOWN = ("config", "main_input_name", "get_input_embeddings")  # attributes of every model of transformers
-_LONGEST = 300  # characters of an error that are shown
+_KNOWN = ("config", "main_input_name", "get_input_embeddings")  # every model of transformers has these attributes
+_LONGEST = 300  # the longest error message that is shown
 
 
 def copy_for_recording(model: Any) -> Any:
-    """The model's modules copied, its parameters and buffers shared; prepared for recording, on the same device.
+    """Copy a model's modules, share its tensors, and prepare the copy for recording on the same device.
 
-    Hooks that were put on the model run in the shell too, as they are a part of what it computes. Raises Refusal.
+    The model's hooks also run in the copy, because they are part of the computation. Raise UserError if the model
+    cannot be copied or traced.
     """
     _refuse_foreign(model)
     name = type(model).__name__
@@ -221,7 +224,10 @@ def copy_for_recording(model: Any) -> Any:
 
 
 def prepare(model: Any, way_out: str | None = None) -> bool:
-    """Ready a model for recording; raises Refusal with the reason if it fails on a short text."""
+    """Prepare a model for recording; raise UserError with the reason if it fails on a short text.
+
+    Return True if its attention can be recorded.
+    """
     try:
         with as_user_error(gettext_lazy("{name} cannot be traced.", name=type(model).__name__), way_out=way_out):
             return capture.prepare(model)
@@ -234,7 +240,7 @@ def prepare(model: Any, way_out: str | None = None) -> bool:
 
 
 def _refuse_foreign(model: Any) -> None:
-    """Raise Refusal for anything but a model of transformers whose numbers are in memory."""
+    """Raise UserError for anything but a model of transformers with its weights in memory."""
     name = type(model).__name__
     if not isinstance(model, torch.nn.Module) or not all(hasattr(model, known) for known in _KNOWN):
         inside = _inner_model_path(model)
@@ -267,9 +273,10 @@ def _refuse_foreign(model: Any) -> None:
 
 
 def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
-    """Raise Refusal if an active adapter of PEFT adds virtual tokens, as prefix tuning and prompt tuning do.
+    """Raise UserError if an active PEFT adapter adds virtual tokens, as prefix and prompt tuning do.
 
-    The fix is get_base_model(): disable_adapter() is a context manager, and PEFT 0.21 fails in it for encoders.
+    The message suggests get_base_model(), because disable_adapter() is a context manager and fails for encoders in
+    PEFT 0.21.
     """
     for path, module in model.named_modules():
         adapter: Any = getattr(module, "active_peft_config", None)
@@ -286,9 +293,9 @@ def _refuse_virtual_tokens(model: torch.nn.Module) -> None:
 
 
 def _refuse_adaption_prompts(model: torch.nn.Module) -> None:
-    """Raise Refusal if an attention module also attends to a learned prompt, as PEFT's AdaptionPrompt does.
+    """Raise UserError if an attention module attends to a learned prompt, as PEFT's AdaptionPrompt does.
 
-    The prompt's weights are in no map, and get_base_model() keeps the wrapped modules.
+    The attention maps do not include the prompt, and get_base_model() keeps the wrapped modules.
     """
     for path, module in model.named_modules():
         if isinstance(getattr(module, "adaption_prompt", None), torch.nn.Parameter):
@@ -303,7 +310,7 @@ def _refuse_adaption_prompts(model: torch.nn.Module) -> None:
 
 
 def _inner_model_path(model: Any) -> str:
-    """Return the way to the first model of transformers inside another module, such as "[0].auto_model", or ""."""
+    """Return the path to the first transformers model inside a module, such as "[0].auto_model", or ""."""
     for path, module in model.named_modules() if isinstance(model, torch.nn.Module) else ():
         if path and all(hasattr(module, known) for known in _KNOWN):
             return _steps(path)
@@ -311,12 +318,12 @@ def _inner_model_path(model: Any) -> str:
 
 
 def _steps(path: str) -> str:
-    """Return the path of a module as code, such as "[0].auto_model"."""
+    """Format the path of a module as code, such as "[0].auto_model"."""
     return "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in path.split(".") if step)
 
 
 def _failed_model_error(model: Any, error: BaseException, way_out: str | None) -> UserError:
-    """Return the refusal of a model that fails on a short text, with the error and the model's base if it has one."""
+    """Return the error for a model that fails on a short text, with a hint to its base model."""
     name = type(model).__name__
     reason = " ".join(str(error).split())[:_LONGEST].rstrip(".") or type(error).__name__
     said = gettext_lazy("{name} cannot be traced, because a short text fails: {reason}.", name=name, reason=reason)
@@ -332,29 +339,29 @@ def _failed_model_error(model: Any, error: BaseException, way_out: str | None) -
 
 
 def _share_tensors(model: torch.nn.Module) -> dict[int, Any]:
-    """For deepcopy: every tensor by its id, as a tensor over the same numbers that takes no gradient."""
+    """Return a memo for deepcopy that shares each tensor's storage, without gradients."""
     memo: dict[int, Any] = {}
     for parameter in model.parameters():
-        plain = type(parameter) is torch.nn.Parameter  # a quantised one knows more than its numbers, and is kept itself
+        plain = type(parameter) is torch.nn.Parameter  # quantised parameters, which have more state, are shared
         memo[id(parameter)] = torch.nn.Parameter(parameter.detach(), requires_grad=False) if plain else parameter
     memo.update((id(buffer), buffer.detach()) for buffer in model.buffers())
     return memo
 
 
 def _to_device(module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a model is given, where its weights are."""
+    """Move the inputs of a model to the device of its weights."""
     device = next(module.parameters()).device
     move = [value.to(device) if isinstance(value, torch.Tensor) else value for value in args]
     return tuple(move), {k: v.to(device) if isinstance(v, torch.Tensor) else v for k, v in kwargs.items()}
 
 
-MOST_MODULES = 200_000  # of one model; to build them takes some ten seconds
+MOST_MODULES = 200_000  # per model; building that many takes about ten seconds
 
 
 def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
-    """The numbers that ``auto``'s model of this configuration holds, and the attention implementation to load it with.
+    """Return the number of a model's tensor elements, and the attention implementation for loading it.
 
-    Raises ValueError for a configuration that would be built for minutes.
+    Raise ValueError for a configuration that would take minutes to build.
     """
     with torch.device("meta"), few_modules():
         try:
@@ -362,17 +369,18 @@ def measure_on_meta(config: Any, auto: Any) -> tuple[int, str]:
                 auto.from_config(deepcopy(config), attn_implementation=NAME, trust_remote_code=False),
                 NAME,
             )
-        except KeyError:  # its code knows a fixed list of names only
+        except KeyError:  # the model's code accepts only a fixed list of names
             model = auto.from_config(deepcopy(config), trust_remote_code=False)
-            implementation = model.config._attn_implementation  # noqa: SLF001  # no public way to ask
+            implementation = model.config._attn_implementation  # noqa: SLF001  # there is no public attribute for it
     return sum(tensor.numel() for group in (model.parameters(), model.buffers()) for tensor in group), implementation
 
 
 @contextmanager
 def few_modules() -> Iterator[None]:
-    """Raises ValueError inside the block once this thread has built more modules than any model has.
+    """Raise ValueError inside the block once this thread has built more than MOST_MODULES modules.
 
-    Experts times layers, or whatever else a configuration repeats: what counts is how many come out.
+    A configuration can multiply modules in many ways, such as experts times layers, so the limit counts the built
+    modules.
     """
     built, builder = 0, get_ident()
 
@@ -393,10 +401,10 @@ SEED = 1
 
 
 def init_random_model(auto: Any, config: Any, implementation: str, seed: int = SEED) -> Any:
-    """The architecture of a configuration with random weights, drawn as before training; the same for the same seed.
+    """Build a configuration's model with random initial weights, reproducible for the same seed.
 
-    Other threads' random numbers are not touched, but they may be drawn from while this one is seeded: hold
-    ``building.BUILDING``, under which every model is made.
+    The random state is restored afterwards, but other threads may draw from it while it is seeded. So the caller
+    must hold ``building.BUILDING``, under which every model is built.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -1,8 +1,8 @@
-"""A picture in a file that somebody brings. What is wrong with one is said in one sentence.
+"""Decoding of picture files, with an error message of a single sentence for each problem.
 
-Three kinds are read, by what the file holds and not by its name, and its size is known before a pixel is decoded. What
-comes out are upright pixels and nothing else: where and when a photo was taken, what else it tells, and all frames
-after the first stay behind. Colours are taken as they are stored, without the file's colour profile.
+PNG, JPEG and WebP are recognised by the content of the file, not by its name, and the size is checked before any
+pixel is decoded. The result contains upright pixels only: metadata such as the place and time of a photo, and all
+frames after the first, are discarded. Colours are used as stored, without the colour profile of the file.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from inference.errors import OUT_OF_MEMORY, UserError
 
 MOST_BYTES = 30_000_000
 MOST_PIXELS = 50_000_000
-MOST_SIDE = 16_383  # what WebP can state
-LONGEST = 2_048  # pixels of the longer side; a larger picture is made as small
-MOST_SCANS = 40  # of a JPEG, which goes over all its pixels once for each; those of cameras and editors have a dozen
+MOST_SIDE = 16_383  # the limit of WebP
+LONGEST = 2_048  # pixels of the longer side; a larger picture is scaled down to it
+MOST_SCANS = 40  # scans of a JPEG, each a pass over all pixels; files of cameras have about a dozen
 
-_WEBP, _RIFF, _NAMED = b"WEBP", b"RIFF", 8  # where a RIFF file says what it is
+_WEBP, _RIFF, _NAMED = b"WEBP", b"RIFF", 8  # offset of the format in a RIFF file
 KINDS = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
-OTHERS = {  # by their first bytes; what phones and programs like to save
+OTHERS = {  # other common formats, by their first bytes
     b"GIF8": "GIF", b"BM": "BMP", b"II*\0": "TIFF", b"MM\0*": "TIFF", b"%PDF": "PDF", b"<svg": "SVG", b"<?xml": "SVG",
     b"8BPS": "PSD",
 }  # fmt: skip
-_BRANDS = {b"ftyphe": "HEIC", b"ftypmif1": "HEIC", b"ftypavi": "AVIF"}  # from the fifth byte on
+_BRANDS = {b"ftyphe": "HEIC", b"ftypmif1": "HEIC", b"ftypavi": "AVIF"}  # compared from the fifth byte
 
-_ORIENTATION = 0x0112  # of EXIF: where the first row and the first column of the stored pixels are
+_ORIENTATION = 0x0112  # EXIF tag of the orientation of the stored pixels
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -41,13 +41,13 @@ _UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_ONE_AT_A_TIME = threading.Lock()  # so that the memory of one is all that this ever takes
+_ONE_AT_A_TIME = threading.Lock()  # a lock, so that decoding never takes more memory than a single picture
 
 
 def open_picture(data: bytes) -> Picture:
-    """The picture in a file's content: its first frame, upright, on white, its longer side at most ``LONGEST``.
+    """Return the first frame of a file, upright, on white, its longer side at most ``LONGEST``.
 
-    Raises Refusal for what is none, is broken, or is larger than the bounds above.
+    Raise UserError if the content is not a supported picture, is damaged, or exceeds the limits.
     """
     kind = _detect_format(data)
     try:
@@ -61,7 +61,7 @@ def open_picture(data: bytes) -> Picture:
         raise UserError(OUT_OF_MEMORY) from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large(gettext_lazy("far too many")) from error
-    except Exception as error:  # decoders raise whatever broken bytes lead to: SyntaxError, struct.error, zlib.error …
+    except Exception as error:  # damaged data raises many types: SyntaxError, struct.error, zlib.error …
         raise UserError(
             gettext_lazy(
                 "This {kind} picture cannot be read: the file is damaged or was cut short. Bring it again, or save the"
@@ -72,7 +72,7 @@ def open_picture(data: bytes) -> Picture:
 
 
 def _detect_format(data: bytes) -> str:
-    """What it is, "PNG", "JPEG" or "WEBP" as Pillow says; raises Refusal for anything else and for too many bytes."""
+    """Return the format, "PNG", "JPEG" or "WEBP"; raise UserError for other formats and for large files."""
     if not data:
         raise UserError(gettext_lazy("The file is empty; bring a picture in PNG, JPEG or WebP."))
     if len(data) > MOST_BYTES:
@@ -124,8 +124,8 @@ def _too_large(stated: str) -> UserError:
 
 
 def _to_rgb(image: Image.Image) -> Image.Image:
-    """Red, green and blue of 8 bits each, as small as it may be; white shows through where a picture lets it."""
-    if image.mode.startswith("I"):  # greys of 16 bits
+    """Return the image as 8-bit RGB, scaled down if it is large, with transparency on white."""
+    if image.mode.startswith("I"):  # 16-bit greyscale
         image = Image.fromarray((np.asarray(image).clip(0, 65_535) >> 8).astype(np.uint8))
     clear = image.has_transparency_data
     wanted = "RGBA" if clear else "RGB"
@@ -146,10 +146,10 @@ def _downscale(image: Image.Image) -> Image.Image:
 
 
 def _orientation(image: Image.Image) -> int:
-    """How EXIF says that the picture is turned, 1 to 8; 1, upright, where what it says cannot be read."""
+    """Return the EXIF orientation, 1 to 8, or 1 (upright) if it cannot be read."""
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
-    except Exception:  # whatever broken EXIF leads to: the pixels are whole all the same, and browsers show them
+    except Exception:  # damaged EXIF raises many types of errors, but the pixels are intact, and browsers show them
         return 1
 
 

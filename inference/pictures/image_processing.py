@@ -1,4 +1,4 @@
-"""A picture as a model's own processor prepares it, and which pixels each patch shows."""
+"""Preparation of a picture by the model's own processor, and the pixels of each patch."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from i18n import gettext_lazy
 from inference.errors import UserError, as_user_error
 from inference.text.encoding import Encoding
 
-TEXT, PICTURES, BOTH = "text", "pictures", "both"  # what a model reads
+TEXT, PICTURES, BOTH = "text", "pictures", "both"  # inputs of a model
 
-# What makes pictures ready is told in one of these; in the second since transformers 5.
+# Files with the settings of the image processor; transformers 5 writes the second.
 PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 
-ALWAYS, ASKED = "always", "asked"  # whether positions are fitted to any size by themselves, or when they are told to
+ALWAYS, ASKED = "always", "asked"  # positions are interpolated to other sizes always, or only on request
 
 
 @dataclass(frozen=True)
 class Family:
-    """How one family's tokens stand: its leading ones, row by row the patches, and nothing after them.
+    """The token layout of a model family: leading tokens, then the patches row by row.
 
-    ``sizes`` is ALWAYS or ASKED; ``reads`` is PICTURES, or BOTH for a picture and a text in towers of their own.
+    ``sizes`` is ALWAYS or ASKED; ``reads`` is PICTURES, or BOTH for separate models of pictures and texts.
     """
 
     leading: tuple[str, ...]
     sizes: str
     reads: str = PICTURES
-    registers: bool = False  # as many as the configuration says follow the leading ones
+    registers: bool = False  # register tokens follow the leading tokens; the configuration has their number
 
     def token_names(self, config: Any) -> Iterator[str]:
-        """The names of the tokens before the patches."""
+        """Yield the names of the tokens before the patches."""
         yield from self.leading
         if self.registers:
             yield from (f"[register {at + 1}]" for at in range(int(config.num_register_tokens)))
@@ -59,12 +59,12 @@ FAMILIES = {
     "clip": Family(CLS, ASKED, BOTH),
     "siglip": Family((), ASKED, BOTH),
 }
-# They attend inside windows of a picture, so that no map of the whole picture is there.
+# These types attend inside windows of a picture, so that there is no map of the whole picture.
 WINDOWS = ("swin", "swinv2", "swin2sr", "donut-swin", "maskformer-swin", "hiera", "vitdet", "sam_vision_model")
 
 
 def reads(model_type: str) -> str:
-    """What a model of a type reads: TEXT, PICTURES or BOTH.
+    """Return the inputs of a model type: TEXT, PICTURES or BOTH.
 
     >>> reads("dinov2"), reads("clip"), reads("bert")
     ('pictures', 'both', 'text')
@@ -73,35 +73,38 @@ def reads(model_type: str) -> str:
 
 
 def vision(config: Any) -> Any:
-    """The configuration of what reads the pictures: a part of the model's, or the model's own."""
+    """Return the configuration of the vision model, which may be the whole model."""
     return getattr(config, "vision_config", config)
 
 
 def size_options(config: Any) -> dict[str, bool]:
-    """What a model is given beside a picture of another size than its own."""
+    """Return the options of the forward pass for a picture of another size than the model's own."""
     family = FAMILIES.get(config.model_type)
     return {"interpolate_pos_encoding": True} if family is not None and family.sizes == ASKED else {}
 
 
 def tower(model: Any, inputs: Any) -> Any:
-    """What of a model reads these inputs: of one with a tower for each, the tower alone where only one of them is."""
+    """Return the part of a model that reads the inputs.
+
+    This is the text model or the vision model, if the model has both and the inputs are for only one of them.
+    """
     if reads(model.config.model_type) != BOTH or {"input_ids", "pixel_values"} <= set(inputs):
         return model
     return model.text_model if "input_ids" in inputs else model.vision_model
 
 
-LONGEST_SIDE = 2048  # pixels of what a model is given
+LONGEST_SIDE = 2048  # pixels of a model's input
 _FILE_BYTES = 1_000_000
 
-# Processors that resize, cut out the middle and scale, and nothing else, by how the library calls them. DINOv3's is
-# made for torchvision alone; it scales before it resizes, so that numbers differ by the rounding to 256 steps.
+# Image processors that only resize, crop the centre and scale, by their names in transformers. DINOv3's own class
+# needs torchvision and scales before it resizes, so its numbers differ by the rounding to 256 steps.
 KINDS = {name: name for name in ("ViT", "DeiT", "Beit", "Bit", "CLIP", "Siglip")} | {"DINOv3ViT": "ViT"}
 
 
 def processor(folder: Path, name: str) -> Any:
-    """The processor that comes with a model's files, from the installed library and without torchvision.
+    """Return the image processor of a model's files, from the installed library, without torchvision.
 
-    Raises Refusal for one that does more than resize, crop and scale.
+    Raise UserError if it does more than resize, crop and scale.
     """
     settings = _settings(folder, name)
     _check_sizes(settings, name)
@@ -119,7 +122,7 @@ def processor(folder: Path, name: str) -> Any:
 
 
 def processor_kind(stated: str, name: str) -> str:
-    """Which of KINDS a processor's class is, whatever makes its steps; raises Refusal for another one."""
+    """Return the entry of KINDS for a processor's class; raise UserError for any other class."""
     kind = stated.replace("FeatureExtractor", "ImageProcessor").removesuffix("Fast").removesuffix("Pil")
     found = KINDS.get(kind.removesuffix("ImageProcessor"))
     if found is None:
@@ -164,7 +167,7 @@ def _settings(folder: Path, name: str) -> dict[str, Any]:
 
 
 def _check_sizes(settings: dict[str, Any], name: str) -> None:
-    """Raises Refusal for sizes that nobody's model has."""
+    """Raise UserError for sizes that are not integers from 1 to LONGEST_SIDE."""
     for key in ("size", "crop_size"):
         stated = settings.get(key)
         numbers = list(stated.values()) if isinstance(stated, dict) else [stated]
@@ -182,7 +185,7 @@ def _check_sizes(settings: dict[str, Any], name: str) -> None:
                 )
 
 
-MOST_RESIZED = 2**24  # pixels between resizing and cropping: a hair of a picture would become a mile
+MOST_RESIZED = 2**24  # pixels between resizing and cropping, since a very narrow picture would become very long
 
 Box = tuple[float, float, float, float]
 Size = tuple[int, int]  # rows of pixels, columns of pixels
@@ -190,9 +193,9 @@ Size = tuple[int, int]  # rows of pixels, columns of pixels
 
 @dataclass(frozen=True, eq=False)
 class ProcessedPicture:
-    """A picture as a model is given it: numbers (channel, row, column) float32, and its tokens.
+    """A picture as a model's input: pixels (channel, row, column) float32, and its tokens.
 
-    ``options`` go to the model beside them.
+    ``options`` are further arguments of the forward pass.
     """
 
     pixels: FloatArray
@@ -201,9 +204,9 @@ class ProcessedPicture:
 
 
 class ImageProcessor:
-    """A model's processor made safe: sizes are known, and bounded, before a picture is touched.
+    """A wrapper of a model's processor that computes and limits all sizes before it processes a picture.
 
-    ``limit`` is the most tokens that are read.
+    ``limit`` is the largest number of tokens.
     """
 
     def __init__(self, processor: Any, name: str, config: Any, limit: int) -> None:
@@ -218,9 +221,9 @@ class ImageProcessor:
         self.own: Size = (int(own[0]), int(own[1])) if isinstance(own, list | tuple) else (int(own), int(own))
 
     def read(self, picture: Picture, side: int | None = None) -> ProcessedPicture:
-        """The picture as the processor makes it; with ``side``, all of it, its longer side about so many pixels.
+        """Return the processed picture; with ``side``, the whole picture with about that longer side.
 
-        Raises Refusal for a size that the model does not read.
+        ``side`` is in pixels. Raise UserError if the model does not read the size, or if the processor fails.
         """
         resized, cropped = self._sizes(picture) if side is None else self._whole(picture, side)
         grid = self._grid(picture, resized, cropped)
@@ -243,7 +246,7 @@ class ImageProcessor:
         )
 
     def _process(self, picture: Picture, resized: Size, cropped: Size) -> FloatArray:
-        """What the processor makes of a picture, told the sizes that were worked out from its settings."""
+        """Return the processor's pixels for the computed sizes, (channel, row, column) float32."""
         made = self.processor(
             images=picture.pixels,
             input_data_format="channels_last",
@@ -258,7 +261,7 @@ class ImageProcessor:
         return found
 
     def _sizes(self, picture: Picture) -> tuple[Size, Size]:
-        """A picture's size once resized and once cropped, by the processor's settings."""
+        """Return a picture's size after resizing and after cropping, by the processor's settings."""
         settings = self.processor
         resized = cropped = (picture.height, picture.width)
         if settings.do_resize:
@@ -288,14 +291,17 @@ class ImageProcessor:
         )
 
     def _whole(self, picture: Picture, side: int) -> tuple[Size, Size]:
-        """The whole picture in whole patches, its longer side about ``side`` pixels."""
+        """Return the size of the whole picture in whole patches, its longer side about ``side`` pixels.
+
+        The sizes after resizing and after cropping are equal.
+        """
         scale = side / max(picture.height, picture.width)
         rows, columns = (max(1, round(length * scale / self.patch)) for length in (picture.height, picture.width))
         size = (rows * self.patch, columns * self.patch)
         return size, size
 
     def _grid(self, picture: Picture, resized: Size, cropped: Size) -> Grid:
-        """Where the patches are; raises Refusal where there are too many or none."""
+        """Return the grid of patches; raise UserError if there are too many patches or none."""
         rows, columns = (length // self.patch for length in cropped)
         tokens = len(self.leading) + rows * columns
         if resized[0] * resized[1] > MOST_RESIZED:
@@ -333,8 +339,11 @@ class ImageProcessor:
         return Grid(rows, columns, len(self.leading), self._box(picture, resized, cropped, (rows, columns)))
 
     def _box(self, picture: Picture, resized: Size, cropped: Size, patches: Size) -> Box:
-        """Which part of the picture the patches were made from. What is left over at the right and below, narrower
-        than a patch, no patch has; a crop that is larger than the picture has margins, which lie outside of it."""
+        """Return the part of the picture that the patches cover, as (left, top, right, bottom) in its pixels.
+
+        The remainder at the right and at the bottom, narrower than a patch, belongs to no patch. A crop that is
+        larger than the picture has margins, which are outside the picture.
+        """
         top, left = (_margin(whole, part) for whole, part in zip(resized, cropped, strict=True))
         high, wide = picture.height / resized[0], picture.width / resized[1]
         bottom, right = top + patches[0] * self.patch, left + patches[1] * self.patch
@@ -342,7 +351,7 @@ class ImageProcessor:
 
 
 def _margin(whole: int, part: int) -> int:
-    """Where a centred crop begins, as transformers counts it; before the picture where the crop is larger.
+    """Return the start of a centred crop, as transformers computes it; negative if the crop is larger.
 
     >>> _margin(10, 5), _margin(5, 10), _margin(10, 10)
     (2, -3, 0)
@@ -351,7 +360,7 @@ def _margin(whole: int, part: int) -> int:
 
 
 def _row(leading: tuple[str, ...], grid: Grid) -> TokenRow:
-    """The picture's tokens: each patch named by its row and column, counted from 1, and a word of its own."""
+    """Return the picture's tokens; each patch is a word, named by row and column, counted from 1."""
     places = [f"({row + 1}, {column + 1})" for row in range(grid.rows) for column in range(grid.columns)]
     tokens = len(leading) + len(places)
     return TokenRow(
@@ -365,5 +374,5 @@ def _row(leading: tuple[str, ...], grid: Grid) -> TokenRow:
 
 
 def _size_settings(size: Any) -> dict[str, int]:
-    """What a processor's size states, nothing left out being None."""
+    """Return the entries of a processor's size that are not None, as integers."""
     return {name: int(value) for name, value in dict(size).items() if value is not None}

@@ -1,6 +1,7 @@
-"""One photo with its recorded trace, which come with the app: a vision transformer looked at without having one.
+"""A sample photo with its recorded trace, to explore a vision transformer without a download.
 
-Queries, keys and values are stored in 8 bits (assets/pictures/README.md); ``training/sample_picture.py`` records them.
+Queries, keys and values are stored in 8 bits (assets/pictures/README.md); ``training/sample_picture.py`` records
+them.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ SOURCE = "https://scikit-image.org/docs/stable/api/skimage.data.html#skimage.dat
 LICENCE = "https://creativecommons.org/publicdomain/zero/1.0/"
 
 _PARTS = ("query", "key", "value")
-_STEPS = 127  # of a signed byte
+_STEPS = 127  # largest value of a signed byte
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How far the stored trace's weights are from those that were recorded.
+    """The error of the stored trace's weights against the recorded weights.
 
-    ``largest`` is the most that any weight differs; ``moved`` the share of a row's attention, 0 to 1 and averaged over
-    all rows, that lies on other tokens.
+    ``largest`` is the largest difference of a weight. ``moved`` is the share of a row's attention, 0 to 1, that
+    has moved to other tokens, averaged over all rows.
     """
 
     largest: float
@@ -49,32 +50,32 @@ class Difference:
 
 @cache
 def sample() -> Trace:
-    """The trace of the photo, explorable as any other."""
+    """Return the trace of the sample photo."""
     content = RECORDED.read_bytes()
     return unpack_trace(content, photo())
 
 
 @cache
 def photo() -> Picture:
-    """The photo itself."""
+    """Return the sample photo."""
     return open_picture(PHOTO.read_bytes())
 
 
 @cache
 def difference() -> Difference:
-    """What storing it in few bytes did to it, as measured when it was recorded."""
+    """Return the error of the compression, as measured when the trace was recorded."""
     return Difference(**_header(RECORDED.read_bytes())["difference"])
 
 
 def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
-    """A picture's trace in few bytes; ``unpack_trace`` makes a trace of them."""
+    """Return a picture's trace in compressed form, for ``unpack_trace``."""
     from safetensors.numpy import save
 
     records = [record for record in trace.records() if isinstance(record, Record)]
     tensors = {}
     for part in _PARTS:
         for name, values in _bytes(np.stack([getattr(record, part) for record in records])).items():
-            tensors[f"{part}.{name}"] = np.ascontiguousarray(values)  # safetensors takes memory as it lies
+            tensors[f"{part}.{name}"] = np.ascontiguousarray(values)  # safetensors ignores strides
     header = {
         "model": vars(trace.model),
         "grid": vars(trace.source.grid),
@@ -86,7 +87,10 @@ def pack_trace(trace: Trace, difference: Difference | None = None) -> bytes:
 
 
 def unpack_trace(content: bytes, picture: Picture) -> Trace:
-    """The trace that was packed; its id is of these bytes, so that it is never taken for the recorded one."""
+    """Return the trace of packed bytes.
+
+    Its id is the hash of the bytes, so that it differs from that of the recorded trace.
+    """
     from safetensors.numpy import load
 
     header, tensors = _header(content), load(content)
@@ -119,9 +123,9 @@ def _header(content: bytes) -> dict[str, Any]:
 
 
 def _bytes(values: FloatArray) -> dict[str, NDArray[Any]]:
-    """(layer, head, token, channel) as bytes: what all tokens have in common apart, then each token's own steps.
+    """Quantise (layer, head, token, channel) to bytes: the mean over tokens, and each token's own steps.
 
-    Keys have much in common, which changes no weight and would cost most of the steps.
+    Keys have a large common mean, which changes no weight and would take most of the steps.
     """
     mean = values.mean(axis=2, keepdims=True)
     own = values - mean

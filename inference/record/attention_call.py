@@ -1,4 +1,4 @@
-"""One attention call as a value, its tensors, and the spans of real tokens in a batch."""
+"""The arguments of a single attention call, and the spans of real tokens in a padded batch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PICTURE = re.compile(r"(^|\.)(vision_model|vision_tower|visual)\.")
 
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
-    """The arguments of one attention, and its log-sum-exp where the kernel gives it for free."""
+    """The arguments of an attention call, with the log-sum-exp if the kernel returns it at no extra cost."""
 
     path: str
     query: Tensor  # (batch, head, query, channel)
@@ -30,30 +30,33 @@ class AttentionCall:
     mask: Tensor | None  # (batch or 1, head or 1, query, key), bool or additive
     bias: Tensor | None  # (batch or 1, head, query, key)
     scale: float
-    causal: bool  # the module's own rule, before the length of the text is looked at
+    causal: bool  # the module's is_causal, which masks nothing for a single query
     softcap: float | None
-    sinks: Tensor | None  # (head,), or (batch, head) where an edit took some away
+    sinks: Tensor | None  # (head,), or (batch, head) if an edit removed some of them
     lse: Tensor | None = None  # (batch, head, query)
 
     @property
     def looks_back(self) -> bool:
-        """Whether its own rule hides later keys here; a mask, where there is one, already says so."""
+        """Return True if ``causal`` hides later keys here; an explicit mask takes its place."""
         return self.causal and self.mask is None and self.query.shape[2] > 1
 
 
 @dataclass(eq=False)
 class Repeats:
-    """Recognizes calls that compute the same weights as the call before them, for other values.
+    """A counter of calls that compute the same weights as the call before, for other values.
 
-    DiffLlama weighs each half of its values in a call of its own. Both calls get the same tensors, not equal copies:
-    layers that share a module, as in ALBERT, never do.
+    DiffLlama computes the attention of each half of its values in a separate call. Both calls receive the same
+    tensors, not equal copies; layers that share a module, as in ALBERT, never do.
     """
 
     number: int = 0
-    last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak: the pass frees its tensors as before
+    last: tuple[ref[Tensor] | None, ...] = field(default=(), repr=False)  # weak, so that the pass can free its tensors
 
     def count(self, call: AttentionCall) -> int:
-        """Return how many calls directly before this one had its queries, keys and mask. Ask once for every call."""
+        """Return the number of calls directly before this call with the same queries, keys and mask.
+
+        Call this method exactly once for each attention call.
+        """
         given = (call.query, call.key, call.mask, call.bias, call.sinks)
         same = len(self.last) == len(given) and all(
             tensor is None if before is None else before() is tensor and tensor is not None
@@ -65,9 +68,10 @@ class Repeats:
 
 
 def part_namer(model: Any) -> Callable[[AttentionCall], str]:
-    """Says which part a call belongs to: by its module's place, else by whether it may look ahead.
+    """Return a function that names the stack of a call: "encoder", "decoder" or "cross".
 
-    Of a model for pictures and texts, what reads the picture is the encoder.
+    The function decides by the module's path, or by ``causal`` if the model has a single stack. In a model of
+    pictures and texts, the vision model is the encoder.
     """
     two = bool(getattr(model.config, "is_encoder_decoder", False))
     sees = hasattr(model.config, "vision_config") and not two
@@ -83,12 +87,12 @@ def part_namer(model: Any) -> Callable[[AttentionCall], str]:
 
 
 def part_names(model: Any, calls: Sequence[AttentionCall]) -> list[str]:
-    """Which part each call belongs to."""
+    """Return the stack of each call: "encoder", "decoder" or "cross"."""
     return list(map(part_namer(model), calls))
 
 
 def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
-    """Raise Refusal if the layers of a part differ in their number of heads, as after pruning."""
+    """Raise UserError if the layers of a stack differ in their number of heads, as after pruning."""
     for part, heads in by_part.items():
         if len(set(heads)) > 1:
             raise UserError(
@@ -103,14 +107,15 @@ def refuse_uneven(model: Any, by_part: Mapping[str, Sequence[int]]) -> None:
 
 
 def place(tensor: Tensor | None) -> tuple[Any, ...]:
-    """What two tensors have in common when they show the same memory in the same way."""
+    """Return a key that is equal for two tensors if both are the same view of the same memory."""
     return () if tensor is None else (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
 
 
 def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """The same tensors, copied where they keep much more memory alive than they show: a fused projection, a batch.
+    """Return the tensors, copying those that keep far more memory alive than they show.
 
-    Views that together show most of one memory stay views.
+    Views of a fused projection or of a batch are examples. Views that together show most of their storage are not
+    copied.
     """
     shown: dict[int, int] = {}
     for tensor in tensors:
@@ -124,13 +129,15 @@ def compact_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @dataclass(frozen=True)
 class Spans:
-    """One side of a batch: how wide it is, and where each sample's real tokens stand."""
+    """The padded width of one side of a batch, and the span of real tokens of each sample."""
 
     width: int
     places: tuple[slice, ...]
 
     def cut(self, sample: int, length: int) -> slice:
-        """What to keep of an axis; all of it when it does not count tokens of this side, such as a picture's patches.
+        """Return the slice of a sample's real tokens on an axis of ``length``.
+
+        Return the whole axis if it does not count the tokens of this side, such as the patches of a picture.
 
         >>> Spans(7, (slice(2, 7),)).cut(0, 7), Spans(7, (slice(2, 7),)).cut(0, 10)
         (slice(2, 7, None), slice(0, 10, None))
@@ -138,11 +145,14 @@ class Spans:
         return self.places[sample] if length == self.width else slice(0, length)
 
 
-Pair = tuple[Spans | None, Spans | None]  # of the source and of the target; None where nothing is padded
+Pair = tuple[Spans | None, Spans | None]  # source and target; None if nothing is padded
 
 
 def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[str, Tensor]:
-    """The inputs with an attention mask when only lengths say what is padding: else tokens would look at it."""
+    """Return the inputs, with an attention mask added if only ``lengths`` mark the padding.
+
+    Without the mask, tokens would attend to the padding.
+    """
     ids = inputs.get("input_ids")
     if lengths is None or ids is None or "attention_mask" in inputs or all(n == ids.shape[1] for n in lengths):
         return inputs
@@ -151,12 +161,12 @@ def with_mask(inputs: dict[str, Tensor], lengths: Sequence[int] | None) -> dict[
 
 
 def both_spans(inputs: dict[str, Tensor], lengths: Sequence[int] | None, target_lengths: Sequence[int] | None) -> Pair:
-    """The source's and the target's spans; the same twice for a model that reads one text.
+    """Return the spans of source and target, which are equal for a model that reads a single text.
 
-    Raises ValueError for an empty text and for lengths that do not fit the inputs.
+    Raise ValueError for an empty text and for lengths that do not fit the inputs.
     """
     one = _spans(inputs, "input_ids", "attention_mask", lengths)
-    if "encoder_hidden_states" in inputs:  # a decoder of its own, which reads what another model encoded
+    if "encoder_hidden_states" in inputs:  # a separate decoder, which reads the hidden states of another model
         return _spans(inputs, "encoder_hidden_states", "encoder_attention_mask", None), one
     if any(name.startswith("decoder_") for name in inputs):
         return one, _spans(inputs, "decoder_input_ids", "decoder_attention_mask", target_lengths)

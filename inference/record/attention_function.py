@@ -1,7 +1,7 @@
-"""The attention function that models are loaded with: plain attention, which notes its arguments inside a recording.
+"""The attention function that models are loaded with; it records its arguments on a tape.
 
-Which recording a call belongs to is a context variable, so threads that share a model do not mix, and nothing of a
-model is switched between requests. What becomes of the notes is ``records.py``'s to know.
+It computes plain attention. The current tape is a context variable, so threads that share a model do not mix, and
+no setting of a model changes between requests. ``records.py`` converts the recorded calls.
 """
 
 from __future__ import annotations
@@ -20,45 +20,45 @@ from inference import cancellation
 from inference.record import edit_hooks, patching
 from inference.record.attention_call import AttentionCall, Repeats, compact_tensors, place
 
-PATH = "_headlight_path"  # where a module stands in its model; layer_idx is missing or repeated in many
+PATH = "_headlight_path"  # a module's path in its model, because layer_idx is missing or repeated in many models
 
-# What scaled_dot_product_attention runs on a CPU, asked for its second result too. Private to torch, so it may be gone.
+# The CPU kernel of scaled_dot_product_attention also returns the log-sum-exp. It is private to torch, so it may vanish.
 FLASH = getattr(torch.ops.aten, "_scaled_dot_product_flash_attention_for_cpu", None)
 
 
 @dataclass(eq=False)
 class Tape:
-    """What one recording has noted, in the order of the calls."""
+    """The attention calls of a recording, in their order."""
 
     calls: list[AttentionCall] = field(default_factory=list)
-    expected: int = 0  # attentions of the whole pass, where that is known
+    expected: int = 0  # number of attention calls of the whole pass, 0 if it is not known
     additive: dict[tuple[Any, ...], tuple[Tensor, Tensor]] = field(default_factory=dict)
     repeats: Repeats = field(default_factory=Repeats)
 
     def note(self, call: AttentionCall, lse: Tensor | None) -> None:
-        """Keeps a call, holding no memory but its own."""
+        """Append a call, copying its tensors if they are small views of larger memory."""
         query, key, value = compact_tensors(call.query, call.key, call.value)
         self.calls.append(replace(call, query=query, key=key, value=value, lse=lse))
 
     def widen(self, call: AttentionCall) -> None:
-        """Add the values of a call that repeats the last one as more channels of its values."""
+        """Append the values of a call that repeats the last call, as further channels of its values."""
         last = self.calls[-1]
         self.calls[-1] = replace(last, value=torch.cat([last.value, call.value], dim=-1))
 
     def add_form(self, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-        """A mask as numbers to add, which is what the kernel takes; made once for all layers that share the mask."""
+        """Return a mask in additive form, as the kernel takes it; layers that share a mask share the result."""
         if mask is None or mask.dtype != torch.bool:
             return mask
         where = place(mask)
         if where not in self.additive:
             form = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
-            self.additive[where] = (mask, form)  # the mask is kept, so that its place stays its own
+            self.additive[where] = (mask, form)  # keep the mask, so that no other tensor can take its address
         return self.additive[where][1]
 
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """One attention's weights, (batch, head, query, key), through which gradients flow."""
+    """The weights of an attention call, (batch, head, query, key), through which gradients flow."""
 
     path: str
     weights: Tensor
@@ -66,7 +66,7 @@ class Weighed:
 
 @dataclass(eq=False)
 class _Kept:
-    """The weights that one block keeps."""
+    """The attention weights that a ``keep_weights`` block has collected."""
 
     found: list[Weighed] = field(default_factory=list)
     repeats: Repeats = field(default_factory=Repeats)
@@ -77,9 +77,9 @@ _weighed: ContextVar[_Kept | None] = ContextVar("headlight_weighed", default=Non
 
 @contextmanager
 def keep_weights() -> Iterator[list[Weighed]]:
-    """Keeps the weights of every attention that this thread computes inside the block, for gradients in them.
+    """Keep the weights of every attention that this thread computes in the block, for their gradients.
 
-    They are computed by the formula; edits and recordings are left out.
+    The weights are computed by the formula, without edits and recordings.
     """
     kept = _Kept()
     token = _weighed.set(kept)
@@ -94,7 +94,7 @@ _tape: ContextVar[Tape | None] = ContextVar("headlight_tape", default=None)
 
 @contextmanager
 def record_attention(tape: Tape | None = None) -> Iterator[Tape]:
-    """Notes every attention that this thread computes inside the block, on a new tape or on the one given.
+    """Record every attention that this thread computes in the block, on ``tape`` or on a new tape.
 
     The block runs without gradients.
 
@@ -126,9 +126,10 @@ def attend(  # noqa: PLR0913  # transformers' own signature
     s_aux: Tensor | None = None,
     **extra: Any,
 ) -> tuple[Tensor, None]:
-    """Attention with transformers' calling convention: output (batch, query, head, channel), and no weights.
+    """Return the output (batch, query, head, channel) and None, with transformers' calling convention.
 
-    Here a pass that nobody waits for any more ends: raises Stopped.
+    Apply the edits, patches and recordings of this thread. Raise Cancelled if no client waits for the pass any
+    more.
     """
     tape, editor, lending = _tape.get(), edit_hooks.editor(), patching.current_patching()
     if tape is None:
@@ -173,9 +174,9 @@ def attend(  # noqa: PLR0913  # transformers' own signature
 
 
 def _weighed_output(call: AttentionCall, kept: _Kept, *, again: bool) -> Tensor:
-    """The output from weights that are kept; the first ones are where gradients end.
+    """Return the output and keep its weights, as leaves unless gradients already flow through them.
 
-    A call that repeats the last one uses the same weights ``again``, whose gradient is the sum over both.
+    With ``again``, a call that repeats the last call uses the same weights, whose gradient is the sum over both.
     """
     if again:
         weights = kept.found[-1].weights
@@ -190,7 +191,7 @@ def _weighed_output(call: AttentionCall, kept: _Kept, *, again: bool) -> Tensor:
 def _apply_change(
     call: AttentionCall, change: edit_hooks.Change, output: Tensor, lse: Tensor | None
 ) -> tuple[AttentionCall, Tensor, Tensor | None]:
-    """The call as edited, with its output and log-sum-exp; heads that no edit names keep theirs bit for bit."""
+    """Return the edited call, its output and its log-sum-exp; other heads keep theirs bit for bit."""
     if bool(change.moved.any()):
         call = change.call
         other, sums = _by_formula(call)
@@ -200,7 +201,7 @@ def _apply_change(
 
 
 def _without_empty(call: AttentionCall) -> AttentionCall:
-    """A call without the empty keys at the end of a cache of fixed size, as plain attention leaves them out."""
+    """Return the call without the empty keys at the end of a static cache, as plain attention omits them."""
     tokens = call.query.shape[2]
     if not call.looks_back or call.key.shape[2] <= tokens:
         return call
@@ -209,7 +210,10 @@ def _without_empty(call: AttentionCall) -> AttentionCall:
 
 
 def _by_kernel(call: AttentionCall, tape: Tape) -> tuple[Tensor, Tensor | None]:
-    """Output and log-sum-exp from torch's flash kernel for CPUs; from plain attention, without the sum, elsewhere."""
+    """Return output and log-sum-exp from torch's flash kernel for CPUs.
+
+    Return the output of plain attention and None if the kernel does not fit.
+    """
     query, key, value = call.query, call.key, call.value
     mask, causal = tape.add_form(call.mask, query.dtype), call.looks_back
     if call.bias is not None:
@@ -224,7 +228,10 @@ def _by_kernel(call: AttentionCall, tape: Tape) -> tuple[Tensor, Tensor | None]:
 
 
 def _fits_flash(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> bool:
-    """What the kernel silently takes for granted. Half precision is left out: its sums are not those of float32."""
+    """Return True if the flash kernel can take these tensors, which it does not check.
+
+    Half precision is excluded, because its sums are not those of float32.
+    """
     same = len({t.shape[-1] for t in (query, key, value)}) == len({t.shape[0] for t in (query, key, value)}) == 1
     steps = all(t.stride(-1) == 1 for t in (query, key, value))
     numbers = query.dtype == torch.float32 and (mask is None or mask.dtype == torch.float32)
@@ -232,7 +239,7 @@ def _fits_flash(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) 
 
 
 def _with_bias(call: AttentionCall, mask: Tensor | None) -> Tensor:
-    """Bias and additive mask, or the rule of looking back, as one additive mask."""
+    """Return the bias plus the additive mask, or plus the causal mask, as a single additive mask."""
     assert call.bias is not None
     if mask is not None:
         return call.bias + mask
@@ -240,29 +247,35 @@ def _with_bias(call: AttentionCall, mask: Tensor | None) -> Tensor:
 
 
 def _triangle(call: AttentionCall) -> Tensor:
-    """Which keys stand at or before each query, (query, key)."""
+    """Return the causal mask (query, key), True for keys at or before the query."""
     tokens = call.query.shape[2]
     return torch.ones(tokens, tokens, dtype=torch.bool, device=call.query.device).tril()
 
 
 def _by_formula(call: AttentionCall) -> tuple[Tensor, Tensor]:
-    """Output and log-sum-exp for what no kernel knows: soft caps (arXiv:2408.00118) and sinks, in float32."""
+    """Return output and log-sum-exp in float32, for soft caps (arXiv:2408.00118) and sinks.
+
+    No kernel supports either of them.
+    """
     scores = _scores(call)
     lse = scores.logsumexp(-1)
     if call.sinks is not None:
         lse = torch.logaddexp(lse, _columns(call.sinks, scores)[..., 0])
-    lse = lse.masked_fill(~lse.isfinite(), 0)  # a row with every key masked, whose weights are zero
+    lse = lse.masked_fill(~lse.isfinite(), 0)  # A row with every key masked has zero weights.
     groups = call.query.shape[1] // call.key.shape[1]
     return _softmax(scores, call.sinks).to(call.value.dtype) @ repeat_kv(call.value, groups), lse
 
 
 def weigh(call: AttentionCall) -> Tensor:
-    """Attention weights (batch, head, query, key) of a call, in float32."""
+    """Return the attention weights of a call, (batch, head, query, key) float32."""
     return _softmax(_scores(call), call.sinks)
 
 
 def _scores(call: AttentionCall) -> Tensor:
-    """What enters the softmax, (batch, head, query, key) float32; changed in place only where no gradient needs it."""
+    """Return the input of the softmax, (batch, head, query, key) float32.
+
+    In-place operations are used only if no gradient needs the values.
+    """
     groups = call.query.shape[1] // call.key.shape[1]
     scores: Tensor = (call.query.float() * call.scale) @ repeat_kv(call.key, groups).float().transpose(2, 3)
     if call.softcap is not None:
@@ -278,7 +291,7 @@ def _scores(call: AttentionCall) -> Tensor:
 
 
 def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
-    """Shares of each row; a row with every key masked is zero, and so are its gradients."""
+    """Return the softmax of each row; a row with every key masked is zero, and so are its gradients."""
     if sinks is not None:
         with_sinks: Tensor = torch.cat([scores, _columns(sinks, scores)], dim=-1).softmax(-1)
         return with_sinks[..., :-1]
@@ -290,5 +303,5 @@ def _softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
 
 
 def _columns(sinks: Tensor, scores: Tensor) -> Tensor:
-    """Sinks, (head,) or (batch, head), as one more column of the scores: (batch, head, query, 1)."""
+    """Return the sinks, (head,) or (batch, head), as a column of the scores, (batch, head, query, 1)."""
     return sinks.float().reshape(-1, scores.shape[1], 1, 1).expand(*scores.shape[:3], 1)

@@ -1,4 +1,4 @@
-"""Recorded attention of batches: traces of several texts, and maps that are not kept."""
+"""Recorded attention of batches: traces of several texts, and maps that are not stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from inference.record.records import numpy
 from inference.request import TraceRequest
 from inference.text.encoding import Encoding
 
-MOST_BYTES = 2**23  # of the maps that are held at once, where one head's do not take more
+MOST_BYTES = 2**23  # bytes of the maps held at a time, unless a single head's maps are larger
 
 Take = Callable[
     [int, int, FloatArray], None
@@ -36,10 +36,11 @@ Take = Callable[
 def stream(
     loaded: LoadedModel, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take, *, maps_only: bool = False
 ) -> None:
-    """Pass every layer's maps to ``take``, some heads at a time, in one forward pass over a right-padded batch.
+    """Pass the maps of every layer to ``take``, a few heads at a time, in a single forward pass.
 
-    Of an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at its last attention. Raises Refusal if
-    the model fails on it, or if a model with two sides gives finished maps only.
+    The batch is padded on the right. For an encoder-decoder, the encoder runs. With ``maps_only`` the pass ends at
+    its last attention. Raise UserError if the model fails on the batch, or if an encoder-decoder reports finished
+    maps only.
     """
     two = loaded.id.kind == "encoder-decoder"
     if two and not loaded.records:
@@ -66,21 +67,24 @@ def stream(
         tape.skip(len(lengths), max(lengths), max(lengths))
 
 
-class _LastLayer(Exception):  # ends a pass, no fault
-    """Raised when the last attention's maps were taken, since the rest of the pass changes none of them."""
+class _LastLayer(Exception):  # not an error: ends a pass early
+    """Raised if the maps of the last attention were taken, since the rest of the pass is not needed."""
 
 
 @dataclass(eq=False, kw_only=True)
 class _Stream(Tape):
-    """A tape that hands every attention on and keeps none; for maps only, it ends the pass after the last one."""
+    """A tape that passes on the maps of every call and stores none.
+
+    With ``maps_only`` it ends the pass at the last attention.
+    """
 
     take: Take
-    layers: Sequence[int]  # heads of each layer, 0 for one without attention
+    layers: Sequence[int]  # heads of each layer, 0 for a layer without attention
     maps_only: bool
     layer: int = 0
 
     def note(self, call: AttentionCall, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
-        """One layer's maps, in blocks of heads."""
+        """Pass the maps of a call to ``take`` in blocks of heads."""
         texts, heads, queries, _ = call.query.shape
         self.skip(texts, queries, call.key.shape[2])
         step = max(1, MOST_BYTES // (4 * texts * queries * call.key.shape[2]))
@@ -98,10 +102,10 @@ class _Stream(Tape):
             raise _LastLayer
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a call that repeats the last one has its maps."""
+        """Do nothing: a call that repeats the last call has the same maps."""
 
     def skip(self, texts: int, queries: int, keys: int) -> None:
-        """Hand on zeros for the layers without attention that come next."""
+        """Pass zeros to ``take`` for the layers without attention that come next."""
         while self.layer < len(self.layers) and not self.layers[self.layer]:
             for head in range(max(self.layers)):
                 self.take(self.layer, head, np.zeros((texts, 1, queries, keys), np.float32))
@@ -109,7 +113,7 @@ class _Stream(Tape):
 
 
 def _stream_reported_maps(model: Any, inputs: dict[str, Tensor], lengths: Sequence[int], take: Take) -> None:
-    """The same from an architecture that gives its finished maps only."""
+    """Pass every layer's maps to ``take`` for an architecture that reports finished maps only."""
     samples = capture.record_parts(model, inputs, list(lengths))
     [part] = samples[0]
     width = max(lengths)
@@ -122,16 +126,16 @@ def _stream_reported_maps(model: Any, inputs: dict[str, Tensor], lengths: Sequen
         take(layer, 0, maps)
 
 
-MOST_TOKENS = 4096  # of one padded batch: beyond it a batch gains no speed and only takes memory
+MOST_TOKENS = 4096  # of a padded batch; a larger batch is not faster and takes more memory
 MOST_TEXTS = 32
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One request, tokenised. ``target`` is what the decoder of an encoder-decoder reads.
+    """A tokenised request; ``target`` is the input of the decoder of an encoder-decoder.
 
-    ``text`` is all that is read, where that is more than the request's text: a prompt and what was written after it.
-    ``seen`` is the picture that is the source; a text beside it stands in ``target``.
+    ``text`` is the whole text if it is more than the request's text: a prompt with its continuation. ``seen`` is
+    the picture that is the source; a text that comes with the picture is the ``target``.
     """
 
     key: str
@@ -144,17 +148,23 @@ class Sample:
 
     @property
     def size(self) -> int:
-        """Tokens of its longer side."""
+        """Return the number of tokens of the longer side."""
         return max(len(self.source.ids), len(self.target.ids) if self.target else 0)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Samples of one shape can be read together: the size of a picture, and whether a text is beside it."""
+        """Return the key that the samples of a batch share: the picture's shape, and if a text comes with it.
+
+        Return () for texts, which are padded.
+        """
         return () if self.seen is None else (*self.seen.pixels.shape, self.target is not None)
 
 
 def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterator[list[Sample]]:
-    """Yield samples of similar length together, each batch within the limits if padded; a longer text is alone."""
+    """Yield batches of samples of similar length that stay within the limits with their padding.
+
+    A text of more than ``most_tokens`` is a batch by itself.
+    """
     batch: list[Sample] = []
     for sample in sorted(samples, key=lambda sample: (sample.shape, sample.size)):
         full = len(batch) >= MOST_TEXTS or (len(batch) + 1) * sample.size > most_tokens
@@ -167,7 +177,10 @@ def batches(samples: Sequence[Sample], most_tokens: int = MOST_TOKENS) -> Iterat
 
 
 def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
-    """One forward pass over a batch, as traces in the same order; raises Refusal when the model fails on it."""
+    """Return the traces of a forward pass over a batch, in the same order.
+
+    Raise UserError if the model fails on the batch.
+    """
     from inference.record import capture
 
     failed = (
@@ -204,7 +217,7 @@ def run(loaded: LoadedModel, batch: Sequence[Sample]) -> list[Trace]:
 
 
 def _refuse_misplaced(loaded: LoadedModel, batch: Sequence[Sample], parts: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ValueError where a model made another number of tokens of a picture than its grid has."""
+    """Raise ValueError if the model made more or fewer tokens of a picture than its grid has."""
     for sample, recorded in zip(batch, parts, strict=True):
         if sample.seen is not None and any(one.keys != len(sample.source.ids) for one in recorded["encoder"]):
             tokens = recorded["encoder"][0].keys
@@ -212,7 +225,10 @@ def _refuse_misplaced(loaded: LoadedModel, batch: Sequence[Sample], parts: Seque
 
 
 def _padded_lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int] | None]:
-    """Tokens of each source and of each target that may be padded; a text beside a picture is all that may be."""
+    """Return the number of tokens of each source and of each target that may be padded.
+
+    With pictures, only the texts may be padded; their lengths are the first value, and the second is None.
+    """
     targets = [len(sample.target.ids) for sample in batch if sample.target is not None] or None
     if batch[0].seen is not None:
         return targets, None
@@ -220,7 +236,10 @@ def _padded_lengths(batch: Sequence[Sample]) -> tuple[list[int] | None, list[int
 
 
 def collate(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, Any]:
-    """Tensors for the model, padded on the right, all (text, token); pictures (picture, channel, row, column)."""
+    """Return the model's inputs: texts (text, token), or pictures (picture, channel, row, column).
+
+    Texts are padded on the right.
+    """
     if batch[0].seen is not None:
         return _picture_inputs(loaded, batch)
     pad = _pad_token(loaded)
@@ -235,7 +254,7 @@ def collate(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, Any]:
 
 
 def _picture_inputs(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, Any]:
-    """Pictures of one size, and the texts beside them."""
+    """Return the inputs of pictures of equal size, with the texts that come with them."""
     import torch
 
     seen = [sample.seen for sample in batch if sample.seen is not None]
@@ -248,7 +267,7 @@ def _picture_inputs(loaded: LoadedModel, batch: Sequence[Sample]) -> dict[str, A
 
 
 def _pad_rows(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
-    """Rows as one int64 tensor (text, token), and 1 where there is a token."""
+    """Return the rows as a padded int64 tensor (text, token), and its mask, 1 for tokens."""
     import torch
 
     width = max(len(row) for row in rows)
@@ -261,13 +280,16 @@ def _pad_rows(rows: Sequence[Sequence[int]], pad: int) -> tuple[Any, Any]:
 
 
 def _pad_token(loaded: LoadedModel) -> int:
-    """RoBERTa-like models count positions from the padding number, so it must be the model's own where it has one."""
+    """Return the id of the padding token, or 0 if neither the model nor its tokenizer has any.
+
+    RoBERTa-like models derive positions from this id, so the model's own id comes first.
+    """
     stated = getattr(loaded.model.config, "pad_token_id", None)
     stated = loaded.reader.tokenizer.pad_token_id if stated is None else stated
     return stated if isinstance(stated, int) and stated >= 0 else 0
 
 
 def _takes_segments(model: Any) -> bool:
-    """Whether the model has an embedding for which of two texts a token belongs to."""
+    """Return True if the model has segment embeddings for the two texts of a pair."""
     parameters = inspect.signature(model.forward).parameters
     return "token_type_ids" in parameters and getattr(model.config, "type_vocab_size", 0) > 1

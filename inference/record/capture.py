@@ -1,7 +1,7 @@
-"""Recording a forward pass: every attention's queries, keys and values, or its finished maps, as numpy.
+"""Recording of a forward pass as numpy arrays: queries, keys and values, or finished maps.
 
-A model is loaded once with the attention called NAME, readied once with ``prepare``, and then recorded from any number
-of threads with ``record``.
+Load a model with the attention implementation NAME, call ``prepare`` once, and call ``record`` from any number of
+threads.
 """
 
 from __future__ import annotations
@@ -35,22 +35,25 @@ __all__ = ["NAME", "Recording", "implementation", "install", "prepare", "record"
 log = logging.getLogger(__name__)
 
 NAME = "headlight"
-RECORDS = "_headlight_records"  # on a prepared model: whether its queries, keys and values can be recorded
-WHOLE = {"encoder", "decoder", "cross"}  # the parts of a model with two sides
-# What foreign forward passes are known to raise on an input they cannot read.
+RECORDS = "_headlight_records"  # on a prepared model: True if its queries, keys and values can be recorded
+WHOLE = {"encoder", "decoder", "cross"}  # the stacks of an encoder-decoder
+# Forward passes of other libraries are known to raise these errors on inputs that they cannot read.
 BROKEN = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, AssertionError)
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """One forward pass over a batch. Arrays in ``parts`` are numpy, float32, read-only and free of padding."""
+    """A forward pass over a batch; the arrays in ``parts`` are float32, read-only and free of padding."""
 
     parts: Sequence[Mapping[str, tuple[AnyRecord, ...]]]  # a dict for each sample: "encoder", "decoder", "cross"
-    output: Any  # the model's own, whole batch, torch: logits or last hidden states
+    output: Any  # the model's output for the whole batch, in torch: logits or last hidden states
 
 
 def install() -> None:
-    """Make the attention function known to transformers; without the mask function padding would be ignored."""
+    """Register the attention function and its mask function with transformers.
+
+    Without the mask function, padding would be ignored.
+    """
     AttentionInterface.register(NAME, attend)
     AttentionMaskInterface.register(NAME, _mask)
 
@@ -59,7 +62,7 @@ _whole_masks: ContextVar[bool] = ContextVar("headlight_whole_masks", default=Fal
 
 
 def _mask(*args: Any, **kwargs: Any) -> Tensor | None:
-    """Return the mask that sdpa takes: None if a kernel needs none, unless whole masks are asked for."""
+    """Return sdpa's mask, or None if a kernel needs none and ``_asking_for_whole_masks`` is not active."""
     if _whole_masks.get():
         kwargs |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
     mask: Tensor | None = sdpa_mask(*args, **kwargs)
@@ -76,7 +79,7 @@ def _asking_for_whole_masks() -> Iterator[None]:
 
 
 def implementation(config: Any) -> str:
-    """What to load an architecture with: NAME, or "eager" for those whose code knows a fixed list of names only."""
+    """Return NAME, or "eager" for an architecture whose code accepts a fixed list of implementations only."""
     try:
         with torch.device("meta"):
             AutoModel.from_config(config, attn_implementation=NAME)
@@ -86,10 +89,11 @@ def implementation(config: Any) -> str:
 
 
 def prepare(model: Any) -> bool:
-    """Ready a loaded model; whether queries, keys and values can be recorded, or only finished maps.
+    """Prepare a loaded model; return True if its queries, keys and values can be recorded.
 
-    A model with two sides that hands over one of them only counts as maps only. Raises ValueError for what is no
-    transformers model, cannot read a tiny input, or has no attention that can be shown as maps of its tokens.
+    Otherwise only finished maps are available. An encoder-decoder that lets only some of its stacks be recorded
+    counts as maps only. Raise ValueError if the model is not a transformers model, fails on a tiny input, or has
+    no attention that can be shown as maps of its tokens.
     """
     if not hasattr(model, "config") or not hasattr(model, "main_input_name"):
         raise ValueError(
@@ -98,11 +102,11 @@ def prepare(model: Any) -> bool:
         )
     model.eval()
     model.requires_grad_(False)
-    model.config.use_cache = False  # a whole text needs none, and with one FSMT leaves out its causal mask
+    model.config.use_cache = False  # not needed for a whole text, and FSMT omits its causal mask with a cache
     for path, module in model.named_modules():
         setattr(module, PATH, path)
     _refuse_empty(model)
-    with use_token(CancelToken()):  # what is found of a model is found for all who ask, whoever has gone meanwhile
+    with use_token(CancelToken()):  # all requests share the result, so a single request must not cancel it
         given = fidelity_check.inputs(model)
         own, setting = _own_pass(model, given)
         found = _is_recordable(model, given, own)
@@ -113,7 +117,7 @@ def prepare(model: Any) -> bool:
 
 
 def _refuse_empty(model: Any) -> None:
-    """Raise Refusal if a weight has no numbers, as after pruning every head of a layer.
+    """Raise UserError if a weight is empty, as after pruning every head of a layer.
 
     The kernel of torch divides by the number of heads and would end the process.
     """
@@ -130,12 +134,16 @@ def _refuse_empty(model: Any) -> None:
 
 
 def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[fidelity_check.ForwardOutputs, str]:
-    """Run the model with the attention of its own, whose name is returned too; then set the recorded attention."""
+    """Run the model with its own attention, then set the recorded attention.
+
+    Return the outputs and the name of the model's own attention implementation. Raise ValueError if the model
+    fails.
+    """
     setting = str(getattr(model.config, "_attn_implementation", None) or "eager")
     if setting == NAME:
         setting = "sdpa" if getattr(model, "_supports_sdpa", False) else "eager"
         model.set_attn_implementation(setting)
-        model.config._attn_implementation = setting  # noqa: SLF001  # some families ignore the public way
+        model.config._attn_implementation = setting  # noqa: SLF001  # some families ignore the public method
     try:
         own = fidelity_check.run(model, given)
     except BROKEN as error:
@@ -144,21 +152,21 @@ def _own_pass(model: Any, given: dict[str, Tensor]) -> tuple[fidelity_check.Forw
         ) from error
     try:
         model.set_attn_implementation(NAME)
-    except (ValueError, AttributeError, ImportError) as error:  # its finished maps are asked for
+    except (ValueError, AttributeError, ImportError) as error:  # the model's finished maps are used instead
         log.info("%s takes no attention by name: %s", type(model).__name__, error)
     return own, setting
 
 
 def _is_recordable(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs) -> bool:
-    """Whether a pass hands over every part and gives the model's own output.
+    """Return True if a recorded pass has every stack and gives the model's own output.
 
-    Raises ValueError if it hands over pieces of maps, and Refusal if a layer computes its attention elsewhere.
+    Raise UserError if some of its attention cannot be recorded, or does not cover whole texts or pictures.
     """
     try:
         output, calls = _record_pass(model, given)
         if _settle_causal(model, given, calls):
             output, calls = _record_pass(model, given)
-    except BROKEN as error:  # some count on the masks of eager attention, and work with these
+    except BROKEN as error:  # some models need the masks of eager attention, and work with those
         log.info("%s does not run with recorded attention: %s", type(model).__name__, error)
         return False
     parts = part_names(model, calls)
@@ -178,14 +186,17 @@ def _is_recordable(model: Any, given: dict[str, Tensor], own: fidelity_check.For
         [layers] = layer_modules(model).values()
         growing_batch.prepare(model, layers, given)
     records.parts(model, calls, given, (None, None))
-    refuse_uneven(model, by_part)  # last: windows of a picture have a reason of their own
+    refuse_uneven(model, by_part)  # last, because windows of a picture raise a more precise error
     return True
 
 
 def _refuse_added_tokens(
     model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], given: dict[str, Tensor]
 ) -> None:
-    """Raise Refusal if an attention reads more or fewer positions than its text has tokens, as with soft prompts."""
+    """Raise UserError if an attention has more or fewer positions than the text has tokens.
+
+    Soft prompts, for example, add positions.
+    """
     if "pixel_values" in given:
         return
     counts = reported_maps.token_counts(given)
@@ -208,14 +219,14 @@ def _refuse_added_tokens(
 
 
 def _record_pass(model: Any, given: dict[str, Tensor]) -> tuple[Any, list[AttentionCall]]:
-    """Record one pass: the output and the calls."""
+    """Record a pass; return the output and the calls."""
     with record_attention() as tape, fidelity_check.same_noise():
         output = model(**given)
     return output, tape.calls
 
 
 def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[AttentionCall]) -> bool:
-    """Note on modules that do not state is_causal whether they are causal, as their masks say; whether any was noted.
+    """Set is_causal on modules that lack it, as their masks indicate; return True if any lacked it.
 
     Eager attention hides only the keys that its mask hides, and no key if there is no mask.
     """
@@ -231,7 +242,7 @@ def _settle_causal(model: Any, given: dict[str, Tensor], calls: Sequence[Attenti
 
 
 def _hides_later_keys(mask: Tensor) -> bool:
-    """Whether a mask hides every key after its query."""
+    """Return True if a mask hides every key after its query."""
     hidden = ~mask if mask.dtype == torch.bool else mask <= torch.finfo(mask.dtype).min / 2
     rows, columns = mask.shape[-2:]
     later = torch.ones(rows, columns, dtype=torch.bool, device=mask.device).triu(1)
@@ -239,7 +250,7 @@ def _hides_later_keys(mask: Tensor) -> bool:
 
 
 def _refuse_unseen(model: Any, calls: Sequence[AttentionCall], own: fidelity_check.ForwardOutputs) -> None:
-    """Raise Refusal if an attention ran that handed nothing over, though its class does elsewhere in the model."""
+    """Raise UserError if an attention ran without being recorded, though its class is recorded elsewhere."""
     seen = {call.path for call in calls}
     classes = {type(model.get_submodule(path)) for path in seen}
     for path, module in model.named_modules():
@@ -274,7 +285,7 @@ def _prepare_maps(model: Any, given: dict[str, Tensor], own: fidelity_check.Forw
         ) from error
 
 
-def record(  # noqa: PLR0913  # what a pass is given, and how long each side of it is
+def record(  # noqa: PLR0913  # the inputs of a pass and the lengths of both sides
     model: Any,
     inputs: dict[str, Tensor],
     lengths: list[int] | None = None,
@@ -282,13 +293,13 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
     largest: int = reported_maps.LARGEST,
     edits: Sequence[Sequence[Edit]] = (),
 ) -> Recording:
-    """One forward pass over a batch, recorded.
+    """Record a forward pass over a batch.
 
-    ``lengths`` and ``target_lengths`` say how many tokens each right-padded sample has; attention masks in ``inputs``
-    say it for padding on either side, and where both are given they must agree. ``largest`` bounds the bytes of one
-    text's finished maps, for architectures that give nothing else.
-    ``edits`` has those of each sample (inference.record.edit_hooks). Raises ValueError for a model that is not
-    prepared, lengths that do not fit, and texts that are too long.
+    ``lengths`` and ``target_lengths`` are the numbers of tokens of each right-padded sample. Attention masks in
+    ``inputs`` mark padding on either side and must agree with the lengths if both are given. ``largest`` bounds
+    the bytes of a text's finished maps, for architectures that report no queries and keys. ``edits`` has the edits
+    of each sample (inference.record.edit_hooks). Raise ValueError for a model that is not prepared, lengths that
+    do not fit, and texts that are too long.
     """
     if not hasattr(model, RECORDS):
         raise ValueError(f"{type(model).__name__} is not prepared. Call capture.prepare(model) once after loading it.")
@@ -302,7 +313,7 @@ def record(  # noqa: PLR0913  # what a pass is given, and how long each side of 
 
 
 def _attentions(model: Any) -> int:
-    """How many attentions a pass through all layers computes; 0 where that is not known."""
+    """Return the number of attention calls of a full pass, or 0 if it is not known."""
     return sum(len(attention_layers(model, part)) for part in getattr(model, HEADS, {}))
 
 
@@ -313,5 +324,5 @@ def record_parts(
     target_lengths: list[int] | None = None,
     edits: Sequence[Sequence[Edit]] = (),
 ) -> Sequence[Mapping[str, tuple[AnyRecord, ...]]]:
-    """``record`` without the model's output: for each sample its records by part."""
+    """Return the records of each sample by stack, without the model's output; see ``record``."""
     return record(model, inputs, lengths, target_lengths, edits=edits).parts

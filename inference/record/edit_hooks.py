@@ -1,6 +1,6 @@
-"""Edits applied inside the attention function: which heads of which sample change in the call that is being computed.
+"""Edits of attention heads, applied inside the attention function to the samples of the current call.
 
-Like a recording, the edits of a pass are a context variable, so threads that share a model do not mix.
+The edits of a pass are a context variable, so threads that share a model do not mix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from i18n import gettext_lazy
 from inference.errors import UserError
 from inference.record.attention_call import AttentionCall, Repeats, part_namer
 
-HEADS = "_headlight_heads"  # on a prepared model: its heads by part, a number for each layer
+HEADS = "_headlight_heads"  # on a prepared model: the number of heads of each layer, by stack
 
 Place = tuple[str, int]  # part, number of the call
 Value = TypeVar("Value")
@@ -29,26 +29,33 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What becomes of one call. ``silent`` and ``moved``, (sample, head): who says nothing, who looks elsewhere."""
+    """The edit of a call, as masks (sample, head).
+
+    The output of ``silent`` heads is zero, and ``moved`` heads have new weights.
+    """
 
     silent: Tensor
     moved: Tensor
-    call: AttentionCall  # as the moved heads compute it
+    call: AttentionCall  # the edited call, as the moved heads compute it
 
 
 @dataclass(eq=False)
 class Editor:
-    """The edits of one forward pass, by place and sample; counts the calls of each part to know the layer."""
+    """The edits of a forward pass by place and sample.
+
+    Its count of the calls of each stack gives the layer.
+    """
 
     places: Mapping[Place, Sequence[tuple[int, Edit]]]
-    part_of: Any  # Call -> the part that it belongs to
+    part_of: Any  # a function from a call to the name of its stack
     seen: Counter[str] = field(default_factory=Counter)
     repeats: Repeats = field(default_factory=Repeats)
 
     def change(self, call: AttentionCall, asked: AttentionCall) -> Change | None:
-        """Return the call after the edits, or None if they leave it alone. Ask once for every call, in order.
+        """Return the change of a call, or None if no edit applies to it.
 
-        ``asked`` is the call with the tensors that the model handed over.
+        ``asked`` is the call with the tensors that the model passed. Call this method exactly once for each call,
+        in order.
         """
         part = self.part_of(call)
         self.seen[part] += not self.repeats.count(asked)
@@ -60,16 +67,16 @@ _editor: ContextVar[Editor | None] = ContextVar("headlight_editor", default=None
 
 
 def editor() -> Editor | None:
-    """The edits of the pass that this thread computes, if there are any."""
+    """Return the edits of the pass that this thread computes, or None."""
     return _editor.get()
 
 
 @contextmanager
 def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
-    """Applies edits to one forward pass of a prepared model inside the block: a sequence of them for each sample.
+    """Apply edits, a sequence for each sample, to the forward pass of a prepared model in the block.
 
-    Those that name tokens which the pass does not have do nothing: of a text that is being written, they wait.
-    Raises Refusal for a model whose attention cannot be changed, and for a layer or a head that it does not have.
+    Edits of tokens that the pass does not have yet, as in generation, have no effect. Raise UserError if the
+    model's attention cannot be changed, or if it lacks a layer or a head.
     """
     if not any(edits):
         yield
@@ -82,8 +89,10 @@ def apply_edits(model: Any, edits: Sequence[Sequence[Edit]]) -> Iterator[None]:
 
 
 def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: Mapping[str, int]) -> None:
-    """Raises Refusal for edits that name tokens, by part, that a text does not have; the rest as ``apply_edits``
-    does."""
+    """Raise UserError for edits of tokens, layers or heads that do not exist.
+
+    ``queries`` and ``keys`` are the numbers of tokens by stack.
+    """
     for (part, _), found in _by_place(model, [edits]).items():
         for _, edit in found:
             query = edit.query if isinstance(edit, MaskEdge) else 0
@@ -105,7 +114,10 @@ def check(model: Any, edits: Sequence[Edit], queries: Mapping[str, int], keys: M
 
 
 def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
-    """A prepared model's heads by part, a number for each layer; raises Refusal where its attention is its own."""
+    """Return the number of heads of each layer, by stack.
+
+    Raise UserError if the model computes its attention in code that cannot be changed.
+    """
     heads: Mapping[str, Sequence[int]] | None = getattr(model, HEADS, None)
     if not heads:
         raise UserError(
@@ -119,21 +131,24 @@ def heads_of(model: Any) -> Mapping[str, Sequence[int]]:
 
 
 def attention_layers(model: Any, part: str) -> tuple[int, ...]:
-    """Return the layers of a part that have attention, in the order of its calls; () if they are not known."""
+    """Return the layers of a stack that have attention, in the order of their calls; () if unknown."""
     return tuple(at for at, heads in enumerate(getattr(model, HEADS, {}).get(part, ())) if heads)
 
 
 def in_every_layer(model: Any, part: str, found: Sequence[Value], none: Value) -> list[Value]:
     """Return ``found``, a value for each attention, with ``none`` inserted for layers without attention."""
     heads: Sequence[int] = getattr(model, HEADS, {}).get(part, ())
-    if sum(map(bool, heads)) != len(found):  # before the model's layers are known
+    if sum(map(bool, heads)) != len(found):  # the model's layers are not known yet
         return list(found)
     rest = iter(found)
     return [next(rest) if many else none for many in heads]
 
 
 def call_of(model: Any, part: str, layer: int) -> int:
-    """Return which call of a part is a layer's attention; raises Refusal for a layer that has none."""
+    """Return the number of the call that computes a layer's attention.
+
+    Raise UserError if the layer has none.
+    """
     layers = attention_layers(model, part)
     if layer not in layers:
         raise UserError(without_attention(layer, layers))
@@ -141,7 +156,10 @@ def call_of(model: Any, part: str, layer: int) -> int:
 
 
 def _by_place(model: Any, edits: Sequence[Sequence[Edit]]) -> dict[Place, list[tuple[int, Edit]]]:
-    """Return the edits by part and call, which is the layer if every layer attends."""
+    """Return the edits, with their samples, by stack and number of the call.
+
+    Raise UserError for a layer or a head that the model does not have.
+    """
     heads = heads_of(model)
     places: dict[Place, list[tuple[int, Edit]]] = {}
     for sample, mine in enumerate(edits):
@@ -192,18 +210,21 @@ def _change(call: AttentionCall, found: Sequence[tuple[int, Edit]]) -> Change:
 
 
 def _apply_uniform(call: AttentionCall, even: Tensor) -> AttentionCall:
-    """The call with every score of those heads zero, so that the softmax is even over what the mask lets through."""
+    """Return the call with zero scores in the heads of ``even``: uniform weights over the unmasked keys."""
     wide = even[:, :, None, None]
     bias, sinks = call.bias, call.sinks
     if bias is not None:
         bias = torch.where(wide & (bias > torch.finfo(bias.dtype).min / 2), 0, bias)
-    if sinks is not None:  # a sink is no key, so it gets nothing
+    if sinks is not None:  # a sink is not a key, so its weight is zero
         sinks = sinks.flatten().expand_as(even).masked_fill(even, -torch.inf)
     return replace(call, query=call.query.masked_fill(wide, 0), bias=bias, sinks=sinks)
 
 
 def _mask_pairs(call: AttentionCall, hidden: Sequence[tuple[int, MaskEdge | MaskKey]]) -> AttentionCall:
-    """The call with the scores of those pairs at minus infinity; what all heads and queries share is one row."""
+    """Return the call with a bias of minus infinity at the hidden pairs.
+
+    The bias is (batch, 1, 1, key) if only whole keys are hidden, else (batch, head, query, key).
+    """
     batch, heads, queries = call.query.shape[:3]
     alike = all(isinstance(edit, MaskKey) for _sample, edit in hidden)
     shape = (batch, *((1, 1) if alike else (heads, queries)), call.key.shape[2])
@@ -219,7 +240,7 @@ def _mask_pairs(call: AttentionCall, hidden: Sequence[tuple[int, MaskEdge | Mask
 
 
 def _zero_values(call: AttentionCall, mute: Sequence[tuple[int, int]]) -> AttentionCall:
-    """The call with the values of those (sample, key) at zero."""
+    """Return the call with zero values at the (sample, key) pairs of ``mute``."""
     value = call.value.expand(call.query.shape[0], *call.value.shape[1:]).clone()
     for sample, key in mute:
         value[sample, :, key] = 0

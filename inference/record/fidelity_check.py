@@ -1,4 +1,4 @@
-"""The comparison of a traced copy with the model itself, on a short text."""
+"""A check on a short input that the recorded model gives the same output as the model itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATCHES = 4  # rows and columns of a picture
 
 
 def inputs(model: Any) -> dict[str, Any]:
-    """A few ordinary token ids, or an empty picture or sound, by the name that the model's forward pass expects."""
+    """Return a tiny input for the forward pass: a few token ids, a blank picture or a silent sound."""
     config = model.config
     name = model.main_input_name
     if name == "pixel_values":
@@ -38,15 +38,15 @@ def inputs(model: Any) -> dict[str, Any]:
 
 
 def _ids(model: Any) -> Tensor:
-    """Ids that are neither padding nor missing from a small vocabulary."""
-    words = getattr(model.config.get_text_config(), "vocab_size", None) or 2 + TOKENS  # CANINE reads any character
+    """Return token ids (1, token) that avoid the usual padding ids and fit a small vocabulary."""
+    words = getattr(model.config.get_text_config(), "vocab_size", None) or 2 + TOKENS  # CANINE has no vocabulary
     return torch.arange(2, 2 + _tokens(model)).clamp(max=words - 1).unsqueeze(0)
 
 
 def positions(model: Any) -> int | None:
-    """Return the number of positions in the model's table, or None if positions are relative.
+    """Return the number of positions in the model's position table, or None if the configuration has none.
 
-    RoBERTa-like tables waste their first rows on padding: 514 rows read 512 tokens.
+    RoBERTa-like tables leave their first rows to padding: a table of 514 rows serves 512 tokens.
     """
     stated = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     if not isinstance(stated, int) or stated <= 0:
@@ -59,13 +59,16 @@ def positions(model: Any) -> int | None:
 
 
 def _tokens(model: Any) -> int:
-    """Return the tokens of the text: fewer if the model has fewer positions."""
+    """Return the number of tokens of the tiny text, fewer than TOKENS if the model has fewer positions."""
     most = positions(model)
     return TOKENS if most is None else max(1, min(TOKENS, most))
 
 
 def _picture(config: Any) -> dict[str, Any]:
-    """An empty picture: of few patches where any size is read, because a full one takes seconds."""
+    """Return a blank picture, of few patches if the model reads any size.
+
+    A picture of full size takes seconds.
+    """
     own = vision(config)
     if reads(config.model_type) != TEXT:
         side = PATCHES * own.patch_size
@@ -75,20 +78,20 @@ def _picture(config: Any) -> dict[str, Any]:
     return {"pixel_values": torch.zeros(1, own.num_channels, height, width)}
 
 
-TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2  # of the largest absolute value, in float32 and in half precision
-Place = tuple[str, int]  # a module's path, and the number of the call
+TOLERANCE, HALF_TOLERANCE = 1e-4, 2e-2  # relative to the largest absolute value, in float32 and in half precision
+Place = tuple[str, int]  # a module's path and the number of its call
 
 
 @dataclass(frozen=True, eq=False)
 class ForwardOutputs:
-    """One forward pass: the output's tensors by name, and each module's output in the order of completion."""
+    """The tensors of a pass: the output's by name, and each module's output in the order of completion."""
 
     output: Mapping[str, Tensor]
     modules: Mapping[Place, Tensor]
 
     @property
     def paths(self) -> set[str]:
-        """The modules that took part in the pass."""
+        """Return the paths of the modules that ran in the pass."""
         return {path for path, _number in self.modules}
 
 
@@ -102,9 +105,9 @@ def run(model: Any, given: Mapping[str, Any], **options: Any) -> ForwardOutputs:
 
 @contextmanager
 def same_noise() -> Iterator[None]:
-    """Draw the same random numbers in each block, and leave the generator as it was."""
+    """Draw the same random numbers in every block, from seed 0, and restore the generator afterwards."""
     state = torch.get_rng_state()
-    torch.default_generator.manual_seed(0)  # the CPU's generator only
+    torch.default_generator.manual_seed(0)  # torch.manual_seed would also seed the accelerators
     try:
         yield
     finally:
@@ -112,7 +115,7 @@ def same_noise() -> Iterator[None]:
 
 
 def tensors(output: Any) -> dict[str, Tensor]:
-    """Return the floating-point tensors of a model's output by name; lists of maps and caches are left out.
+    """Return the floating-point tensors of a model's output by name, without lists of maps and caches.
 
     >>> list(tensors({"logits": torch.ones(2), "text": {"last": torch.ones(2)}, "attentions": ()}))
     ['logits', 'text.last']
@@ -141,7 +144,7 @@ def differs(own: Tensor, traced: Tensor) -> float | None:
         return None
     half = own.dtype in (torch.float16, torch.bfloat16) or traced.dtype in (torch.float16, torch.bfloat16)
     own, traced = own.detach().to("cpu", torch.float64), traced.detach().to("cpu", torch.float64)
-    same = (own == traced) | (own.isnan() & traced.isnan())  # infinities too, which have no difference
+    same = (own == traced) | (own.isnan() & traced.isnan())  # equal infinities too, whose difference would be NaN
     off = (own - traced).masked_fill(same, 0).abs()
     most = float(own[own.isfinite()].abs().max()) if bool(own.isfinite().any()) else 0.0
     largest = float(off.max())
@@ -149,9 +152,9 @@ def differs(own: Tensor, traced: Tensor) -> float | None:
 
 
 def is_same_output(own: ForwardOutputs, output: Any) -> bool:
-    """Whether an output has every tensor of the model's own output, and they are equal within the tolerance.
+    """Return True if ``output`` has every tensor of the model's own output, equal within the tolerance.
 
-    An output without tensors equals nothing.
+    Return False if the model's own output has no tensors.
     """
     traced = tensors(output)
     return bool(own.output) and all(
@@ -160,7 +163,7 @@ def is_same_output(own: ForwardOutputs, output: Any) -> bool:
 
 
 def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserError:
-    """Return the refusal that names the first module of the traced copy that differs, and by how much."""
+    """Return the error that names the first module that differs in the recorded model, and the difference."""
     first = _first(own, traced)
     if first is None:
         return UserError(
@@ -187,9 +190,9 @@ def refusal(model: Any, own: ForwardOutputs, traced: ForwardOutputs) -> UserErro
 
 
 def _first(own: ForwardOutputs, traced: ForwardOutputs) -> tuple[str, float, float] | None:
-    """Return the path of the first module that differs, the difference, and the largest value of its output.
+    """Return the first module that differs: its path, the difference and its largest value.
 
-    None if nothing differs that both passes have.
+    Return None if no output that both passes have differs.
     """
     outputs = [((name, 0), value) for name, value in own.output.items()]
     later = {**traced.modules, **{(name, 0): value for name, value in traced.output.items()}}
@@ -211,7 +214,7 @@ def _keep_outputs(model: Any, kept: dict[Place, Tensor]) -> Iterator[None]:
         path = paths[id(module)]
         found = output[0] if isinstance(output, tuple | list) and output else output
         if isinstance(found, Tensor) and found.is_floating_point():
-            kept[path, calls[path]] = found.clone()  # some models change it in place
+            kept[path, calls[path]] = found.clone()  # some models change this tensor in place
             calls[path] += 1
 
     handles = [module.register_forward_hook(keep) for path, module in model.named_modules() if path]

@@ -1,8 +1,8 @@
-"""One text under many edits: samples that are alike up to a layer join the batch only there.
+"""A text under many edits, in a batch that a sample joins only before the layer of its first edit.
 
-Removing each head in turn leaves every layer before the head as it was. So a pass begins with one sample, and before
-each layer the batch grows by those whose first edit is in it: for L layers of H heads, about H (L + 1) / 2 layers'
-worth of work for each L of the plain pass, instead of H L.
+The ablation of a head leaves every earlier layer unchanged. So a pass begins with a single sample, and before each
+layer the batch grows by the samples with their first edit in that layer. For L layers of H heads, the cost is
+about H (L + 1) / 2 layers for each L of a plain pass, instead of H L.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-GROWS = "_headlight_grows"  # on a prepared model: its layers, if samples can join before each of them
+GROWS = "_headlight_grows"  # on a prepared model: the number of its layers, if samples can join before each of them
 
 
 @dataclass(eq=False)
 class Growth:
-    """How many samples join before each layer, and how many layers have begun."""
+    """The number of samples that join before each layer, and the number of layers that have begun."""
 
     joining: Sequence[int]
     begun: int = 0
 
     def join(self, hidden: Tensor) -> Tensor:
-        """What enters the next layer, (sample, token, channel), with those that join: copies of the first."""
+        """Return the next layer's input (sample, token, channel) with copies of the first sample appended."""
         many = self.joining[self.begun]
         self.begun += 1
         return torch.cat([hidden, hidden[:1].expand(many, *hidden.shape[1:])]) if many else hidden
@@ -38,7 +38,10 @@ _growth: ContextVar[Growth | None] = ContextVar("headlight_growth", default=None
 
 @contextmanager
 def grow_batch(joining: Sequence[int]) -> Iterator[None]:
-    """Inside the block one pass over one sample grows by so many before each layer; other threads are untouched."""
+    """Grow the batch of a pass from a single sample, by ``joining`` samples before each layer.
+
+    Other threads are not affected.
+    """
     token = _growth.set(Growth(joining))
     try:
         yield
@@ -47,9 +50,9 @@ def grow_batch(joining: Sequence[int]) -> Iterator[None]:
 
 
 def prepare(model: Any, layers: Sequence[str], given: dict[str, Tensor]) -> None:
-    """Make a loaded model able to grow if it can; ``layers`` are the paths of its layers, with or without attention.
+    """Register the hooks that let samples join before the layers with the paths ``layers``, if this works.
 
-    Whether it can is seen in a first pass, in which samples join before the first and before the last layer.
+    A trial pass decides, in which samples join before the first and before the last layer.
     """
     if not all(layers):
         return

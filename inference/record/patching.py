@@ -1,4 +1,4 @@
-"""Activation patching: one pass is recorded, another is changed."""
+"""Activation patching: a donor pass records activations, and a recipient pass substitutes them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from inference.record.records import changing_states, register_post_hook
 
 @contextmanager
 def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any]) -> Iterator[None]:
-    """Inside the block, ``change(module, output)`` is what the module hands on; None leaves it as it is.
+    """Replace the module's output by ``change(module, output)`` in the block, or keep it if that is None.
 
-    Other threads use the same model meanwhile and are not touched.
+    Other threads that use the model are not affected.
 
     >>> double = torch.nn.Identity()
     >>> with replacing_output(double, lambda module, output: 2 * output):
@@ -42,41 +42,45 @@ def replacing_output(module: torch.nn.Module, change: Callable[[Any, Any], Any])
 
 
 PatchSet = tuple[Patch, ...]
-Notes = dict[tuple[PatchSet, Patch, int], Tensor]  # what a set takes in one call at one place, (token, channel)
-Place = tuple[str, int]  # part, layer
-Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set, one of the set
+Notes = dict[tuple[PatchSet, Patch, int], Tensor]  # by set, patch and repeat: activations (token, channel)
+Place = tuple[str, int]  # stack, layer
+Found = Sequence[tuple[int, PatchSet, Patch]]  # sample, its set of patches, a patch of the set
 
 
 class PatchHook(Protocol):
-    """What happens where a sample of a pass is to take something."""
+    """The operation of a pass on the activations that a patch names."""
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor | None:
-        """Return the replacement of ``values`` (token, channel) of one sample, or None to keep them.
+        """Return the replacement of ``values`` (token, channel) of a sample, or None to keep them.
 
-        ``repeat`` counts the calls of a layer that computes its attention in several (``call.Repeats``).
+        ``repeat`` counts the calls of a layer that computes its attention in several calls
+        (``attention_call.Repeats``).
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class DonorHook:
-    """The pass over the text that lends: its values are kept, and stay."""
+    """The hook of the donor pass, which stores activations and changes none."""
 
     notes: Notes
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> None:
-        """Keeps what the take names."""
+        """Store the activations of the donor tokens of the patch."""
         self.notes[mine, take, repeat] = values[[there for _, there in take.pairs]].clone()
 
 
 @dataclass(frozen=True, eq=False)
 class RecipientHook:
-    """The pass over the text that is lent to."""
+    """The hook of the recipient pass, which substitutes the stored activations."""
 
     notes: Notes
 
     def apply(self, values: Tensor, mine: PatchSet, take: Patch, repeat: int = 0) -> Tensor:
-        """The values with what was noted in the place of those that the take names."""
+        """Return ``values`` with the stored activations in place of those that the patch names.
+
+        With a seed, the change of each token has a random direction and the same norm.
+        """
         here = [at for at, _ in take.pairs]
         lent = self.notes[donor_set(mine), replace(take, seed=None), repeat]
         changed = values.clone()
@@ -86,17 +90,23 @@ class RecipientHook:
 
 @dataclass(eq=False)
 class PatchingPass:
-    """One pass: who takes what at which place; counts the calls of each part to know the layer."""
+    """The patches of a pass by place and sample.
+
+    Its count of the calls of each stack gives the layer.
+    """
 
     heads: Mapping[Place, Found]
     states: Mapping[Place, Found]
     lender: PatchHook
-    part_of: Any  # Call -> the part that it belongs to
+    part_of: Any  # a function from a call to the name of its stack
     seen: Counter[str] = field(default_factory=Counter)
     repeats: Repeats = field(default_factory=Repeats)
 
     def output(self, call: AttentionCall, output: Tensor) -> Tensor:
-        """An attention's output (sample, head, query, channel) with what is taken. Asked for every call, in order."""
+        """Return an attention's output (sample, head, query, channel) with its patches applied.
+
+        Call this method exactly once for each call, in order.
+        """
         part = self.part_of(call)
         repeat = self.repeats.count(call)
         self.seen[part] += not repeat
@@ -111,7 +121,7 @@ class PatchingPass:
         return changed
 
     def state(self, part: str, layer: int, vectors: Tensor) -> Tensor | None:
-        """What enters a layer (sample, token, channel) with what is taken; None where nothing is."""
+        """Return a layer's input (sample, token, channel) with its patches, or None if it is unchanged."""
         changed = None
         for sample, mine, take in self.states.get((part, layer), ()):
             other = self.lender.apply(vectors[sample], mine, take)
@@ -125,13 +135,13 @@ _lending: ContextVar[PatchingPass | None] = ContextVar("headlight_lending", defa
 
 
 def current_patching() -> PatchingPass | None:
-    """What is lent in the pass that this thread computes, if anything is."""
+    """Return the patching of the pass that this thread computes, or None."""
     return _lending.get()
 
 
 @contextmanager
 def use_patching(lend: PatchingPass) -> Iterator[None]:
-    """Lends in the one pass inside the block."""
+    """Apply the patching to the single pass inside the block."""
     token = _lending.set(lend)
     try:
         yield
@@ -140,7 +150,7 @@ def use_patching(lend: PatchingPass) -> Iterator[None]:
 
 
 def donor_set(mine: PatchSet) -> PatchSet:
-    """The set as the text that lends knows it.
+    """Return the set as the donor pass stores it, without seeds.
 
     >>> from attention.edits import PatchResidual
     >>> donor_set((PatchResidual(2, ((1, 1),), seed=3),))
@@ -150,7 +160,7 @@ def donor_set(mine: PatchSet) -> PatchSet:
 
 
 def _as_large(change: Tensor, seed: int) -> Tensor:
-    """A change in a random direction, for each token of the same length."""
+    """Return a random direction for each token, with the norm of that token's change."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randn(change.shape, generator=generator).to(change)
     sizes = [tensor.float().norm(dim=-1, keepdim=True) for tensor in (change, drawn)]
@@ -160,9 +170,9 @@ def _as_large(change: Tensor, seed: int) -> Tensor:
 
 @contextmanager
 def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -> Iterator[None]:
-    """One pass of a prepared model inside the block, with a set for each sample.
+    """Patch a pass of a prepared model inside the block, with a set of patches for each sample.
 
-    Raises Refusal for a model that cannot be looked into so, and for a layer or a head that it does not have.
+    Raise UserError if the model's activations cannot be patched, or if it lacks a layer or a head.
     """
     if not any(sets):
         yield
@@ -174,7 +184,10 @@ def patch_activations(model: Any, sets: Sequence[PatchSet], lender: PatchHook) -
 
 
 def check(model: Any, mine: PatchSet, here: Mapping[str, int], there: Mapping[str, int]) -> None:
-    """Raises Refusal for takes that name tokens, by part, which one of the two texts does not have."""
+    """Raise UserError for patches without tokens, or with tokens that a text does not have.
+
+    ``here`` and ``there`` are the numbers of tokens, by stack, of the recipient's and of the donor's text.
+    """
     first = next(iter(heads_of(model)))
     for take in mine:
         part = take.part or first

@@ -1,4 +1,4 @@
-"""From torch to NumPy: the modules of layers, and the calls of a pass as records."""
+"""Conversion of a pass from torch to NumPy: the modules of layers, and the calls of a pass as records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Any]  # module, ar
 
 
 def register_pre_hook(module: torch.nn.Module, hook: Before) -> RemovableHandle:
-    """Calls ``hook(module, args, kwargs)`` before each run of the module in this thread; returns as torch has it.
+    """Register a hook that runs before each call of the module in this thread; return its handle.
+
+    The result of ``hook(module, args, kwargs)`` is used as torch uses that of a forward pre-hook.
 
     >>> halves = register_pre_hook(double := torch.nn.Identity(), lambda module, args, kwargs: ((args[0] / 2,), kwargs))
     >>> double(torch.ones(2))
@@ -35,7 +37,7 @@ def register_pre_hook(module: torch.nn.Module, hook: Before) -> RemovableHandle:
     """
     mine = get_ident()
 
-    # torch notes that a hook takes keywords a moment after it is there: a pass of another thread may call it without.
+    # torch marks a hook as taking keywords only after adding it, so another thread's pass may call it without them.
     def run_hook(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
         return hook(module, args, kwargs or {}) if get_ident() == mine else None
 
@@ -43,7 +45,9 @@ def register_pre_hook(module: torch.nn.Module, hook: Before) -> RemovableHandle:
 
 
 def register_post_hook(module: torch.nn.Module, hook: After) -> RemovableHandle:
-    """Calls ``hook(module, args, kwargs, output)`` after each run of the module in this thread; None keeps its output.
+    """Register a hook that runs after each call of the module in this thread; return its handle.
+
+    The result of ``hook(module, args, kwargs, output)`` replaces the output, unless it is None.
 
     >>> doubled = register_post_hook(same := torch.nn.Identity(), lambda module, args, kwargs, output: 2 * output)
     >>> same(torch.ones(2))
@@ -58,15 +62,15 @@ def register_post_hook(module: torch.nn.Module, hook: After) -> RemovableHandle:
     return module.register_forward_hook(run_hook, with_kwargs=True)
 
 
-LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by part
-Change = Callable[[str, int, Tensor], Tensor | None]  # part, layer, vectors (sample, token, channel)
+LAYERS = "_headlight_layers"  # on a prepared model: the path of each layer's module, by stack
+Change = Callable[[str, int, Tensor], Tensor | None]  # stack, layer, vectors (sample, token, channel)
 _OWN_WAY = gettext_lazy(
     "This model hands its vectors from layer to layer in a way of its own, so none can be replaced."
 )
 
 
 def block_of(path: str) -> str:
-    """The block that an attention stands in: the outermost module of its path that has a number.
+    """Return the path of an attention's block: the outermost module of the path that has a number.
 
     >>> block_of("encoder.block.2.layer.0.SelfAttention"), block_of("attention")
     ('encoder.block.2', '')
@@ -77,9 +81,10 @@ def block_of(path: str) -> str:
 
 
 def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str], ran: Container[str]) -> None:
-    """Note with a model its layers and their heads by part, from one pass's attentions and their parts.
+    """Store on a model its layers and their heads by stack, from the attention calls of a pass.
 
-    ``ran`` has the paths of the modules that ran. If only some layers attend, all layers are counted.
+    ``parts`` names the stack of each call, and ``ran`` has the paths of the modules that ran. If only some layers
+    have attention, all layers are counted.
     """
     layers: dict[str, tuple[str, ...]] = {}
     heads: dict[str, list[int]] = {}
@@ -94,7 +99,10 @@ def note_layers(model: Any, calls: Sequence[AttentionCall], parts: Sequence[str]
 
 
 def _blocks_between(model: Any, attending: Sequence[str], ran: Container[str]) -> tuple[str, ...]:
-    """Return the paths of all blocks of the list that holds those; () if it holds no others, or not all of those."""
+    """Return the paths of all blocks of the module list that holds the attending blocks.
+
+    Return () if no other block ran, or if the blocks are not in a single list and in order.
+    """
     parents = {path.rpartition(".")[0] for path in attending}
     parent = next(iter(parents))
     if len(parents) > 1 or not isinstance(model.get_submodule(parent), torch.nn.ModuleList):
@@ -102,14 +110,14 @@ def _blocks_between(model: Any, attending: Sequence[str], ran: Container[str]) -
     paths = [f"{parent}.{at}" for at in range(len(model.get_submodule(parent)))]
     whole = tuple(path for path in paths if path in ran)
     in_order = [path for path in whole if path in attending] == list(attending)
-    numbered = whole == tuple(paths[: len(whole)])  # a block that never runs would move the numbers
+    numbered = whole == tuple(paths[: len(whole)])  # a block that never runs would shift the numbers
     return whole if len(whole) > len(attending) and in_order and numbered else ()
 
 
 def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
-    """The path of each layer's module, by part; a module that is used several times comes several times.
+    """Return the path of each layer's module by stack; a shared module appears once for each use.
 
-    Raises Refusal for a model whose attention is not computed where it can be seen.
+    Raise UserError if the model computes its attention in code that cannot be changed.
     """
     heads_of(model)
     found: Mapping[str, tuple[str, ...]] = getattr(model, LAYERS)
@@ -118,8 +126,10 @@ def layer_modules(model: Any) -> Mapping[str, tuple[str, ...]]:
 
 @contextmanager
 def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterator[None]:
-    """Inside the block, ``change(part, layer, vectors)`` is what enters each layer of these parts, (sample, token,
-    channel); None leaves it as it is. For one pass of this thread only.
+    """Replace the input of each layer of the stacks by ``change(part, layer, vectors)`` in the block.
+
+    The vectors are (sample, token, channel); None keeps them. The block must contain a single pass of this thread.
+    Raise UserError if the vectors cannot be replaced.
     """
     paths = layer_modules(model) if parts else {}
     by_path = {path: part for part in parts for path in paths.get(part, ())}
@@ -141,7 +151,7 @@ def changing_states(model: Any, parts: Sequence[str], change: Change) -> Iterato
 
 
 def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict[str, Any], change: Change) -> Any:
-    """What a layer's module is called with once its vectors are changed."""
+    """Return a layer's arguments with its vectors changed, or None if they stay."""
     vectors = args[0] if args else kwargs.get("hidden_states")
     if not isinstance(vectors, Tensor) or vectors.ndim != 3 or not torch.is_floating_point(vectors):
         raise UserError(_OWN_WAY)
@@ -154,9 +164,9 @@ def _edited_arguments(part: str, layer: int, args: tuple[Any, ...], kwargs: dict
 def parts(
     model: Any, calls: list[AttentionCall], inputs: dict[str, Tensor], spans: Pair
 ) -> list[dict[str, tuple[AnyRecord, ...]]]:
-    """For each sample of the batch, its records by part, in the order of the calls, which are used up.
+    """Return the records of each sample by stack, in the order of the calls; empty the list of calls.
 
-    Raises Refusal for attention inside windows of a picture, whose maps are not maps of the whole.
+    Raise UserError for attention inside windows of a picture, whose maps do not cover the whole picture.
     """
     names = part_names(model, calls)
     batch = next(iter(inputs.values())).shape[0]
@@ -173,20 +183,23 @@ def parts(
     crops = [_Crop(sample, *spans) for sample in range(batch)]
     found: list[dict[str, list[Record]]] = [{part: [] for part in dict.fromkeys(names)} for _ in crops]
     for part in names:
-        call = calls.pop(0)  # its tensors are let go as soon as every sample has its own
+        call = calls.pop(0)  # popped, so that its tensors are freed as soon as every sample has its copies
         for crop, records in zip(crops, found, strict=True):
             records[part].append(crop.record(call, part))
     return [{part: _by_layer(model, part, layers) for part, layers in records.items()} for records in found]
 
 
 def _by_layer(model: Any, part: str, found: Sequence[Record]) -> tuple[AnyRecord, ...]:
-    """Return a record for each layer of a part: those of its attentions, and NoAttention in between."""
+    """Return a record for each layer of a stack, NoAttention for layers without attention."""
     none = NoAttention(found[0].heads, found[0].queries, found[0].keys)
     return tuple(in_every_layer(model, part, list[AnyRecord](found), none))
 
 
 class _Crop:
-    """Makes the records of one sample; masks and biases that layers share are converted once."""
+    """A converter of calls into the records of a single sample.
+
+    Masks and biases that layers share are converted once.
+    """
 
     def __init__(self, sample: int, source: Spans | None, target: Spans | None) -> None:
         self.sample = sample
@@ -194,11 +207,11 @@ class _Crop:
         self.made: dict[tuple[Any, ...], tuple[tuple[Tensor | None, ...], tuple[Mask, FloatArray | None]]] = {}
 
     def record(self, call: AttentionCall, part: str) -> Record:
-        """The record of one call."""
+        """Return the record of a call."""
         rows = self._cut(call, self.source if part == "encoder" else self.target, call.query)
         cols = self._cut(call, self.target if part == "decoder" else self.source, call.key)
         vectors = self._mine(call.query, rows), self._mine(call.key, cols), self._mine(call.value, cols)
-        # Owned together, because three views that share one fused projection need no copies.
+        # Compact all three together, because views that share a fused projection need no copies.
         query, key, value = (numpy(tensor) for tensor in compact_tensors(*vectors))
         mask, bias = self._shared_mask(call, rows, cols)
         return Record(
@@ -218,11 +231,14 @@ class _Crop:
         return slice(0, length) if spans is None or PICTURE.search(call.path) else spans.cut(self.sample, length)
 
     def _mine(self, tensor: Tensor, tokens: slice) -> Tensor:
-        """This sample's real tokens of (batch, head, token, ...)."""
+        """Return this sample's real tokens of a tensor (batch, head, token, …)."""
         return tensor[self.sample][:, tokens]
 
     def _sinks(self, call: AttentionCall) -> FloatArray | None:
-        """A copy, because these are weights of the model; an edit may have given this sample its own."""
+        """Return a copy of this sample's sinks, (head,), or None; sinks are weights of the model.
+
+        An edit may have changed the sinks of a single sample.
+        """
         if call.sinks is None:
             return None
         heads = call.query.shape[1]
@@ -230,11 +246,11 @@ class _Crop:
         return numpy(rows[self.sample if len(rows) > 1 else 0].clone())
 
     def _shared_mask(self, call: AttentionCall, rows: slice, cols: slice) -> tuple[Mask, FloatArray | None]:
-        """Mask and bias, made once for all layers that were given the same ones."""
+        """Return mask and bias, converted once for all layers that share them."""
         sides = (rows.start, rows.stop, cols.start, cols.stop)
         where = (place(call.mask), place(call.bias), call.causal, sides)
         if where not in self.made:
-            # The tensors are kept, so that their places stay their own.
+            # Keep the tensors, so that no others can take their addresses.
             self.made[where] = ((call.mask, call.bias), self._mask_and_bias(call, rows, cols))
         return self.made[where][1]
 
@@ -248,23 +264,26 @@ class _Crop:
         return mask, numpy(sum(numbers, torch.zeros(()))) if numbers else None
 
     def _block(self, tensor: Tensor, rows: slice, cols: slice) -> Tensor:
-        """(batch or 1, head or 1, query or 1, key) as this sample's (head or 1, row, col)."""
+        """Return this sample's (head or 1, row, col) of (batch or 1, head or 1, query or 1, key)."""
         mine = tensor[self.sample if tensor.shape[0] > 1 else 0]
         return mine.expand(-1, max(rows.stop, mine.shape[1]), -1)[:, rows, cols]
 
 
 def _split(mask: Tensor) -> tuple[Tensor, Tensor | None]:
-    """A mask (head or 1, row, col) as pairs that any head lets through, and the numbers to add where they differ."""
+    """Split a mask (head or 1, row, col) into the pairs that any head allows, and the numbers to add.
+
+    The numbers are None if they are all zero.
+    """
     lets = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
     allowed = lets.any(dim=0)
     numbers = torch.zeros_like(mask, dtype=torch.float32) if mask.dtype == torch.bool else mask.float()
-    # What every head hides is the mask's to say; what only some hide stays a number.
+    # The boolean mask covers pairs that every head hides; pairs that only some heads hide stay minus infinity.
     numbers = numbers.masked_fill(~lets, -torch.inf).masked_fill(~allowed, 0)
     return allowed, numbers if bool(numbers.any()) else None
 
 
 def numpy(tensor: Tensor) -> FloatArray:
-    """The same numbers as a read-only float32 array; of a float32 tensor on the CPU, the same memory."""
+    """Return the tensor as a read-only float32 array, which shares the memory of a float32 CPU tensor."""
     array: np.ndarray[Any, np.dtype[np.float32]] = tensor.detach().to("cpu", torch.float32).numpy()
     array.setflags(write=False)
     return array

@@ -1,4 +1,4 @@
-"""Architectures that compute attention in code of their own: their finished maps."""
+"""Finished attention maps of architectures that compute attention in code of their own."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from inference.record.records import numpy
 
 
 def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Tensor:
-    """One sample's map, (head, query, key), rows of real tokens sum to one.
+    """Return a sample's map (head, query, key), in which rows of real tokens sum to 1.
 
-    ``local`` is (head, query, global + window + 1): first the columns of the global tokens, then the key at place
-    ``p`` of the window is ``query + p - window / 2``. ``rows`` is (head, key, global) or None without global tokens;
-    ``real`` is where the sample's own tokens stand.
+    ``local`` is (head, query, global + window + 1). Its first columns are the global tokens; place ``p`` of the
+    window is the key ``query + p - window / 2``. ``rows`` is (head, key, global), or None without global tokens.
+    ``real`` is the span of the sample's own tokens.
 
     >>> full_map(torch.full((1, 3, 3), 1 / 3), 2, None, slice(0, 3))[0].ceil().int().tolist()
     [[1, 1, 0], [1, 1, 1], [0, 1, 1]]
@@ -34,7 +34,7 @@ def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Te
     maps = _unband(local[..., columns:])
     if rows is None or columns == 0:
         return maps
-    # The model leaves the rows of global tokens empty here, which tells which ones they are: a window never sums to 0.
+    # The model leaves the rows of global tokens empty here, which identifies them: the row of a window never sums to 0.
     places = real.start + (local[0, real].sum(-1) == 0).nonzero().flatten()
     count, queries = len(places), maps.shape[1]
     maps[:, :, places] += local[..., :count]
@@ -43,7 +43,7 @@ def full_map(local: Tensor, window: int, rows: Tensor | None, real: slice) -> Te
 
 
 def _unband(band: Tensor) -> Tensor:
-    """(head, query, window + 1), key = query + place - window / 2, as (head, query, key)."""
+    """Convert a band (head, query, window + 1), key = query + place - window / 2, to (head, query, key)."""
     heads, queries, width = band.shape
     half = width // 2
     wide = band.new_zeros(heads, queries, queries + 2 * half)
@@ -52,28 +52,28 @@ def _unband(band: Tensor) -> Tensor:
     return wide[:, :, half : half + queries]
 
 
-ALONE = "_headlight_alone"  # on a model with one side: which part its maps are
+ALONE = "_headlight_alone"  # on a model with a single stack: the name of that stack
 TAPPED = "_headlight_tapped"  # on a model whose maps come from its calls of torch's attention
-LONGEST = "_headlight_longest"  # tokens up to which a model attends as its maps say
-LARGEST = 4 * 2**30  # bytes of finished maps of one text
-SIDES = {"encoder": (0, 0), "decoder": (1, 1), "cross": (1, 0)}  # of queries and of keys: 0 source, 1 target
+LONGEST = "_headlight_longest"  # the most tokens for which a model's maps are faithful
+LARGEST = 4 * 2**30  # bytes of a text's finished maps
+SIDES = {"encoder": (0, 0), "decoder": (1, 1), "cross": (1, 0)}  # sides of queries and of keys: 0 source, 1 target
 BANDED = ("longformer", "led")
 
 Parts = dict[str, tuple[MapRecord, ...]]
 
 
 class NoMaps(UserError):
-    """This architecture reports no attention, or none of whole texts."""
+    """Raised if an architecture reports no attention, or no maps of whole texts."""
 
 
 def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> None:
-    """Have this model compute its maps, and find what part they are: "encoder", or "decoder" if it looks back only.
+    """Set a model to report its maps, and find their stack: "decoder" if they are causal, else "encoder".
 
-    ``given`` is a tiny input, ``compact_tensors`` the model's own pass over it, with the attention called
-    ``setting``. Raises
-    NoMaps for an architecture that reports none of whole texts, Refusal if the maps are of another computation.
+    ``given`` is a tiny input and ``own`` is the model's own pass over it, with the attention implementation
+    ``setting``. Raise NoMaps if the architecture reports no maps of whole texts, and UserError if its maps belong
+    to another computation.
     """
-    model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public way to ask for it
+    model.config._attn_implementation = "eager"  # noqa: SLF001  # transformers has no public method for it
     _settle_bigbird(model)
     _ends_between_layers(model)
     setattr(model, ALONE, "encoder")
@@ -82,16 +82,20 @@ def prepare(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOut
         found = _tap_attention(model, given, own, setting)
     refuse_uneven(model, {part: [record.heads for record in layers] for part, layers in found.items()})
     if set(found) == {"encoder"}:
-        following = found["encoder"][0].maps.diagonal(1, 1, 2)  # from each token to the next one
+        following = found["encoder"][0].maps.diagonal(1, 1, 2)  # from each token to the next token
         setattr(model, ALONE, "encoder" if following.any() else "decoder")
 
 
 def _tap_attention(model: Any, given: dict[str, Tensor], own: fidelity_check.ForwardOutputs, setting: str) -> Parts:
-    """The maps of the model's calls of torch's attention: Falcon's eager attention adds its ALiBi twice."""
+    """Return the maps of the model's calls of torch's attention.
+
+    Falcon needs this, because its eager attention adds its ALiBi bias twice. Raise UserError if the output still
+    differs.
+    """
     failed = fidelity_check.refusal(model, own, fidelity_check.run(model, given, output_attentions=True))
     if setting != "sdpa" or getattr(model.config, "is_encoder_decoder", False):
         raise failed
-    model.config._attn_implementation = setting  # noqa: SLF001  # transformers has no public way to ask for it
+    model.config._attn_implementation = setting  # noqa: SLF001  # transformers has no public method for it
     setattr(model, TAPPED, True)
     [found], output = parts(model, given, (None, None))
     if not fidelity_check.is_same_output(own, output):
@@ -100,7 +104,7 @@ def _tap_attention(model: Any, given: dict[str, Tensor], own: fidelity_check.For
 
 
 class _Tap(TorchFunctionMode):
-    """Computes the weights of every call of torch's attention inside the block."""
+    """A context that computes the weights of every call of torch's attention."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,15 +127,15 @@ def _weights(  # noqa: PLR0913  # torch's own signature
     scale: float | None = None,
     enable_gqa: bool = False,  # noqa: ARG001  # torch's own signature
 ) -> Tensor:
-    """Attention weights (batch, head, query, key) of a call of torch's scaled_dot_product_attention."""
+    """Return the attention weights (batch, head, query, key) of a call of scaled_dot_product_attention."""
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return weigh(AttentionCall("", query, key, value, attn_mask, None, scale, is_causal, None, None))
 
 
 def parts(model: Any, inputs: dict[str, Tensor], spans: Pair, largest: int = LARGEST) -> tuple[list[Parts], Any]:
-    """For each sample its maps by part, and the model's output.
+    """Return the maps of each sample by stack, and the model's output.
 
-    Raises NoMaps for models that report no attention, or report it in pieces; Refusal for texts that are too long.
+    Raise NoMaps if the model reports no attention, or attention in pieces, and UserError if a text is too long.
     """
     widths = token_counts(inputs)
     _refuse_sparse(model, widths[0], spans[0])
@@ -166,7 +170,7 @@ def token_counts(inputs: dict[str, Tensor]) -> tuple[int | None, int | None]:
 
 
 def _reported_maps(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
-    """The maps of an output by part, a tensor for each layer."""
+    """Return the maps of an output by stack, a tensor for each layer; raise NoMaps if there are none."""
     names = {
         "encoder_attentions": "encoder",
         "decoder_attentions": "decoder",
@@ -183,10 +187,10 @@ def _reported_maps(model: Any, output: Any) -> dict[str, Sequence[Tensor]]:
     return found
 
 
-def _sample_maps(  # noqa: PLR0913  # all that a map is cut by
+def _sample_maps(  # noqa: PLR0913  # all that determines a map
     model: Any, output: Any, part: str, layers: Sequence[Tensor], sample: int, source: Spans | None
 ) -> Iterator[Tensor]:
-    """One sample's maps, each (head, query, key) where the model reports such."""
+    """Yield a sample's map of each layer, (head, query, key) if the model reports whole maps."""
     if part != "encoder" or model.config.model_type not in BANDED:
         yield from (layer[sample] if isinstance(layer, Tensor) else layer for layer in layers)
         return
@@ -197,7 +201,7 @@ def _sample_maps(  # noqa: PLR0913  # all that a map is cut by
 
 
 def _record(maps: Tensor, part: str, sample: int, spans: Pair) -> MapRecord:
-    """One layer's map without padding."""
+    """Return the record of a layer's map without padding."""
     sides = [spans[side] for side in SIDES[part]]
     rows, cols = (
         slice(0, length) if side is None else side.cut(sample, length)
@@ -207,7 +211,7 @@ def _record(maps: Tensor, part: str, sample: int, spans: Pair) -> MapRecord:
 
 
 def _ends_between_layers(model: Any) -> None:
-    """Has a pass that nobody waits for end before its next layer: no attention of ours is called here."""
+    """Check for cancellation before each layer, since these models do not call the recorded attention."""
     for rows in [module for module in model.modules() if isinstance(module, torch.nn.ModuleList)]:
         for layer in rows:
             layer.register_forward_pre_hook(_check)
@@ -218,10 +222,11 @@ def _check(_module: torch.nn.Module, _args: Any) -> None:
 
 
 def _settle_bigbird(model: Any) -> None:
-    """BigBird turns itself to full attention at its first short text and stays there, unseen by who asks for maps.
+    """Set BigBird to full attention, and store the length up to which its maps are faithful.
 
-    Beyond that length it puts the first block into some softmaxes several times and reports it once: rows of these
-    maps do not sum to one, so such texts are refused.
+    BigBird switches to full attention at its first short text and stays there. Beyond that length it puts the
+    first block into some softmaxes several times and reports it once: rows of these maps do not sum to one, so the
+    texts are refused.
     """
     config = model.config
     if getattr(config, "attention_type", None) == "block_sparse":
@@ -266,7 +271,7 @@ def _refuse_large(model: Any, tokens: int, largest: int) -> None:
 
 
 def _refuse_pieces(model: Any, part: str, wholes: Sequence[Any], sizes: Sequence[int | None]) -> None:
-    """Blocks, pooled tokens and the like: a row would not say which token it belongs to."""
+    """Raise NoMaps for maps of blocks or pooled tokens, whose rows cannot be assigned to tokens."""
     for maps in wholes:
         fits = isinstance(maps, Tensor) and maps.ndim == 3
         if not fits or any(size not in (None, length) for size, length in zip(sizes, maps.shape[1:], strict=True)):

@@ -1,1 +1,4 @@
-"""How each question is answered: one module for each module of inference/tasks/, under the same name. torch."""
+"""The computation of each request: a module for each module of inference/tasks/, under the same name.
+
+These modules import torch.
+"""

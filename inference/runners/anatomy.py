@@ -1,4 +1,4 @@
-"""What a model is made of: from one small forward pass, its modules and its files."""
+"""The architecture of a model, found from its modules, its files and a small forward pass."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from inference.tasks.anatomy import (
 
 
 def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
-    """The model's architecture; raises Refusal for one whose layers cannot be told apart."""
+    """Return the model's architecture; raise UserError if its layers cannot be identified."""
     with as_user_error(
         gettext_lazy("{name} failed while its layers were looked at. Pick another model.", name=loaded.id.name)
     ):
@@ -43,7 +43,10 @@ def answer(loaded: LoadedModel, _question: Anatomy) -> Build:
 
 
 def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
-    """The same for a model that ``inference.record.capture.prepare`` has readied; ``records`` is what that said."""
+    """Return the architecture of a model that ``inference.record.capture.prepare`` has prepared.
+
+    ``records`` is the result of ``prepare``. Raise UserError if the model's layers cannot be identified.
+    """
     watched = watch(model)
     layers = blocks(model, watched)
     if not layers:
@@ -79,7 +82,7 @@ def dissect(model: Any, kind: str, records: bool, limit: int) -> Build:
 
 
 def side_of(block: LayerRun, kind: str) -> str:
-    """Which side of a model of that kind a layer is in."""
+    """Return the side, "encoder" or "decoder", of a layer in a model of that kind."""
     if kind == "encoder-decoder":
         return "decoder" if DECODER.search(f"{block.path}.") else "encoder"
     return "decoder" if kind == "decoder" else "encoder"
@@ -91,7 +94,7 @@ def _calls(model: Any) -> list[AttentionCall]:
     return tape.calls
 
 
-def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its answer
+def _stack(  # noqa: PLR0913  # all observations of the model enter its answer
     model: Any,
     watched: WatchedPass,
     layers: Sequence[LayerRun],
@@ -100,7 +103,7 @@ def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its ans
     causal: Mapping[str, bool],
     rims: tuple[StackEdge, StackEdge],
 ) -> Stack:
-    """One stack, drawn as most of its layers are."""
+    """Return the description of a stack, with the data flow that most of its layers share."""
     flows: list[Flow] = [follow(block) for block in layers]
     [(common, alike)] = Counter(flows).most_common(1)
     block = layers[flows.index(common)]
@@ -131,9 +134,9 @@ def _stack(  # noqa: PLR0913  # all that was seen of the model goes into its ans
 def _stack_edges(
     places: ModuleRoles, watched: WatchedPass, layers: Sequence[LayerRun]
 ) -> dict[str, tuple[StackEdge, StackEdge]]:
-    """By stack, what runs before its first layer and after its last.
+    """Return, by stack, the modules that run before its first layer and after its last layer.
 
-    Between an encoder and its decoder, the decoder begins with its first embedding.
+    Between an encoder and its decoder, the decoder begins at its first embedding.
     """
     outside = [visit for visit in watched.visits if not any(b.visit.contains(visit.began) for b in layers)]
     stacks = list(dict.fromkeys(block.stack for block in layers))
@@ -163,7 +166,7 @@ def _first_embedding(named: Sequence[tuple[str, Visit]]) -> int:
 
 
 def _iterate_leaves(places: ModuleRoles, visits: Sequence[Visit]) -> list[tuple[str, Visit]]:
-    """What modules are for; those without children only, and those that have something to say."""
+    """Return the roles of the modules that have no children and are either parametric or positional."""
     return [
         (places.outside(visit.path, visit.module), visit)
         for visit in visits
@@ -173,7 +176,7 @@ def _iterate_leaves(places: ModuleRoles, visits: Sequence[Visit]) -> list[tuple[
 
 
 def _causal_stacks(model: Any, layers: Sequence[LayerRun], sides: Mapping[str, str]) -> dict[str, bool]:
-    """By stack, whether changing the last token leaves all vectors before it as they were, in the last layer."""
+    """Return, by stack, True if a new last token leaves the last layer's earlier vectors unchanged."""
     given = fidelity_check.inputs(model)
     base, found = _last(model, given), {}
     for stack, side in sides.items():
@@ -188,19 +191,19 @@ def _causal_stacks(model: Any, layers: Sequence[LayerRun], sides: Mapping[str, s
 
 
 def _change_last_token(given: torch.Tensor) -> torch.Tensor:
-    """The same input with another last token."""
+    """Return the input with a different last token."""
     changed = given.clone()
     changed[..., -1] = given.flatten()[0] if not given.is_floating_point() else 1.0
     return changed
 
 
 def _last(model: Any, given: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """What the last layer of each stack makes, by stack."""
+    """Return the output of the last layer of each stack."""
     return {block.stack: block.visit.made for block in blocks(model, watch(model, given))}
 
 
 def _positions(model: Any) -> tuple[str, ...]:
-    """How the model knows the order of its tokens, as far as its tensors show."""
+    """Return the kinds of the model's position encodings, as far as its tensors show them."""
     found = positions.places(model)
     kinds = {
         positions.TURNED: "rotary",
@@ -212,6 +215,6 @@ def _positions(model: Any) -> tuple[str, ...]:
         kinds.get(place.kind) or ("sinusoidal" if "Sinusoid" in type(place.owner).__name__ else "learned")
         for place in found
     ]
-    if positions.slopes(model) is not None:  # Falcon builds its angles even where it uses ALiBi instead
+    if positions.slopes(model) is not None:  # Falcon builds rotary angles even if it uses ALiBi
         return ("alibi",)
     return tuple(dict.fromkeys(named))

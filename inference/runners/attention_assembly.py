@@ -1,4 +1,4 @@
-"""One attention put together from the calls around it: which norm stands where, what is added, where the way ends."""
+"""Reconstruction of an attention layer from module calls: projections, norms and residual sums."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAMES = {"query": gettext_lazy("query"), "key": gettext_lazy("key"), "value": g
 
 
 class UnsupportedAttention(ValueError):
-    """An attention of another form, in a few words that complete "The attention of … ": "has no matrix …"."""
+    """Raised if an attention has another form; the message completes the sentence "The attention of … "."""
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionParts:
-    """One attention as it was found; arrays as in a LayerAnswer."""
+    """The parameters, inputs, output and module names of an attention; arrays as in a LayerAnswer."""
 
     wiring: LayerParameters
     stream: FloatArray
@@ -35,9 +35,9 @@ class AttentionParts:
 
 @dataclass(frozen=True, eq=False)
 class _End:
-    """What becomes of W_O's output: its norm, what it is added to, the sum's norm, and the model's own result."""
+    """The path of W_O's output: its norm, the vectors added to it, the norm of the sum, and the result."""
 
-    base: FloatArray | None  # None where it could not be seen
+    base: FloatArray | None  # None if it could not be identified
     after: Norm | None
     closing: Event | None
     ends: str
@@ -47,7 +47,10 @@ class _End:
 def assemble(
     record: Record, watch: BlockRecorder, rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> AttentionParts:
-    """The wiring of the watched attention, and what went in and came out; raises Puzzle for another form."""
+    """Return the parameters of the watched attention, its inputs and its output.
+
+    Raise UnsupportedAttention if it has another form.
+    """
     earlier = [event for event in watch.events if event.after <= watch.wanted]
     later = [event for event in watch.events if event.after > watch.wanted]
     query, key, value = (_find_projection(role, record, earlier, rotaries, factors) for role in ROLES)
@@ -80,7 +83,7 @@ def assemble(
 
 
 def is_equal(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two arrays hold the same numbers, but for the last bits of one sum."""
+    """Return True if two arrays are equal up to the rounding of a single sum."""
     return one.shape == other.shape and np.allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
@@ -96,7 +99,7 @@ def _find_projection(
 
 
 def _find_output_projection(record: Record, later: Sequence[Event]) -> tuple[Event, Linear]:
-    """W_O: the first matrix after the attention that takes all heads side by side."""
+    """Return W_O and its call: the first matrix after the attention that takes the concatenated heads."""
     width = record.heads * int(record.value.shape[2])
     for event in later:
         product = linear(event) if event.given.shape == (record.queries, width) else None
@@ -108,11 +111,11 @@ def _find_output_projection(record: Record, later: Sequence[Event]) -> tuple[Eve
 def _find_layer_end(
     entry: Event | None, vectors: FloatArray, joined: Event, later: Sequence[Event], block: FloatArray | None
 ) -> _End:
-    """What the model does with W_O's output; "output" where that cannot be recognised."""
+    """Return the path of W_O's output, with ``ends`` "output" if it cannot be identified."""
     settled = next((event for event in later if is_equal(event.given, joined.gave) and norm(event)), None)
     added = joined.gave if settled is None else settled.gave
     after = None if settled is None else norm(settled)
-    # Post-norm: a block that ends in a norm carries on what its norms give, any other one its sums.
+    # In a post-norm block, which ends in a norm, the residual stream is the output of a norm; otherwise it is a sum.
     closes = block is not None and any(is_equal(event.gave, block) and norm(event) for event in later)
     for base in (*(() if entry is None else (entry.given,)), vectors):
         total = base + added

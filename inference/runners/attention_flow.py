@@ -1,7 +1,6 @@
-"""Attention flow (arXiv:2005.00928): how much can run from a word of the last layer down to each input word?
+"""Attention flow (arXiv:2005.00928): maximum flow from a token of the last layer to each input token.
 
-Layers are stacked as a graph whose pipes are as wide as the attention between two layers; the flow to an input token
-is the most that fits through all of them together.
+The layers form a graph, and the capacities of its edges are the attention weights between two layers.
 """
 
 from __future__ import annotations
@@ -12,14 +11,15 @@ from scipy.sparse.csgraph import maximum_flow
 
 from attention.mask import FloatArray
 
-SCALE = 1_000_000  # the solver counts in whole numbers; an attention of one is this many
-MOST_TOKENS = 48  # one solution for each input token, in a graph of tokens² × layers pipes
+SCALE = 1_000_000  # the solver takes integers; this is the capacity of an attention weight of 1
+MOST_TOKENS = 48  # the solver runs for each input token, on a graph of tokens² × layers edges
 
 
 def flow(mixed: FloatArray, query: int) -> FloatArray:
-    """The largest flow from token ``query`` of the last layer to each input token, (key,) float64, from 0 to 1.
+    """Return the maximum flow from token ``query`` of the last layer to each input token.
 
-    ``mixed`` is (layer, query, key) with the residual stream in it (attention.agreement.with_residual).
+    The result is (key,) float64, from 0 to 1. ``mixed`` is (layer, query, key) with the residual stream included
+    (attention.agreement.with_residual).
 
     >>> flow(np.array([[[0.5, 0.5], [0.0, 1.0]], [[0.2, 0.8], [0.0, 1.0]]]), 0).round(2).tolist()
     [0.2, 1.0]
@@ -32,7 +32,10 @@ def flow(mixed: FloatArray, query: int) -> FloatArray:
 
 
 def _graph(mixed: FloatArray) -> csr_array:
-    """Pipes from each token above to each token below; token t after layer l is node l * tokens + t."""
+    """Return the edges from each token to each token of the layer below.
+
+    Token t after layer l is node l * tokens + t.
+    """
     layers, tokens, _ = mixed.shape
     layer, query, key = np.nonzero(np.rint(mixed * SCALE))
     widths = np.rint(mixed[layer, query, key] * SCALE).astype(np.int32)

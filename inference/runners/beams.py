@@ -1,6 +1,6 @@
-"""One step of beam search, as transformers' ``generate`` takes it: the same candidates, penalties and ends.
+"""A step of beam search, with the candidates, penalties and end conditions of ``generate``.
 
-Each step follows from the beams before it alone, so that every step can be asked for again.
+Each step depends on the beams before it only, so that every step can be requested by itself.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from inference.write.decoding import Writing, end_tokens
 from inference.write.target_text import target_of
 
 MOST = 12  # beams
-_IMPOSSIBLE = -1e8  # scores below it are those of tokens that the model's rules forbid
+_IMPOSSIBLE = -1e8  # lower scores belong to tokens that the model's logits processors forbid
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A beam with one token more."""
+    """A beam extended by a candidate token."""
 
     parent: int
     tokens: tuple[int, ...]
@@ -36,7 +36,7 @@ class _Way:
 
 
 def answer(loaded: LoadedModel, question: NextBeams) -> BeamStep:
-    """The step after those beams; raises Refusal for beams that no step could have left."""
+    """Return the step after the beams of the request; raise UserError if no step could give those beams."""
     _, writing = prepare(loaded, question)
     beams = question.beams or (Beam(),)
     _refuse_odd(loaded, question, writing, beams)
@@ -73,7 +73,7 @@ def _step(loaded: LoadedModel, question: NextBeams, writing: Writing, beams: Seq
 def _candidate_beams(
     loaded: LoadedModel, writing: Writing, passed: decoding.NextTokenPass, beams: Sequence[Beam], width: int
 ) -> list[_Way]:
-    """The likeliest ways to go on, the best first: so many that enough are left when every beam may end."""
+    """Return the most probable continuations, best first; enough of them even if every beam ends."""
     ends = end_tokens(loaded.model)
     before = torch.tensor([beam.score for beam in beams], dtype=torch.float32)
     scores = passed.apply_rules(passed.logits.log_softmax(-1)) + before[:, None]  # (beam, token)
@@ -96,10 +96,13 @@ def _outcome_of(way: _Way, alive: Sequence[_Way], ended: Sequence[_Way], kept_en
     return "kept" if way in alive else "dropped"
 
 
-def _is_finished(  # noqa: PLR0913  # all that generate's own rule looks at
+def _is_finished(  # noqa: PLR0913  # all that generate's own rule depends on
     alive: Sequence[_Way], finished: Sequence[Beam], width: int, length: int, longest: int, settings: Any
 ) -> bool:
-    """Whether ``generate`` stops here: nothing goes on, or what goes on is not expected to beat what has ended."""
+    """Return True if ``generate`` stops here.
+
+    It stops if no beam is left, or if no beam is expected to score better than those that ended.
+    """
     if not alive:
         return True
     if len(finished) < width:
@@ -112,7 +115,7 @@ def _is_finished(  # noqa: PLR0913  # all that generate's own rule looks at
 
 
 def _refuse_odd(loaded: LoadedModel, question: NextBeams, writing: Writing, beams: Sequence[Beam]) -> None:
-    if not 2 <= question.width <= MOST:  # one beam would not be greedy: rules change logits there, logarithms here
+    if not 2 <= question.width <= MOST:  # rules change log-probabilities here, but logits in greedy search
         raise UserError(
             gettext_lazy(
                 "{width} beams were asked for; 2 to {most} can be followed. One text alone is written token by token.",

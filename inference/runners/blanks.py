@@ -1,4 +1,4 @@
-"""Blanks in a text: what the reader hid or typed as [MASK], as positions of the mask token in what the model reads."""
+"""Blanks in a text: hidden words or a typed [MASK], as positions of the mask token in the input."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from inference.tasks.masked_words import BlankRequest, lies_in
 from inference.text.encoding import Encoding, check_text
 from inference.text.pieces import readable_piece, role
 
-TYPED = "[MASK]"  # what everybody types, whatever the model's own token is
-MOST = 20  # blanks at once: more are no text that a model could guess from
+TYPED = "[MASK]"  # the usual way to type a blank, for any mask token of the model
+MOST = 20  # blanks in a text; with more, too little text is left to guess from
 
 
 @dataclass(frozen=True)
 class Blanked:
-    """A text with blanks as one model reads it."""
+    """A text with blanks, as encoded for a model."""
 
     reading: Encoding  # mask tokens in the blanks
-    row: TokenRow  # before anything was hidden; places are those of the text as it was given
-    positions: tuple[int, ...]  # of the blanks, ascending
+    row: TokenRow  # before words are hidden; spans refer to the given text
+    positions: tuple[int, ...]  # token positions of the blanks, ascending
     text: str  # with mask tokens in the blanks
     pair: str | None
-    whole: bool  # whether reading that text gives this very reading
+    whole: bool  # True if encoding that text gives exactly this encoding
 
 
 def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
-    """The question's text with its blanks; raises Refusal for a text without any, or with too many."""
+    """Return the text of the request with its blanks; raise UserError if it has none or too many."""
     mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     typed = {at for at, one in enumerate(reading.ids) if one == token and row.words[at] is not None}
@@ -50,9 +50,9 @@ def prepare(loaded: LoadedModel, question: BlankRequest[Any]) -> Blanked:
 
 
 def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -> tuple[Encoding, TokenRow]:
-    """The text with the model's own mask token for every [MASK], and its row with places in the text as it was given.
+    """Return the encoding with the mask token for every [MASK], and its row with spans in the given text.
 
-    Raises Refusal for texts that the model cannot read.
+    Raise UserError if the model cannot read the texts.
     """
     mask, _ = mask_of(loaded)
     reading = read(loaded, _insert_masks(mask, text), None if pair is None else _insert_masks(mask, pair), cut)
@@ -60,7 +60,7 @@ def as_read(loaded: LoadedModel, text: str, pair: str | None, cut: int | None) -
 
 
 def mask_of(loaded: LoadedModel) -> tuple[str, int]:
-    """The model's mask token and its number; raises Refusal where its tokenizer has none."""
+    """Return the model's mask token and its id; raise UserError if its tokenizer has none."""
     tokenizer = loaded.reader.tokenizer
     mask, token = getattr(tokenizer, "mask_token", None), getattr(tokenizer, "mask_token_id", None)
     if not isinstance(mask, str) or not isinstance(token, int):
@@ -73,13 +73,13 @@ def mask_of(loaded: LoadedModel) -> tuple[str, int]:
 
 
 def hide(reading: Encoding, positions: Collection[int], token: int) -> Encoding:
-    """The reading with the mask token, number ``token``, at these positions."""
+    """Return the encoding with the mask token ``token`` at the positions."""
     ids = tuple(token if at in positions else one for at, one in enumerate(reading.ids))
     return replace(reading, row=replace(reading.row, ids=ids))
 
 
 def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding:
-    """The reading with several tokens in the place of one."""
+    """Return the encoding with the token at ``at`` replaced by several tokens."""
     places = [*range(at), *[at] * len(tokens), *range(at + 1, len(reading.ids))]
     wide = reading.pick(places)
     ids = (*wide.ids[:at], *tokens, *wide.ids[at + len(tokens) :])
@@ -87,7 +87,10 @@ def replace_token(reading: Encoding, at: int, tokens: Sequence[int]) -> Encoding
 
 
 def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int, word: str) -> list[int]:
-    """The pieces of a word where token ``at`` of the given texts stands; raises Refusal where it cannot stand there."""
+    """Return the tokens of a word in place of token ``at`` of the texts.
+
+    Raise UserError if the word cannot be there.
+    """
     check_text(word, "word", longest=100)
     span, segment, mask = row.spans[at], row.segments[at], mask_of(loaded)[0]
     shared = [place for place, other in enumerate(row.spans) if other == span and row.segments[place] == segment]
@@ -110,7 +113,10 @@ def pieces_of(loaded: LoadedModel, row: TokenRow, texts: Sequence[str], at: int,
 
 
 def _tokens_between(row: TokenRow, segment: int, start: int, end: int) -> list[int]:
-    """Positions of the tokens between two places of a text; raises Refusal where one also reaches beyond them."""
+    """Return the positions of the tokens between two places of a text.
+
+    Raise UserError if there are none, or if a token extends beyond the two places.
+    """
     found: list[int] = []
     for at, span in enumerate(row.spans):
         if span is None or row.segments[at] != segment or row.words[at] is None:
@@ -123,25 +129,25 @@ def _tokens_between(row: TokenRow, segment: int, start: int, end: int) -> list[i
         raise UserError(gettext_lazy("The model finds nothing to read in it."))
     first = found[0]
     while first > 0 and row.spans[first - 1] is None and row.words[first - 1] == row.words[found[0]]:
-        first -= 1  # a mark for a space, which has no place in the text
+        first -= 1  # a token for a space, which has no span in the text
     return list(range(first, found[-1] + 1))
 
 
 def text_positions(row: TokenRow, mask: int) -> list[int]:
-    """Positions of the text's own tokens: neither special ones nor blanks."""
+    """Return the positions of the text's own tokens, without special tokens and blanks."""
     return [at for at, word in enumerate(row.words) if word is not None and row.ids[at] != mask]
 
 
 def display_pieces(loaded: LoadedModel, tokens: Sequence[int], begins: bool = False) -> list[str]:
-    """Pieces of the vocabulary as people read them; "…" before one that goes on from the piece before it.
+    """Return tokens in readable form, with "…" before a token that continues a word.
 
-    ``begins``: they stand at the beginning of a text, where some vocabularies mark no beginning of a word.
+    ``begins`` means that they begin a text, which some vocabularies do not mark as the beginning of a word.
     """
     reader = loaded.reader
     return [
         _display_piece(piece, reader.style, reader.is_special(one), begins)
         if piece
-        else f"[{one}]"  # a row without a piece
+        else f"[{one}]"  # an embedding row without a token
         for piece, one in zip(reader.raw_pieces(tokens), tokens, strict=True)
     ]
 
@@ -161,7 +167,7 @@ def _insert_masks(mask: str, text: str) -> str:
 
 
 def _restore_places(row: TokenRow, texts: list[str], mask: str) -> TokenRow:
-    """The row with places in the texts as they were given, where [MASK] may be shorter or longer than the mask."""
+    """Return the row with spans in the given texts; [MASK] may be shorter or longer than the mask token."""
     ends = [[found.end() for found in re.finditer(re.escape(TYPED), text)] for text in texts]
     more = len(mask) - len(TYPED)
 
@@ -195,7 +201,7 @@ def _refuse_odd(positions: Sequence[int]) -> None:
 
 
 def _cover(text: str, row: TokenRow, chosen: Collection[int], segment: int, mask: str) -> str:
-    """The text with the mask token in the place of each chosen token."""
+    """Return the text with the mask token in place of each chosen token."""
     before = len(text) + 1
     for at in sorted(chosen, reverse=True):
         span = row.spans[at]

@@ -1,4 +1,4 @@
-"""What goes in and out of a block's own modules during one forward pass, in the order of their calls."""
+"""Inputs and outputs of a block's modules during a forward pass, in the order of their calls."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from inference.record.records import register_post_hook, register_pre_hook
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """One call of one module; arrays (token, ...) of the only text."""
+    """A call of a module; arrays are (token, …) of the only text."""
 
     path: str
     module: Any
     given: FloatArray
     gave: FloatArray
-    after: int  # attentions that the pass had computed when the module was done
+    after: int  # number of attention calls that the pass had finished when the module returned
 
 
 @dataclass(eq=False)
 class BlockRecorder:
-    """The calls inside the block around one attention, and what the block itself gave."""
+    """The module calls in the block around the wanted attention, and the output of the block."""
 
     tape: Tape
-    wanted: int  # number of the attention in the pass
+    wanted: int  # number of the attention call in the pass
     events: list[Event] = field(default_factory=list)
     output: FloatArray | None = None
 
     @property
     def has_passed(self) -> bool:
-        """Whether the wanted attention has been computed."""
+        """Return True if the wanted attention has been computed."""
         return len(self.tape.calls) > self.wanted
 
     def opens(self) -> None:
-        """The block begins: a block that is used several times begins anew until it is the wanted one."""
+        """Discard the events of an earlier use of the block, if the wanted attention is still to come."""
         if not self.has_passed:
             self.events.clear()
 
     def closes(self, output: Any) -> None:
-        """The block ends."""
+        """Store the output of the block, if the wanted attention has been computed."""
         if self.has_passed and self.output is None:
             self.output = _array(_first(output if isinstance(output, tuple) else (output,)))
 
     def note(self, path: str, module: Any, args: Sequence[Any], kwargs: dict[str, Any], output: Any) -> None:
-        """A module was called."""
+        """Append a module's call, unless the block has ended."""
         if self.output is not None:
             return
         given, gave = (
@@ -65,7 +65,7 @@ class BlockRecorder:
 
 @contextmanager
 def watch_block(block: Any, path: str, tape: Tape, wanted: int) -> Iterator[BlockRecorder]:
-    """Watches the modules of ``block`` that have weights of their own, and norms, until the block ends."""
+    """Record the calls of the block's norms and of its modules with parameters, until the block ends."""
     watch = BlockRecorder(tape, wanted)
     hooks = [
         register_pre_hook(block, lambda _module, _args, _kwargs: watch.opens()),
@@ -86,7 +86,10 @@ def _first(values: Sequence[Any]) -> Any:
 
 
 def _array(tensor: Any) -> FloatArray | None:
-    """A copy of the only text's numbers, (token, ...): models change tensors in place. Some drop the batch's axis."""
+    """Return a copy of the only text's values, (token, …), or None for other tensors.
+
+    Models change tensors in place, and some drop the batch axis.
+    """
     if tensor is None or not tensor.is_floating_point() or tensor.ndim < 2 or (tensor.ndim > 2 and tensor.shape[0] > 1):
         return None
     text = tensor if tensor.ndim == 2 else tensor[0]

@@ -1,7 +1,7 @@
-"""A pass that goes on from changed numbers: everything after them is the model's own again.
+"""A pass that continues from changed numbers and computes all later stages with the model itself.
 
-What is taken from another text is noted and put in as it is for the comparison of two texts, and heads are changed by
-the same edits, so that both say the same of the same change.
+Values from another text are recorded and substituted as in the comparison of two texts, and heads are changed by
+the same edits, so that both features agree on the same change.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ from inference.runners.edit_batches import Set, refuse_unfit, split_patches
 from inference.runners.whole_pass import names_of, prepare_inputs, run_calls
 from inference.tasks.changed_pass import ChangeRequest, ChangeResult, End
 
-TOP = 6  # ends of either pass that are told
+TOP = 6  # largest outputs of either pass that are reported
 
 Inputs = Mapping[str, Tensor]
 
 
 def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
-    """How the pass ends, and how it ended before; raises Refusal for a stage or a place that there is not."""
+    """Return the outputs of the pass before and after the change.
+
+    Raise UserError if the stage or the place does not exist.
+    """
     _, given = prepare_inputs(loaded, question)
     other = prepare_inputs(loaded, replace(question, text=question.lender))[1] if question.lender else None
     if question.edits:
@@ -60,7 +63,7 @@ def answer(loaded: LoadedModel, question: ChangeRequest) -> ChangeResult:
 def final_output(
     model: Any, given: Inputs, change: Callable[[FunctionCall, Tensor], None] = lambda _call, _result: None
 ) -> Array:
-    """What the last stage gives, once ``change`` has had each stage's result in its hands."""
+    """Return the output of the last stage; ``change`` may change each stage's result in place."""
     last: list[Tensor] = []
 
     def observe(call: FunctionCall, _args: Any, _named: Any, result: Tensor) -> None:
@@ -73,7 +76,7 @@ def final_output(
 
 
 def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | None = None) -> Array:
-    """What the last stage gives under a set of edits, some of which may take from the pass over another text."""
+    """Return the output of the last stage under a set of edits and patches from the other text."""
     changes, takes = split_patches(mine)
     notes: Notes = {}
     if takes and other is not None:
@@ -86,7 +89,10 @@ def output_under_edits(model: Any, given: Inputs, mine: Set, other: Inputs | Non
 
 
 def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs | None = None) -> tuple[Array, int]:
-    """What the last stage gives once one stage's numbers are others, and how many of them are."""
+    """Return the last stage's output with a changed stage, and the number of changed values.
+
+    Raise UserError if the pass lacks the stage.
+    """
     changed: list[int] = []
     lender = None if other is None else RecipientHook(_record_donor(model, other, question))
 
@@ -106,7 +112,7 @@ def from_stage(model: Any, given: Inputs, question: ChangeRequest, other: Inputs
 
 
 def _record_donor(model: Any, other: Inputs, question: ChangeRequest) -> Notes:
-    """What the pass over the other text lends at the stage."""
+    """Return the values of the stage in the donor pass; raise UserError if the pass lacks the stage."""
     notes: Notes = {}
 
     def note(call: FunctionCall, result: Tensor) -> None:
@@ -122,10 +128,13 @@ def _record_donor(model: Any, other: Inputs, question: ChangeRequest) -> Notes:
 
 
 def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> Tensor:
-    """The stage's result as a lender leaves it: token by token, as what enters a layer is lent."""
+    """Return the stage's result after the hook, which treats its tokens like the input of a layer.
+
+    Raise UserError if the result has no row for each token, or if the rows of the two texts differ in length.
+    """
     take = PatchResidual(
         question.stage, question.pairs
-    )  # the stage stands for the layer: no other is lent in this pass
+    )  # the number of the stage replaces that of the layer, as this pass has no other patch
     rows = result.movedim(-2, 0) if result.ndim > 1 else result[None]
     side = isinstance(lender, DonorHook)
     if not take.pairs or max(pair[side] for pair in take.pairs) >= len(rows):
@@ -145,14 +154,14 @@ def _apply_hook(lender: PatchHook, result: Tensor, question: ChangeRequest) -> T
 
 
 def _tokens(given: Inputs, cross: str) -> dict[str, int]:
-    """How many tokens each part has; ``cross`` is the side whose tokens are counted where the decoder looks across."""
+    """Return the number of tokens of each stack; ``cross`` names the side counted for cross-attention."""
     sides = {"encoder": given["input_ids"].shape[1]}
     sides["decoder"] = given.get("decoder_input_ids", given["input_ids"]).shape[1]
     return {**sides, "cross": sides[cross]}
 
 
 def _changed_index(question: ChangeRequest, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """The part of a result that is changed."""
+    """Return the index of the part of a result that is changed; raise UserError if it does not exist."""
     if question.row is None:
         return (...,)
     rows, columns = np.prod(shape[-2:-1], dtype=int), np.prod((*shape[:-2], shape[-1]), dtype=int)

@@ -1,4 +1,4 @@
-"""Spoils a text as BERT's training does and asks the model for what stood there."""
+"""Corruption of a text as in BERT's training, and the model's losses at the chosen tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARE, HIDE, REPLACE = 0.15, 0.8, 0.1
 
 
 def answer(loaded: LoadedModel, question: Corruption) -> CorruptedText:
-    """The sample and its losses; the same seed gives the same sample on every machine."""
+    """Return the sample and its losses; the same seed gives the same sample on every machine."""
     _, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)
@@ -44,7 +44,7 @@ def answer(loaded: LoadedModel, question: Corruption) -> CorruptedText:
 
 
 def _any_piece(loaded: LoadedModel, random: np.random.Generator) -> int:
-    """A piece of the vocabulary that is no special token."""
+    """Return a random token of the vocabulary that is not a special token."""
     special = set(loaded.reader.tokenizer.all_special_ids)
     size = min(loaded.reader.vocabulary, len(loaded.reader.tokenizer))
     return int(random.choice([token for token in range(size) if token not in special]))

@@ -1,4 +1,4 @@
-"""What comes next in a text that is being written: the model's distribution, one draw from it, and its looks."""
+"""The next step of generation: the distribution, a draw from it, and the last token's attention."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST = 200  # candidates
 
 
 def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
-    """One step; raises Refusal for tokens that cannot stand there and for a rule that makes no sense."""
+    """Return the next step; raise UserError for impossible tokens and for invalid sampling options."""
     _refuse_odd_rule(question)
     source, writing = prepare(loaded, question)
     refuse_odd_tokens(loaded, writing, question.written)
@@ -67,17 +67,20 @@ def answer(loaded: LoadedModel, question: NextStep) -> DecodingStep:
 
 
 def prepare(loaded: LoadedModel, question: Decoding[Any]) -> tuple[Encoding, Writing]:
-    """The prompt or the source as the model reads it, and what is written from; raises Refusal where it cannot be."""
+    """Return the encoded prompt or source, and the state that generation starts from.
+
+    Raise UserError if the text cannot be read or the edits do not fit.
+    """
     source = read(loaded, question.text, cut=question.cut)
     refuse_edits(loaded, question.edits, len(source.ids), None)
     longest = limit_of(loaded)
-    if loaded.id.kind == "decoder":  # one token more than the prompt, so that its next token can be asked for
+    if loaded.id.kind == "decoder":  # longer than the prompt, so that the prompt's next token can be requested
         longest = max(loaded.limit, len(source.ids) + 1)
     return source, Writing(source.ids, longest, question.edits)
 
 
 def refuse_odd_tokens(loaded: LoadedModel, writing: Writing, written: Sequence[int]) -> None:
-    """Raises Refusal for written tokens that the model does not have, are too many, or stand after an end."""
+    """Raise UserError for written tokens that do not exist, are too many, or follow an end token."""
     refuse_tokens(loaded, written, before=len(writing.source) if loaded.id.kind == "decoder" else 1)
     ends = end_tokens(loaded.model)
     ended = [at for at, token in enumerate(written[:-1]) if token in ends]
@@ -91,7 +94,7 @@ def refuse_odd_tokens(loaded: LoadedModel, writing: Writing, written: Sequence[i
 
 
 class _Candidates:
-    """Tokens of one distribution with all that is said of them."""
+    """The tokens of a distribution with their probabilities and ranks."""
 
     def __init__(self, loaded: LoadedModel, question: NextStep, passed: NextTokenPass, ruled: FloatArray) -> None:
         self.loaded, self.before = loaded, passed.tokens[0].tolist()
@@ -100,12 +103,12 @@ class _Candidates:
         self.own: Doubles = softmax.shape(passed.logits[0].numpy())
         self.drawn: Doubles = softmax.shape(ruled, question.temperature / 100, question.top_k, question.top_p / 100)
         self.ends = end_tokens(loaded.model)
-        self.order = np.argsort(-self.own, kind="stable")  # the likeliest first
+        self.order = np.argsort(-self.own, kind="stable")  # most probable first
         self.ranks = np.empty_like(self.order)
         self.ranks[self.order] = np.arange(1, len(self.order) + 1)
 
     def of(self, tokens: Sequence[int]) -> tuple[NextCandidate, ...]:
-        """Those tokens, in their order."""
+        """Return the candidates for these tokens, in the given order."""
         texts = gains(self.loaded.reader, self.before, tokens)
         return tuple(
             NextCandidate(
@@ -137,5 +140,5 @@ def _refuse_odd_rule(question: NextStep) -> None:
 
 
 def _single_row(rows: Tensor | None) -> FloatArray | None:
-    """The only row's looks, (layer, head, key)."""
+    """Return the attention of the only row, (layer, head, key), or None."""
     return None if rows is None else numpy(rows[0].clone())

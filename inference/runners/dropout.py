@@ -1,4 +1,4 @@
-"""Reads a text several times with dropout, and once without."""
+"""Passes over a text with dropout, and a pass without dropout."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from inference.runners.inputs import tensors
 from inference.runners.masked_words import guess
 from inference.tasks.dropout import Dropout, DropoutResult
 
-MOST_SHARE, MOST_PASSES = 90, 32  # hundredths; with nearly everything dropped nothing can be told
+MOST_SHARE, MOST_PASSES = 90, 32  # the share in percent; with nearly everything dropped, a pass shows nothing
 
 
 class DropoutMode(TorchFunctionMode):
-    """Every dropout that runs meanwhile in this thread drops ``share`` of its numbers, 0 to 1, drawn from one seed.
+    """A context in which all dropout of this thread drops ``share`` of the values, 0 to 1, from a seed.
 
-    torch's own draws from a generator that all threads share, so that the same seed would not give the same passes.
+    torch draws from a generator that all threads share, so its own dropout would not be reproducible.
     """
 
     def __init__(self, share: float, seed: int) -> None:
@@ -33,7 +33,7 @@ class DropoutMode(TorchFunctionMode):
         self.share, self.dice = share, torch.Generator().manual_seed(seed)
 
     def __torch_function__(self, func: Any, _types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Dropout by this one's own dice; all else as it is."""
+        """Apply dropout from the seeded generator; call every other function unchanged."""
         if func is not torch.nn.functional.dropout:
             return func(*args, **(kwargs or {}))
         given = args[0]
@@ -41,7 +41,7 @@ class DropoutMode(TorchFunctionMode):
 
 
 def answer(loaded: LoadedModel, question: Dropout) -> DropoutResult:
-    """The passes; raises Refusal for a text without a blank, and for a share or a number of passes that is no such."""
+    """Return the passes; raise UserError if the text has no blank, or if an option is out of range."""
     if not (0 <= question.share <= MOST_SHARE and 1 <= question.passes <= MOST_PASSES):
         raise UserError(
             gettext_lazy(
@@ -57,7 +57,7 @@ def answer(loaded: LoadedModel, question: Dropout) -> DropoutResult:
     at = blanked.positions[0]
     inputs = tensors(loaded, blanked.reading)
     learning = shared_copy(loaded.model)
-    learning.set_attn_implementation("eager")  # others leave the attention weights whole
+    learning.set_attn_implementation("eager")  # other implementations do not drop attention weights
     learning.train()
     with as_user_error(
         gettext_lazy(
@@ -78,7 +78,7 @@ def answer(loaded: LoadedModel, question: Dropout) -> DropoutResult:
 
 
 def _pass(model: Any, inputs: dict[str, Tensor], at: int) -> tuple[Tensor, Tensor]:
-    """Logarithms of the probabilities (piece,) at a position, and its last vector (channel,)."""
+    """Return the log-probabilities (token,) at a position, and its last hidden state (channel,)."""
     with torch.inference_mode():
         output = model(**inputs, output_hidden_states=True)
     return torch.log_softmax(output.logits[0, at].float(), dim=-1), output.hidden_states[-1][0, at].float()

@@ -1,6 +1,7 @@
-"""One text under many sets of edits, as few passes as its length allows: each sample of a batch has its own set.
+"""A text under many sets of edits, in as few passes as its length allows.
 
-What a set takes from another text is noted in a pass over that text with the same samples, just before.
+Each sample of a batch has its own set. For patches, a donor pass over the other text with the same samples runs
+just before.
 """
 
 from __future__ import annotations
@@ -25,16 +26,18 @@ from inference.runners import single_token_head
 from inference.runners.inputs import tensors
 from inference.text.encoding import Encoding
 
-MOST_SETS = 2048  # in one question
-MOST_NUMBERS = 2**25  # that a model says in one pass
+MOST_SETS = 2048  # in a request
+MOST_NUMBERS = 2**25  # logits of a pass
 
 Set = Sequence[Edit | Patch]
 
 
 @dataclass(frozen=True)
 class ModelInput:
-    """One text or picture as the model reads it, a batch of one; and how many tokens look and are looked at in each
-    part. What is no tensor is an option."""
+    """The model's input for a text or picture, with its numbers of queries and keys by stack.
+
+    The tensors of ``inputs`` are a batch of a single sample; other values are options.
+    """
 
     inputs: Mapping[str, Any]
     looking: Mapping[str, int]
@@ -42,7 +45,7 @@ class ModelInput:
 
 
 def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
-    """A text for a model that reads one; raises Refusal for a model that reads one and writes another."""
+    """Return the input of a single text; raise UserError if the model is an encoder-decoder."""
     if loaded.id.kind == "encoder-decoder":
         raise UserError(
             gettext_lazy(
@@ -54,7 +57,7 @@ def one_text(loaded: LoadedModel, reading: Encoding) -> ModelInput:
 
 
 def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
-    """Raises Refusal for no set of edits, or for more than one question takes."""
+    """Raise UserError if there are no sets of edits, or more than a request may have."""
     if not 1 <= len(sets) <= MOST_SETS:
         raise UserError(
             gettext_lazy(
@@ -68,10 +71,10 @@ def refuse_sets(sets: Sequence[Sequence[Any]]) -> None:
 def outputs(
     loaded: LoadedModel, given: ModelInput, sets: Sequence[Set], other: ModelInput | None = None, at: int | None = None
 ) -> Iterator[Any]:
-    """The model's output for every set in turn, several sets a pass, each (set, ...).
+    """Yield the model's outputs under the sets of edits in order, several sets at a time, each (set, …).
 
-    ``other`` is the text that sets take from; ``at`` is the only token of which the head's answer is needed, where
-    it can be asked of one alone. Raises Refusal for sets that do not fit the model or the texts.
+    ``other`` is the donor text. ``at`` is the only token at which the head's output is needed; the head runs there
+    only, if the model allows it. Raise UserError if a set does not fit the model or the texts.
     """
     for mine in sets:
         refuse_unfit(loaded.model, mine, given.looking, given.looked_at, {} if other is None else other.looking)
@@ -90,9 +93,10 @@ def outputs(
 def refuse_unfit(
     model: Any, mine: Set, looking: Mapping[str, int], looked_at: Mapping[str, int], other: Mapping[str, int]
 ) -> None:
-    """Raises Refusal for a set that does not fit the model or the texts, whose tokens are counted by part.
+    """Raise UserError if a set does not fit the model or the texts.
 
-    ``other`` is the text that is taken from, empty where none came.
+    The number of tokens of the donor text, ``other``, is empty if no such text was given. All numbers are by
+    stack.
     """
     changes, takes = split_patches(mine)
     edit_hooks.check(model, changes, looking, looked_at)
@@ -104,13 +108,13 @@ def refuse_unfit(
 
 
 def split_patches(mine: Set) -> tuple[tuple[Edit, ...], tuple[Patch, ...]]:
-    """What is changed in the text itself, and what is taken from another."""
+    """Return the edits of the text itself, and the patches from the donor text."""
     takes = tuple(one for one in mine if isinstance(one, PatchHead | PatchResidual))
     return tuple(one for one in mine if not isinstance(one, PatchHead | PatchResidual)), takes
 
 
 def one_pass(model: Any, one: Mapping[str, Any], sets: Sequence[Set], other: Mapping[str, Tensor] | None = None) -> Any:
-    """One pass over a text under several sets; its output has them in their order."""
+    """Run a pass over a text under several sets; return its output in the order of the sets."""
     changes, takes = zip(*map(split_patches, sets), strict=True)
     notes: Notes = {}
     if other is not None and any(takes):
@@ -137,9 +141,9 @@ def run_growing(
     sets: Sequence[Set],
     changing: Callable[[Sequence[int]], AbstractContextManager[object]],
 ) -> Any:
-    """One pass with a sample for each set, which joins in the layer of its first change where the model can grow.
+    """Run a pass with a sample for each set, which joins at the layer of its first change if possible.
 
-    ``changing`` takes the order in which the samples stand, and gives what holds during the pass.
+    ``changing`` takes the order of the samples and returns a context for the pass.
     """
     layers = getattr(model, growing_batch.GROWS, None)
     if layers is None:
@@ -150,7 +154,7 @@ def run_growing(
         with changing(range(len(sets))):
             return tower(model, many)(**many)
     first = [min((edit.layer for edit in mine), default=0) for mine in sets]
-    if all(sets):  # each is changed, and nobody may join one that is
+    if all(sets):  # all samples are changed, and a sample joins as a copy of an unchanged sample
         first = [min(first)] * len(sets)
     order = sorted(range(len(sets)), key=lambda at: (bool(sets[at]), first[at]))
     joining = [sum(first[at] == layer for at in order[1:]) for layer in range(layers)]

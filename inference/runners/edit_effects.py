@@ -1,4 +1,4 @@
-"""One watched answer of a model under many sets of edits."""
+"""A watched answer of a model under many sets of edits."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from inference.write import target_text
 from inference.write.decoding import Writing
 
 TOP = 5
-Top = tuple[tuple[str, float], ...]  # names with their probabilities
+Top = tuple[tuple[str, float], ...]  # names with probabilities
 
 
 @dataclass(frozen=True, eq=False)
 class WatchedAnswer:
-    """A watched answer: what is read, and what of the model's output is looked at."""
+    """A watched answer: the model's input, and the part of its output to extract."""
 
     given: ModelInput
     row: TokenRow
-    extract: Callable[[Any], Tensor]  # of an output, (set, number)
+    extract: Callable[[Any], Tensor]  # from an output to its numbers, (set, number)
     names: tuple[str, ...] = ()
-    reduce: Callable[[Tensor], Tensor] = lambda found: found  # of these numbers, those of the answer
-    likeliest: Callable[[Tensor], Top] | None = None  # of one set's numbers, the few that are named with them
-    at: int | None = None  # the token at which the head is read; None for an answer about the whole text
+    reduce: Callable[[Tensor], Tensor] = lambda found: found  # from these numbers to those of the answer
+    likeliest: Callable[[Tensor], Top] | None = None  # from the numbers of a set to its most probable names
+    at: int | None = None  # the token at which the head is evaluated; None for an answer about the whole text
 
 
 def answer(loaded: LoadedModel, question: AnyEffects) -> Effect:
-    """The watched answer under each set; raises Refusal for edits or words that do not fit the model."""
+    """Return the watched answer under each set; raise UserError if edits or words do not fit the model."""
     refuse_sets(question.edits)
     watched = _watched_answer(loaded, question)
     other = None if question.other is None else _watched_answer(loaded, question.other).given
@@ -148,10 +148,10 @@ def _label(loaded: LoadedModel, question: LabelEffects) -> WatchedAnswer:
     return WatchedAnswer(one_text(loaded, reading), reading.row, found, called, likeliest=likeliest)
 
 
-def _watched_token(  # noqa: PLR0913  # what is read, where, and what of it is asked about
+def _watched_token(  # noqa: PLR0913  # the input, the token and the words of the answer
     loaded: LoadedModel, given: ModelInput, row: TokenRow, at: int, names: tuple[str, ...], pieces: tuple[int, ...]
 ) -> WatchedAnswer:
-    """What the model says at one token, as logarithms of probabilities."""
+    """Return the watched answer at a single token: the log-probabilities of ``pieces``."""
 
     def log_probabilities_at(output: Any) -> Tensor:
         logits: Tensor = output.logits
@@ -183,7 +183,10 @@ def _one_piece(word: str, pieces: Sequence[int]) -> int:
 
 
 def _next_piece(loaded: LoadedModel, reading: Encoding, text: str, word: str) -> int:
-    """The first piece of a word that goes on from the text, as the tokenizer reads both together."""
+    """Return the first token of a word that continues the text, if both are tokenised together.
+
+    Raise UserError if the text's own tokens change.
+    """
     for joined in (f"{text} {word}", f"{text}{word}"):
         longer = read(loaded, joined)
         if longer.ids[: len(reading.ids)] == reading.ids and len(longer.ids) > len(reading.ids):

@@ -1,4 +1,4 @@
-"""Which formula a module computes, told from its numbers and not from its name: a matrix product, or a norm."""
+"""Recognition of a module's formula from its numbers, not from its name: a matrix product or a norm."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from attention.mask import FloatArray
 from attention.walkthrough import Norm, normalise
 from inference.runners.block_recorder import Event
 
-NEAR = 1e-4  # of the largest number: by so much float32 may round a formula otherwise than the module does
+NEAR = 1e-4  # relative to the largest number: the allowed rounding difference between formula and module
 EPSILONS = ("eps", "variance_epsilon", "epsilon", "layer_norm_eps", "norm_eps")
-USUAL = (1e-5, 1e-6, 1e-12)  # where a module does not say
+USUAL = (1e-5, 1e-6, 1e-12)  # for modules without any of these attributes
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """x · weight + bias."""
+    """The affine map x · weight + bias."""
 
     weight: FloatArray  # (input, output)
     bias: FloatArray | None  # (output,)
 
 
 def is_close(one: FloatArray, other: FloatArray) -> bool:
-    """Whether two arrays hold the same numbers, to rounding."""
+    """Return True if two arrays are equal up to rounding."""
     if one.shape != other.shape:
         return False
     size = max(float(np.abs(other).max(initial=0)), 1e-3)
@@ -34,11 +34,14 @@ def is_close(one: FloatArray, other: FloatArray) -> bool:
 
 
 def linear(event: Event) -> Linear | None:
-    """The matrix product that a module computes, whichever way round it keeps its matrix; None for another formula."""
+    """Return the matrix product that a module computes, or None for another formula.
+
+    The module may store its matrix in either orientation.
+    """
     weight, bias = _parameter(event.module, "weight"), _parameter(event.module, "bias")
     if weight is None or weight.ndim != 2 or event.given.ndim != 2 or event.gave.ndim != 2:
         return None
-    for matrix in (weight.T, weight):  # torch keeps (output, input), GPT-2's Conv1D (input, output)
+    for matrix in (weight.T, weight):  # torch.nn.Linear stores (output, input), GPT-2's Conv1D (input, output)
         if matrix.shape == (event.given.shape[1], event.gave.shape[1]):
             found = event.given @ matrix
             if is_close(found if bias is None else found + bias, event.gave):
@@ -47,7 +50,7 @@ def linear(event: Event) -> Linear | None:
 
 
 def norm(event: Event) -> Norm | None:
-    """The norm that a module computes, the nearest of all there are; None for another formula."""
+    """Return the norm that a module computes, the closest of all candidates, or None for another formula."""
     if event.given.shape != event.gave.shape:
         return None
     candidates = list(_norms(event.module, event.given.shape[-1]))
@@ -57,7 +60,7 @@ def norm(event: Event) -> Norm | None:
 
 
 def _norms(module: Any, width: int) -> Iterator[Norm]:
-    """What a norm may compute, the usual first."""
+    """Yield the norms that a module may compute, the most common first."""
     weight, bias = (
         next((a for name in names if (a := _parameter(module, name)) is not None and a.shape == (width,)), None)
         for names in (("weight", "gamma", "scale"), ("bias", "beta"))
@@ -71,7 +74,7 @@ def _norms(module: Any, width: int) -> Iterator[Norm]:
 
 
 def _parameter(module: Any, name: str) -> FloatArray | None:
-    """A copy of a module's weight, so that it may outlive the model."""
+    """Return a copy of a module's parameter, which may outlive the model, or None."""
     tensor = getattr(module, name, None)
     if tensor is None or not hasattr(tensor, "detach"):
         return None

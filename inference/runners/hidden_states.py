@@ -1,4 +1,4 @@
-"""Hidden states: one text at every level, or many texts as one vector each."""
+"""Hidden states: a text at every level, or many texts as a pooled vector each."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from inference.runners.inputs import read, tensors
 from inference.tasks.hidden_states import HiddenStates, Pooled, States, TextVectors
 from inference.text.encoding import Encoding, check_text
 
-MOST_BYTES = 2**26  # of the hidden states of one pass
+MOST_BYTES = 2**26  # for the hidden states of a pass
 
 
 def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | TextVectors:
-    """Every level of one text, or a vector for each of several."""
+    """Return the hidden states of a text at every level, or a vector for each of several texts."""
     if isinstance(question, Pooled):
         return _pool_vectors(loaded, question)
     reading = read(loaded, question.text, question.pair, question.cut)
@@ -44,7 +44,10 @@ def answer(loaded: LoadedModel, question: HiddenStates | Pooled) -> States | Tex
 
 
 def hidden_states(loaded: LoadedModel, readings: Sequence[Encoding]) -> list[FloatArray]:
-    """Each reading's vectors, (level, token, channel) float32, from one padded pass; raises Refusal when it fails."""
+    """Return the vectors of each encoding, (level, token, channel) float32, from a padded pass.
+
+    Raise UserError if the pass fails.
+    """
     inputs = tensors(loaded, *readings)
     two_sided = loaded.id.kind == "encoder-decoder"
     model = loaded.model.get_encoder() if two_sided else loaded.model
@@ -89,7 +92,7 @@ def _pool_vectors(loaded: LoadedModel, question: Pooled) -> TextVectors:
 
 
 def _encode_or_reason(loaded: LoadedModel, text: str) -> tuple[Encoding | None, str, bool]:
-    """A text as the model reads it, or the reason why it cannot; whether it was shortened to what fits."""
+    """Return the encoding of a text or None, the reason for None, and True if the text was truncated."""
     try:
         text = check_text(text)
         whole = loaded.reader.read(text, None, None)
@@ -104,7 +107,7 @@ def _encode_or_reason(loaded: LoadedModel, text: str) -> tuple[Encoding | None, 
 
 
 def _batches(readings: Sequence[Encoding], most: int) -> Iterator[list[int]]:
-    """Places of readings of similar length together, each batch within the limits once padded."""
+    """Yield indices of encodings of similar length, in batches that stay within the limits with padding."""
     batch: list[int] = []
     for at in sorted(range(len(readings)), key=lambda at: len(readings[at].row)):
         padded = (len(batch) + 1) * len(readings[at].row)
@@ -117,7 +120,7 @@ def _batches(readings: Sequence[Encoding], most: int) -> Iterator[list[int]]:
 
 
 def _most_tokens(loaded: LoadedModel) -> int:
-    """Tokens whose vectors at all levels stay within MOST_BYTES."""
+    """Return the number of tokens that keep the vectors of all levels within MOST_BYTES."""
     config = loaded.model.config.get_text_config()
     levels = 1 + (getattr(config, "num_hidden_layers", None) or 12)
     channels = getattr(config, "hidden_size", None) or 768

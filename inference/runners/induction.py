@@ -1,4 +1,4 @@
-"""Induction heads by repeated random tokens: made texts that repeat, and others that do not, one pass over each."""
+"""Induction heads on repeated random tokens, with a control pass over texts without repeats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Score = Callable[[FloatArray], FloatArray]  # (text, head, query, key) -> (text,
 
 
 def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
-    """The scores of every head; raises Refusal for texts that are too long, or a vocabulary that is too small."""
+    """Return the scores of every head; raise UserError if texts are too long or the vocabulary too small."""
     front = _prefix_tokens(loaded)
     _check(loaded, question, len(front))
     repeated, other = texts(ordinary_tokens(loaded), question, front)
@@ -59,7 +59,7 @@ def answer(loaded: LoadedModel, question: InductionHeads) -> InductionScores:
 
 
 def ordinary_tokens(loaded: LoadedModel) -> Ids:
-    """The tokens that stand for text, ascending: none that was added for a purpose, none that the model lacks."""
+    """Return the ids of text tokens, ascending, without added tokens and tokens that the model lacks."""
     tokenizer = loaded.reader.tokenizer
     added = {*tokenizer.all_special_ids, *getattr(tokenizer, "added_tokens_decoder", {})}
     known = {token for token in tokenizer.get_vocab().values() if token < loaded.reader.vocabulary}
@@ -67,7 +67,7 @@ def ordinary_tokens(loaded: LoadedModel) -> Ids:
 
 
 def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[Ids, Ids]:
-    """Texts of copies, and as many of the same length in which no token comes twice; each (text, token)."""
+    """Return texts of repeated tokens, and as many of the same length without repeats, each (text, token)."""
     noise = np.random.default_rng(question.seed)
     size = question.length * question.repeats
     drawn = np.stack([noise.choice(tokens, size, replace=False) for _ in range(question.count)])
@@ -78,14 +78,14 @@ def texts(tokens: Ids, question: InductionHeads, front: Sequence[int]) -> tuple[
 
 
 def _prefix_tokens(loaded: LoadedModel) -> tuple[int, ...]:
-    """What the tokenizer puts before a text: a start token, or nothing."""
+    """Return the tokens that the tokenizer puts before a text: a start token, or none."""
     reading = loaded.reader.read("a", None, None)
     pairs = zip(reading.ids, reading.row.words, strict=True)
     return tuple(token for token, _ in takewhile(lambda pair: pair[1] is None, pairs))
 
 
 def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
-    """Raises Refusal for what cannot be asked of this model."""
+    """Raise UserError if the model cannot run a request of this size."""
     if question.length < 2 or question.repeats < 2 or question.count < 1:
         raise UserError(gettext_lazy("Give sequences of two tokens or more, two copies or more, and one text or more."))
     size = question.length * question.repeats
@@ -117,8 +117,11 @@ def _check(loaded: LoadedModel, question: InductionHeads, start: int) -> None:
 
 
 def _head_scores(loaded: LoadedModel, ids: Ids, scores: Sequence[Score]) -> list[FloatArray]:
-    """Return each score's mean over the texts, (layer, head) float32, one pass; NaN if a layer has no attention."""
-    layers: list[list[list[FloatArray]]] = []  # by layer, by block of heads, by score
+    """Return each score's mean over the texts, (layer, head) float32, from a single pass.
+
+    Layers without attention are NaN.
+    """
+    layers: list[list[list[FloatArray]]] = []  # indexed by layer, block of heads and score
 
     def take(layer: int, _head: int, maps: FloatArray) -> None:
         if layer == len(layers):
@@ -141,9 +144,9 @@ def _head_scores(loaded: LoadedModel, ids: Ids, scores: Sequence[Score]) -> list
 
 
 def _losses(logits: Tensor, ids: Ids, start: int, length: int) -> FloatArray:
-    """Mean loss of each copy's tokens, (copy,) float32, but for the first of each, which nothing predicts."""
+    """Return the mean loss of each copy, (copy,) float32, without its first token, which is unpredictable."""
     logs = logits[:, :-1].float().log_softmax(-1)
     right = torch.from_numpy(ids)[:, 1:, None]
-    by_token = -logs.gather(-1, right)[..., 0].mean(0).numpy()  # of the text's second token on
-    seconds = range(start, ids.shape[1], length)  # where each copy's second token stands there
+    by_token = -logs.gather(-1, right)[..., 0].mean(0).numpy()  # begins with the second token of the text
+    seconds = range(start, ids.shape[1], length)  # index of each copy's second token
     return np.array([by_token[at : at + length - 1].mean() for at in seconds], dtype=np.float32)

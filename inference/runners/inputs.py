@@ -1,4 +1,4 @@
-"""One text, or two, as tensors for a loaded model: what most questions begin with."""
+"""Tensors for a loaded model from a text or two, shared by most requests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from inference.text.encoding import Encoding, check_text
 
 
 def read(loaded: LoadedModel, text: str, pair: str | None = None, cut: int | None = None) -> Encoding:
-    """The checked text as the model reads it; raises Refusal for one that is empty, too long or no pair for it."""
+    """Return the encoding of a checked text.
+
+    Raise UserError if the text is empty, too long, or part of a pair that the model cannot read.
+    """
     text = check_text(text)
     pair = None if pair is None else check_text(pair, gettext_lazy("second text"))
     return loaded.reader.read(text, pair, loaded.limit, cut)
 
 
 def tensors(loaded: LoadedModel, *readings: Encoding) -> dict[str, Any]:
-    """Readings as one batch, padded on the right, all (text, token)."""
+    """Return encodings as a batch, padded on the right, all (text, token)."""
     paired = any(max(reading.row.segments, default=0) > 0 for reading in readings)
-    request = TraceRequest(pair="" if paired else None)  # what says that segments are to be told apart
+    request = TraceRequest(pair="" if paired else None)  # a pair adds the segment ids
     return collate(loaded, [Sample("", request, reading, None, None) for reading in readings])

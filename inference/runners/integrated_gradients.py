@@ -1,4 +1,4 @@
-"""Integrated gradients of a blank's answer, by captum, over the word vectors."""
+"""Integrated gradients of a blank's answer over the word embeddings, computed by captum."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_STEPS = 200
 
 
 def answer(loaded: LoadedModel, question: Gradients) -> GradientResult:
-    """Each token's share along a part of the path; raises Refusal for a text without blanks."""
+    """Return each token's attribution along a part of the path; raise UserError if the text has no blanks."""
     if not (0 <= question.part < question.parts and 0 < question.steps <= MOST_STEPS):
         raise UserError(
             gettext_lazy(
@@ -35,7 +35,7 @@ def answer(loaded: LoadedModel, question: Gradients) -> GradientResult:
     blanked = prepare(loaded, question)
     explained, at = target(loaded, blanked, question.blank, question.token)
     words = {place for run in runs(loaded, blanked) for place in range(*run)}
-    ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # nothing known; the text itself
+    ends = [hide(blanked.reading, words, mask_of(loaded)[1]), blanked.reading]  # baseline and input
     cannot = gettext_lazy(
         "{name} failed on gradients of this text. Change the text or pick another model.", name=loaded.id.name
     )
@@ -50,7 +50,7 @@ def answer(loaded: LoadedModel, question: Gradients) -> GradientResult:
 
 
 def _vectors(model: Any, ids: Tensor) -> Tensor:
-    """The word vectors of a text, (text, token, channel), before positions are added."""
+    """Return the word embeddings of a text, (text, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(ids)
     return vectors.clone()
@@ -59,14 +59,14 @@ def _vectors(model: Any, ids: Tensor) -> Tensor:
 def _attribute(  # noqa: PLR0913  # all that the integral depends on
     model: Any, given: dict[str, Tensor], first: Tensor, last: Tensor, at: int, piece: int, steps: int
 ) -> tuple[Tensor, float, list[float]]:
-    """Captum's attributions (text, token, channel), its delta, and the log-probabilities at both ends."""
+    """Return captum's attributions (text, token, channel), its delta, and log-probabilities at both ends."""
     from captum.attr import IntegratedGradients
 
     def target_log_probability(vectors: Tensor) -> Tensor:
         return _log_probability(model, given, vectors, at, piece)
 
     method = IntegratedGradients(target_log_probability, multiply_by_inputs=True)
-    size = max(1, MOST_TOKENS // (2 * last.shape[1]))  # gradients keep every layer's numbers
+    size = max(1, MOST_TOKENS // (2 * last.shape[1]))  # the gradients keep the activations of every layer
     values, delta = method.attribute(
         last,
         baselines=first,
@@ -81,7 +81,7 @@ def _attribute(  # noqa: PLR0913  # all that the integral depends on
 
 
 def _log_probability(model: Any, given: dict[str, Tensor], vectors: Tensor, at: int, piece: int) -> Tensor:
-    """The piece's log-probability in the blank for each text of word vectors (text, token, channel), (text,)."""
+    """Return the token's log-probability in the blank, (text,), for embeddings (text, token, channel)."""
 
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         many = {name: tensor.expand(len(vectors), -1) for name, tensor in given.items()}

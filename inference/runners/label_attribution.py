@@ -1,4 +1,4 @@
-"""What a label's logit owes to each token of the text: gradients, and their sum along a path."""
+"""Attribution of a label's logit to the tokens of the text: gradients, and integrated gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inference.tasks.word_influence import WordScores
 
 
 def answer(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordScores:
-    """What each token is worth; raises Refusal for texts that are too long and for labels that are not there."""
+    """Return the attribution of each token; raise UserError if the text is too long or the label missing."""
     reading = read(loaded, question.text, question.pair, question.cut)
     refuse_long(reading)
     refuse_absent(question, reading)
@@ -37,7 +37,10 @@ def answer(loaded: LoadedModel, question: LabelGradients | LabelPath) -> WordSco
 
 
 def _label(loaded: LoadedModel, question: LabelGradients | LabelPath, one: dict[str, Tensor]) -> int:
-    """The label's number, the likeliest where none is asked about; raises Refusal for one that the model lacks."""
+    """Return the label's number, or the most probable label if the request names none.
+
+    Raise UserError if the model lacks the label.
+    """
     with as_user_error(failure_message(loaded)), torch.inference_mode():
         logits = logits_there(loaded.model(**one), question.at)[0]
     if question.label >= len(logits):

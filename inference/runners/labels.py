@@ -1,4 +1,4 @@
-"""The class of a text, or the tags of its words, told by the head that was trained for it."""
+"""Class labels of a text or tags of its words, from a model's classification head."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 
 
 def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
-    """Every label's logit; raises Refusal for an empty text and a model that reads no pairs."""
+    """Return every label's logit; raise UserError if the text is empty or the model reads no pairs."""
     reading = read(loaded, question.text, question.pair, question.cut)
     with as_user_error(failure_message(loaded)), torch.inference_mode():
         logits: Tensor = loaded.model(**one_text(loaded, reading).inputs).logits[0].float()
@@ -41,16 +41,17 @@ def answer(loaded: LoadedModel, question: TextLabel | WordTags) -> LabelAnswer:
 
 
 def failure_message(loaded: LoadedModel) -> str:
-    """The sentence for a text on which a model breaks."""
+    """Return the error message for a text on which the model fails."""
     return gettext_lazy(
         "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
     )
 
 
 def sort(model: Any) -> str:
-    """How a model's labels are meant: a CHOICE, EACH by itself, or a NUMBER.
+    """Return the type of a model's labels: CHOICE, EACH or NUMBER.
 
-    A head with a single output was trained to give a number, unless its configuration says otherwise.
+    A head with a single output is a regression head (NUMBER), unless its configuration states multi-label
+    classification.
     """
     stated = getattr(model.config, "problem_type", None)
     if stated == "multi_label_classification":
@@ -59,14 +60,14 @@ def sort(model: Any) -> str:
 
 
 def names(config: Any) -> tuple[str, ...]:
-    """What a model's files call its labels, made short, visible, and different from each other.
+    """Return the label names of a model's configuration, made short, printable and distinct.
 
     >>> from types import SimpleNamespace
     >>> names(SimpleNamespace(num_labels=4, id2label={0: "good", 1: "good", 2: "a" + chr(10) + "b"}))
     ('good', 'good (1)', 'a?b', 'label 3')
     """
     given = getattr(config, "id2label", None) or {}
-    found: dict[str, None] = {}  # in their order
+    found: dict[str, None] = {}  # in the order of the labels
     for at in range(config.num_labels):
         name = _printable_name(str(given.get(at, ""))) or f"label {at}"
         while name in found:
@@ -80,7 +81,9 @@ def _printable_name(name: str) -> str:
 
 
 def carriers(row: TokenRow, texts: Sequence[str]) -> tuple[LabelPlace, ...]:
-    """The words of what was read, each with the piece that carries its tag: the first that stands for a letter.
+    """Return the words of the text, each with the token that carries its tag.
+
+    That token is the first that has a character other than a space.
 
     >>> spans = (None, (0, 1), (2, 6), (6, 9))
     >>> row = TokenRow(("[CLS]", "I", "play", "ing"), (9, 7, 5, 6), (None, 0, 1, 1), (0,) * 4, spans)
@@ -97,13 +100,16 @@ def carriers(row: TokenRow, texts: Sequence[str]) -> tuple[LabelPlace, ...]:
 
 
 def _letters(row: TokenRow, at: int, texts: Sequence[str]) -> bool:
-    """Whether a piece stands for something else than a space."""
+    """Return True if a token has any character other than a space."""
     span = row.spans[at]
     return span is not None and bool(texts[row.segments[at]][slice(*span)].strip())
 
 
 def reads(model: Any, one: dict[str, Tensor]) -> Run:
-    """The tokens whose last vectors a head for texts reads: those that its answers have a gradient in."""
+    """Return the run of tokens at which the last hidden states have a gradient from the logits.
+
+    This run covers the tokens that a classification head of texts reads.
+    """
     tokens = one["input_ids"].shape[1]
     last: list[Tensor] = []
 
@@ -121,20 +127,20 @@ def reads(model: Any, one: dict[str, Tensor]) -> Run:
 
 
 def logits_there(output: Any, at: int | None) -> Tensor:
-    """A model's logits of the text, or of the token ``at``, (sample, label) float32."""
+    """Return the logits of the text, or of the token ``at``, (sample, label) float32."""
     logits: Tensor = output.logits
     return (logits if at is None else logits[:, at]).float()
 
 
 def log_probabilities(logits: Tensor, sort: str) -> Tensor | None:
-    """Natural logarithms of the probabilities of labels (..., label); None for numbers."""
+    """Return the log-probabilities of labels, (…, label), or None for numbers."""
     if sort == NUMBER:
         return None
     return logits.log_softmax(-1) if sort == CHOICE else torch.nn.functional.logsigmoid(logits)
 
 
 def refuse_absent(question: LabelRequest[Any], reading: Encoding) -> None:
-    """Raises Refusal where a token is asked about that the text does not have."""
+    """Raise UserError if the request names a token that the text does not have."""
     if question.at is not None and not 0 <= question.at < len(reading.ids):
         raise UserError(
             gettext_lazy(

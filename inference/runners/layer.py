@@ -1,4 +1,4 @@
-"""One layer's attention taken apart: its input, its own matrices, its output, and proof that they belong together."""
+"""A layer's attention in steps: its input, its matrices and its output, checked against each other."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from inference.runners.inputs import read, tensors
 from inference.runners.projections import rotaries
 from inference.tasks.layer import LayerAnswer, LayerQuestion
 
-COMPARED = 512  # tokens at most whose way is computed again; of a longer text, the last ones
-WRONG = 1e-3  # of the largest number: a difference that no rounding explains
+COMPARED = 512  # number of tokens that are recomputed, the last tokens of a longer text
+WRONG = 1e-3  # relative to the largest number: a larger difference is not due to rounding
 
 
 def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
-    """The layer's parts for that text; raises Refusal where they cannot be found or do not make the layer's output."""
+    """Return the layer's parts for a text.
+
+    Raise UserError if they cannot be found or do not reproduce the layer's output.
+    """
     if not loaded.records:
         raise _refusal(loaded, gettext_lazy("is computed in code of its own, which gives finished maps only"))
     reading = read(loaded, question.text, question.pair, question.cut)
@@ -50,7 +53,7 @@ def answer(loaded: LoadedModel, question: LayerQuestion) -> LayerAnswer:
 
 
 def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Record, BlockRecorder]:
-    """One forward pass with that layer's block watched; raises Refusal for a layer that there is not."""
+    """Run a forward pass with the block of a layer watched; raise UserError if there is no such layer."""
     with record_attention() as tape:
         model(**fidelity_check.inputs(model))
     names = part_names(model, tape.calls)
@@ -76,12 +79,12 @@ def run(model: Any, inputs: dict[str, Any], part: str, layer: int) -> tuple[Reco
 
 
 def factors(record: Record) -> tuple[float, ...]:
-    """What queries may be multiplied with instead of scores, in models whose recorded scale is 1."""
+    """Return the factors by which a model may multiply its queries if its recorded scale is 1."""
     return (1.0, float(record.query.shape[2]) ** -0.5)
 
 
 def _verify_layer(loaded: LoadedModel, ids: tuple[int, ...], parts: AttentionParts, record: Record) -> LayerAnswer:
-    """The answer, once the walk has led to the model's own output."""
+    """Return the answer if the recomputed steps reproduce the model's own output; else raise UserError."""
     rows = np.arange(max(0, len(parts.stream) - COMPARED), len(parts.stream))
     away = np.abs(trace_layer_steps(parts.wiring, record, parts.stream, parts.memory, rows).last - parts.output[rows])
     size = float(np.abs(parts.output[rows]).max())

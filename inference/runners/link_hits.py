@@ -1,4 +1,4 @@
-"""Which annotated links the heads of a model find: a padded forward pass for texts of similar length."""
+"""Annotated links that the heads of a model find, from padded passes over texts of similar length."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from inference.runners.inputs import read
 from inference.tasks.link_hits import LinksAnswer, LinksQuestion
 from inference.text.encoding import explain_unreadable
 
-TOKENS_AT_ONCE = 1024  # of a padded batch: larger batches are not faster and take more memory
+TOKENS_AT_ONCE = 1024  # of a padded batch; larger batches are not faster and take more memory
 
 
 def answer(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
-    """Return which heads find each item's links; a text that several items share is read once.
+    """Return the heads that find each item's links; a text that several items share is run once.
 
-    Raises Refusal for a model with layers without attention, whose heads cannot be counted with the others.
+    Raise UserError if some layers have no attention, since their heads cannot be counted with the others.
     """
     part, heads = next(iter(getattr(loaded.model, HEADS, {}).items()), ("", ()))
     if (lacking := attention_everywhere(len(heads), attention_layers(loaded.model, part))) is not None:
@@ -51,7 +51,10 @@ def answer(loaded: LoadedModel, question: LinksQuestion) -> LinksAnswer:
 
 
 def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], list[tuple[int, list[int]]]]:
-    """Return the items with equal texts and units merged, and for each item given its merged item and links there."""
+    """Merge items with equal texts and units.
+
+    Return the merged items, and for each original item the index of its merged item and of its links there.
+    """
     links: dict[tuple[str, tuple[Span, ...]], dict[Link, int]] = {}
     for item in items:
         together = links.setdefault((item.text, item.units), {})
@@ -64,9 +67,9 @@ def _merge_items(items: Sequence[AnnotatedText]) -> tuple[list[AnnotatedText], l
 
 
 def _samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[Sample], str, set[int]]:
-    """Return the texts that the model can read, why the last of the others cannot be read, and those of unknown words.
+    """Return the readable texts, the last reason for an unreadable text, and the texts of unknown words.
 
-    Texts are named by their numbers.
+    The keys of the samples are the indices of the texts.
     """
     samples, refused, unknown = list[Sample](), "", set[int]()
     for at, item in enumerate(items):
@@ -84,7 +87,7 @@ def _samples(loaded: LoadedModel, items: Sequence[AnnotatedText]) -> tuple[list[
 
 
 def _find_hits(loaded: LoadedModel, layout: Layout, batch: Sequence[Sample]) -> BoolArray:
-    """One forward pass, (link, direction, layer, head)."""
+    """Return the hits of a forward pass, (link, direction, layer, head)."""
     layers: list[list[BoolArray]] = []
 
     def take(layer: int, _first: int, maps: FloatArray) -> None:
@@ -106,6 +109,6 @@ def _find_hits(loaded: LoadedModel, layout: Layout, batch: Sequence[Sample]) -> 
 
 
 def _split(values: BoolArray, items: Sequence[AnnotatedText]) -> list[BoolArray]:
-    """Values of all links, item by item."""
+    """Split the values of all links by item."""
     ends = np.cumsum([len(item.links) for item in items])[:-1]
     return np.split(values, ends)

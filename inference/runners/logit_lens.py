@@ -1,4 +1,4 @@
-"""Reads hidden states with a model's own head: the last state must give the model's own answer, or it is refused."""
+"""The logit lens: hidden states through the model's own head, checked against the model's own output."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from inference.tasks.masked_words import Guess
 from inference.text.encoding import Encoding
 from inference.text.next_token_text import extend_reading, mark_pieces
 
-NEAR = 1e-3  # by which a hidden state read with the head may differ from the model's own answer, in logarithms
+NEAR = 1e-3  # allowed difference between the lens at the last state and the model's output, in log-probability
 
 
 @dataclass(frozen=True)
 class LensTarget:
-    """The token whose states are read, how the pieces that it leads to are shown, and what holds in the pass."""
+    """The token to read states from, a function that names predicted tokens, and the edits of the pass."""
 
     reading: Encoding
     at: int
@@ -40,9 +40,9 @@ class LensTarget:
 
 
 def answer(loaded: LoadedModel, question: Lens | NextLens) -> Layers:
-    """What the head says of a blank, or of what comes next, after each layer.
+    """Return the head's predictions for a blank, or for the next token, after each layer.
 
-    Raises Refusal for a model whose states it cannot be fed.
+    Raise UserError if the model's hidden states cannot be passed to its head.
     """
     asked = _next(loaded, question) if isinstance(question, NextLens) else _blank(loaded, question)
     cannot = gettext_lazy(
@@ -88,7 +88,7 @@ def _next(loaded: LoadedModel, question: NextLens) -> LensTarget:
 
 
 def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Guess, ...]:
-    """Some pieces of a distribution (piece,) of logarithms."""
+    """Return the predictions for some tokens of a distribution of log-probabilities (token,)."""
     return tuple(
         Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
         for token, piece in zip(tokens, asked.named(tokens), strict=True)
@@ -96,9 +96,10 @@ def _guesses(asked: LensTarget, log: Tensor, tokens: Sequence[int]) -> tuple[Gue
 
 
 def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, bool]:
-    """Logarithms of the head's probabilities for the states of one token, (embedding and layers, piece).
+    """Return the head's log-probabilities for the states of a token, (embedding and layers, token).
 
-    Raises ValueError when the last one is not what the model itself answers.
+    The second value is True if a final norm was applied. Raise ValueError if the last state does not give the
+    model's own output.
     """
     model, given = loaded.model, tensors(loaded, reading)
     own, hidden, norm = _run_model(model, given)
@@ -111,9 +112,10 @@ def states(loaded: LoadedModel, reading: Encoding, at: int) -> tuple[Tensor, boo
 
 
 def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, Any]:
-    """Logits (text, token, piece), hidden states (state, token, channel), and the norm that closes the layers, if any.
+    """Return logits (text, token, vocabulary), hidden states (state, token, channel), and the final norm.
 
-    A norm that runs last and stands in no layer closes them all: states before the last have not been through it.
+    The final norm runs last and is outside all layers; hidden states before the last have not passed through it.
+    It is None if the model has no such norm.
     """
     called: list[Any] = []
     with ExitStack() as watched:
@@ -129,9 +131,9 @@ def _run_model(model: Any, given: dict[str, Tensor]) -> tuple[Tensor, Tensor, An
 
 
 def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor:
-    """The head's logarithms for states (state, channel) put in the place of what its layers hand it."""
+    """Return the head's log-probabilities for states (state, channel), each as a text of a single token."""
 
-    first = column[:, None]  # each state as a text of one token
+    first = column[:, None]  # each state is a text of a single token
 
     def swap(_module: Any, output: Any) -> Any:
         return (first, *output[1:]) if isinstance(output, tuple) else _with_first(output, first)
@@ -144,7 +146,7 @@ def through_head(model: Any, given: dict[str, Tensor], column: Tensor) -> Tensor
 
 
 def _read_by_head(model: Any) -> Any:
-    """What hands its states to the head: OPT's asks the decoder inside the bare model, past that."""
+    """Return the module that feeds the head: the base model, or the decoder inside it, as in OPT."""
     inner = model.get_decoder()
     return inner if isinstance(inner, PreTrainedModel) else model.base_model
 

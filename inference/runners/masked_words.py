@@ -1,4 +1,4 @@
-"""Fills blanks: the head's distribution at each, and whole words: those that stood there and those asked about."""
+"""Predictions for blanks: the distribution at each, and scores of the hidden words and of other words."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from inference.runners.inputs import tensors
 from inference.tasks.masked_words import Blank, Filled, Guess, HiddenWord, MaskedWords, WordCandidate
 from inference.text.encoding import Encoding
 
-MOST_WORDS = 12  # that are asked about at once
+MOST_WORDS = 12  # candidate words in a request
 UNKNOWN = gettext_lazy("It is not in the vocabulary, nor are its parts.")
 
 
 def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
-    """The likeliest pieces of each blank; raises Refusal for a text that has none."""
+    """Return the most probable tokens of each blank; raise UserError if the text has none."""
     blanked = prepare(loaded, question)
     if not 0 <= question.blank < len(blanked.positions):
         raise UserError(
@@ -54,12 +54,15 @@ def answer(loaded: LoadedModel, question: MaskedWords) -> Filled:
 
 
 def at_blanks(loaded: LoadedModel, reading: Encoding, positions: Sequence[int]) -> Tensor:
-    """Natural logarithms of the probabilities at some positions of one text, (position, piece)."""
+    """Return the log-probabilities at some positions of a text, (position, token)."""
     return logs(loaded, [reading])[0, list(positions)]
 
 
 def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """The same for every position of several texts in one pass, (text, token, piece) float32, padded on the right."""
+    """Return the log-probabilities of several texts from a single pass, (text, position, token) float32.
+
+    Texts are padded on the right.
+    """
     failed = gettext_lazy(
         "{name} failed while reading this text. Change the text or pick another model.", name=loaded.id.name
     )
@@ -70,7 +73,10 @@ def logs(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 def piece_logs(
     loaded: LoadedModel, readings: Sequence[Encoding], places: Sequence[int], pieces: Sequence[int]
 ) -> list[float]:
-    """The natural logarithm of one piece at one place of each reading, readings of one length; several in a pass."""
+    """Return the log-probability of a token at a position of each encoding, with several in a pass.
+
+    All encodings must have the same length.
+    """
     size = max(1, min(MOST_TEXTS, MOST_TOKENS // len(readings[0].ids))) if readings else 1
     found: list[float] = []
     for first in range(0, len(readings), size):
@@ -81,15 +87,15 @@ def piece_logs(
 
 
 def guess(loaded: LoadedModel, log: Tensor, token: int, begins: bool = False) -> Guess:
-    """One piece of a distribution (piece,) of logarithms."""
+    """Return the prediction for a token of a distribution of log-probabilities (token,)."""
     [piece] = display_pieces(loaded, [token], begins)
     return Guess(token, piece, float(log[token].exp()), 1 + int((log > log[token]).sum()))
 
 
 def hidden_runs(row: TokenRow, positions: Sequence[int], mask: int) -> list[range]:
-    """Positions of each hidden word: neighbouring blanks of one word, where a typed blank is a word of its own.
+    """Return the positions of each hidden word: adjacent blanks of a word, or a typed blank.
 
-    The mark of a space before them, which has no place in the text and so is never hidden, is the word's, too.
+    A token for a preceding space belongs to the word; it has no span in the text, so it is never hidden itself.
 
     >>> row = TokenRow(("a", "play", "ing", "it"), (9, 7, 8, 5), (0, 1, 1, 2), (0,) * 4, ((0, 1), (2, 6), (6, 9), None))
     >>> hidden_runs(row, [1, 2, 3], 4), hidden_runs(row, [0, 2], 4)
@@ -122,7 +128,7 @@ def _blank(loaded: LoadedModel, blanked: Blanked, log: Tensor, at: int, top: int
 def _score_hidden_word(
     loaded: LoadedModel, question: MaskedWords, blanked: Blanked, run: range, known: dict[int, Tensor]
 ) -> HiddenWord:
-    """One hidden word, and how well it fits the place where it stood."""
+    """Return a hidden word, and its score at its own place."""
     blanks = tuple(number for number, at in enumerate(blanked.positions) if at in run)
     pieces = blanked.row.ids[run.start : run.stop]
     if pieces == (mask_of(loaded)[1],):
@@ -134,14 +140,14 @@ def _score_hidden_word(
     return HiddenWord(blanks, _score_candidate(loaded, blanked, run, word, pieces, known))
 
 
-def _candidate(  # noqa: PLR0913  # all that a guess is told of
+def _candidate(  # noqa: PLR0913  # all that the score depends on
     loaded: LoadedModel, question: MaskedWords, blanked: Blanked, run: range, word: str, known: dict[int, Tensor]
 ) -> WordCandidate:
-    """A word that is asked about, in the place of the hidden one."""
+    """Return the score of a candidate word in place of a hidden word."""
     row = _as_one(blanked, run).row
     start, end = _place(blanked.row, run)
     stood = _segment_text(question, row.segments[run.start])[start:end]
-    gap = stood[: len(stood) - len(stood.lstrip())]  # some marks of a space have a place, and are hidden with the word
+    gap = stood[: len(stood) - len(stood.lstrip())]  # some tokens for a space have a span, and are hidden with the word
     texts = [question.text] if question.pair is None else [question.text, question.pair]
     try:
         if question.cut is not None:
@@ -162,16 +168,19 @@ def _candidate(  # noqa: PLR0913  # all that a guess is told of
     return _score_candidate(loaded, blanked, run, word, pieces, known)
 
 
-def _score_candidate(  # noqa: PLR0913  # all that a guess is told of
+def _score_candidate(  # noqa: PLR0913  # all that the score depends on
     loaded: LoadedModel, blanked: Blanked, run: range, word: str, pieces: Sequence[int], known: dict[int, Tensor]
 ) -> WordCandidate:
-    """A word in the place of a hidden one. ``known`` has the distributions (piece,) at the blanks as they stand."""
+    """Return the score of a word in place of a hidden word.
+
+    ``known`` has the distributions (token,) at the blanks of the current text.
+    """
     begins = _place(blanked.row, run)[0] == 0
     names = (*display_pieces(loaded, pieces[:1], begins), *display_pieces(loaded, pieces[1:]))
     places, token = range(run.start, run.start + len(pieces)), mask_of(loaded)[1]
     filled = replace_token(_as_one(blanked, run), run.start, pieces)
     if len(pieces) == 1:
-        alone = len(run) == 1  # as many blanks as before
+        alone = len(run) == 1  # the number of blanks stays the same
         log = known[run.start] if alone else at_blanks(loaded, hide(filled, places, token), places)[0]
         return WordCandidate(word, names, float(log[pieces[0]]), guess(loaded, log, pieces[0]).rank)
     hidden = [hide(filled, places[done:], token) for done in range(len(pieces))]
@@ -179,7 +188,7 @@ def _score_candidate(  # noqa: PLR0913  # all that a guess is told of
 
 
 def _as_one(blanked: Blanked, run: range) -> Encoding:
-    """The text with its blanks and one token for a whole hidden word, in the place of that word in the given text."""
+    """Return the text with its blanks, and a single token in place of a whole hidden word."""
     kept = [at for at in range(len(blanked.row)) if at not in run[1:]]
     one = replace(blanked.reading, row=replace(blanked.row, ids=blanked.reading.ids)).pick(kept)
     spans = (*one.row.spans[: run.start], _place(blanked.row, run), *one.row.spans[run.start + 1 :])
@@ -187,7 +196,7 @@ def _as_one(blanked: Blanked, run: range) -> Encoding:
 
 
 def _place(row: TokenRow, run: range) -> tuple[int, int]:
-    """(start, end) of a hidden word in its text; its blanks all have a place there."""
+    """Return (start, end) of a hidden word in its text."""
     spans = [span for span in row.spans[run.start : run.stop] if span is not None]
     return spans[0][0], spans[-1][1]
 

@@ -1,4 +1,4 @@
-"""Judges two texts with the head that was trained for it."""
+"""Judgement of two texts by a next-sentence head."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from inference.tasks.next_sentence import NEXT, ORDER, NextSentence, NextSentenc
 
 
 def answer(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:
-    """The head's probability for "it follows"; raises Refusal for an empty text and a model that reads no pairs."""
+    """Return the head's probability for "it follows".
+
+    Raise UserError if a text is empty or the model reads no pairs.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     failed = gettext_lazy(
         "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
@@ -29,6 +32,9 @@ def answer(loaded: LoadedModel, question: NextSentence) -> NextSentenceAnswer:
 
 
 def judgements(output: Any) -> Tensor:
-    """The head's scores for yes and no, (text, 2) float32, by the name that the model's class gives them."""
+    """Return the head's scores for yes and no, (text, 2) float32.
+
+    The output's name differs between model classes.
+    """
     found: Tensor = output.sop_logits if "sop_logits" in output else output.logits
     return found.float()

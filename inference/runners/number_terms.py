@@ -1,4 +1,4 @@
-"""One number of a pass, opened into the numbers that it is made of, wherever in the pass or the file these stand."""
+"""The terms of a single number of a pass, with the origin of each factor in the pass or in a weight."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inference.tasks.whole_pass import OneNumber, Opened, Origin, Place, Term
 
 
 def answer(loaded: LoadedModel, question: OneNumber) -> Opened:
-    """The number's terms; raises Refusal for a stage or a place that there is not."""
+    """Return the number's terms; raise UserError if the stage or the place does not exist."""
     _, given = prepare_inputs(loaded, question)
     found: list[Opened] = []
 
@@ -39,10 +39,10 @@ def answer(loaded: LoadedModel, question: OneNumber) -> Opened:
     return found[0]
 
 
-def expand_number(  # noqa: PLR0913  # one call with all that it was given, and what is asked of it
+def expand_number(  # noqa: PLR0913  # a call with its arguments and result, and the requested terms
     call: FunctionCall, args: tuple[Any, ...], named: dict[str, Any], gave: Array, place: Place, top: int
 ) -> Opened:
-    """The number at a place of what a call gave, and its ``top`` largest terms."""
+    """Return the number at a place of a call's result, and its ``top`` largest terms."""
     if len(place) != gave.ndim or not all(0 <= at < size for at, size in zip(place, gave.shape, strict=True)):
         raise UserError(
             gettext_lazy(
@@ -66,7 +66,7 @@ def expand_number(  # noqa: PLR0913  # one call with all that it was given, and 
 
 
 def _origin(factor: Factor, made_by: Mapping[int, Value]) -> Origin:
-    """Where a factor stands, behind all moves."""
+    """Return the origin of a factor, traced back through calls that only move numbers."""
     value = None if factor.of is None else made_by.get(id(factor.of))
     place = factor.at
     while value is not None and value.call is not None and value.grown and not is_stage(value.call):
@@ -84,13 +84,13 @@ def _origin(factor: Factor, made_by: Mapping[int, Value]) -> Origin:
 
 
 def _origin_of_move(call: FunctionCall, output: int, place: Place) -> tuple[Value, Place] | None:
-    """The value and the place that a moved number comes from."""
+    """Return the value and the place that a moved number comes from, or None if they cannot be found."""
     if not call.moves:
         return None
     standing: dict[int, Value] = {}
 
     def stand_in(leaf: Any) -> Any:
-        """An array of the same shape in a value's place; only where its numbers go is asked."""
+        """Return a placeholder of the same shape, since only the places of the numbers matter."""
         if not isinstance(leaf, Value):
             return as_numpy(leaf)
         array = np.broadcast_to(np.float32(0), leaf.shape) if leaf.array is None else leaf.array
@@ -98,7 +98,7 @@ def _origin_of_move(call: FunctionCall, output: int, place: Place) -> tuple[Valu
         kept.append(array)
         return array
 
-    kept: list[Array] = []  # so that no two have one id
+    kept: list[Array] = []  # keeps the arrays alive, so that their ids stay distinct
     given, named = map_leaves((call.given, call.named), stand_in)
     found = origin(call.name, given, named, output, place)
     return None if found is None or id(found[0]) not in standing else (standing[id(found[0])], found[1])

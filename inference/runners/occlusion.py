@@ -1,4 +1,4 @@
-"""Hides one word after the other beside the blank and sees what becomes of the answer."""
+"""Occlusion: the effect on the answer in a blank if other words are hidden, each in turn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from inference.tasks.occlusion import OcclusionRequest, OcclusionResult
 
 
 def answer(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
-    """How far the answer's logarithm falls without each word; raises Refusal for a text without blanks."""
+    """Return the drop of the answer's log-probability without each word.
+
+    Raise UserError if the text has no blanks.
+    """
     blanked = prepare(loaded, question)
     explained, at = target(loaded, blanked, question.blank, question.token)
     words = runs(loaded, blanked)
@@ -35,7 +38,7 @@ def answer(loaded: LoadedModel, question: OcclusionRequest) -> OcclusionResult:
 
 
 def target(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tuple[Guess, int]:
-    """The piece that is to be explained, and the position of its blank; raises Refusal for one that is not there."""
+    """Return the token to explain and the position of its blank; raise UserError if it does not exist."""
     if not 0 <= blank < len(blanked.positions):
         raise UserError(
             gettext_lazy(
@@ -59,7 +62,7 @@ def target(loaded: LoadedModel, blanked: Blanked, blank: int, token: int) -> tup
 
 
 def runs(loaded: LoadedModel, blanked: Blanked) -> list[tuple[int, int]]:
-    """(start, stop) among the tokens of each word that is there; words of a blank and special tokens are left out."""
+    """Return (start, stop) of each word in tokens, without words of a blank and special tokens."""
     row = blanked.reading.row
     there = set(text_positions(row, mask_of(loaded)[1]))
     words = [(row.segments[at], row.words[at]) if at in there else None for at in range(len(row))]

@@ -1,4 +1,4 @@
-"""The order test: the text and its tokens in another order, read with positions and without."""
+"""The order test: a text in two orders of its tokens, run with positions and without."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from inference.text.encoding import Encoding
 
 
 def answer(loaded: LoadedModel, question: OrderRequest) -> OrderTest:
-    """Both readings of both orders; raises Refusal for a text that is too long and for positions that cannot be taken.
+    """Return the maps of both orders, with and without positions.
 
-    A refusal comes too when the maps do not follow although nothing known tells places apart any more.
+    Raise UserError if the text is too long, if the model's positions cannot be removed, or if the maps do not
+    follow the order after all known positions are removed.
     """
     reading = read(loaded, question.text, question.pair, question.cut)
     _check(reading, question.order)
@@ -81,9 +82,9 @@ def _fixed_positions_error(loaded: LoadedModel) -> UserError:
 
 
 def _pass(loaded: LoadedModel, model: Any, reading: Encoding, order: Sequence[int]) -> tuple[str, OrderPass]:
-    """One forward pass over both orders, by the model or by its twin without positions."""
+    """Return the stack and the maps of both orders, from a forward pass with or without positions."""
     inputs = tensors(loaded, reading, reading.pick(order))
-    if loaded.id.kind == "encoder-decoder":  # its decoder must be given something; the encoder is what is compared
+    if loaded.id.kind == "encoder-decoder":  # the decoder needs an input, but only the encoder is compared
         inputs["decoder_input_ids"] = inputs["input_ids"][:, :1]
     text, mixed = capture.record_parts(model, inputs)
     part = next(name for name in ("encoder", "decoder") if name in text)
@@ -93,7 +94,7 @@ def _pass(loaded: LoadedModel, model: Any, reading: Encoding, order: Sequence[in
 
 
 def _masks(part: str, records: Sequence[AnyRecord]) -> tuple[str, ...]:
-    """The rules by which pairs of tokens are hidden from each other because of where they stand."""
+    """Return the masks that depend on positions: "causal", "window" or both."""
     kinds = ["causal"] if part == "decoder" else []
     masks = [record.mask for record in records if isinstance(record, Record)]
     if any(mask.left is not None or mask.right is not None or mask.allowed is not None for mask in masks):
@@ -102,7 +103,10 @@ def _masks(part: str, records: Sequence[AnyRecord]) -> tuple[str, ...]:
 
 
 def _unmasked_deviation(lacking: OrderPass, order: Sequence[int]) -> float | None:
-    """How far the first layer's scores, with no mask, are from following; None where scores are not recorded."""
+    """Return the largest deviation of the first layer's unmasked scores from the permuted scores.
+
+    Return None if scores are not recorded.
+    """
     here, there = first_attending(lacking.text), first_attending(lacking.mixed)
     if not isinstance(here, Record) or not isinstance(there, Record):
         return None
@@ -118,7 +122,7 @@ def _scores(record: Record, mask: Mask, head: int) -> Any:
 
 
 def _size(lacking: OrderPass) -> float:
-    """The largest score of the first layer, at least 1: what a rounding is measured by."""
+    """Return the largest score of the first layer, at least 1, as the reference for rounding."""
     first = first_attending(lacking.text)
     if not isinstance(first, Record):
         return 1.0

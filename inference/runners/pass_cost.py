@@ -1,4 +1,4 @@
-"""Measures a forward pass: clock and processor time, and the bytes of the tensors that live at one time."""
+"""Measurement of a forward pass: wall-clock time, processor time, and the peak bytes of its tensors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from inference.errors import UserError, as_user_error
 from inference.loaded_model import LoadedModel
 from inference.tasks.pass_cost import CostRequest, MeasuredCost
 
-ENOUGH = 0.5  # seconds of passes, after which no further one is made
+ENOUGH = 0.5  # seconds of passes, after which no further pass runs
 MOST_PASSES = 7
 
 
 def answer(loaded: LoadedModel, question: CostRequest) -> MeasuredCost:
-    """Time and memory of a pass over that many tokens; raises Refusal for more than the model reads, or none."""
+    """Return time and memory of a pass over a number of tokens.
+
+    Raise UserError for no tokens, or for more than the model reads.
+    """
     if not 1 <= question.tokens <= loaded.limit:
         raise UserError(
             gettext_lazy(
@@ -43,28 +46,28 @@ def answer(loaded: LoadedModel, question: CostRequest) -> MeasuredCost:
 
 
 def _inputs(loaded: LoadedModel, tokens: int) -> dict[str, Any]:
-    """Random token ids, the same ones each time: what they say changes neither time nor memory."""
+    """Return random token ids, the same each time, since they affect neither time nor memory."""
     rows = int(loaded.model.get_input_embeddings().weight.shape[0])
     ids = torch.randint(0, rows, (1, tokens), generator=torch.Generator().manual_seed(tokens))
     pad = getattr(loaded.model.config.get_text_config(), "pad_token_id", None)
-    if pad is not None:  # some models count positions by what is no padding
+    if pad is not None:  # some models derive positions from padding
         ids[ids == pad] = (pad + 1) % rows
     found = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     return {**found, "decoder_input_ids": ids} if loaded.id.kind == "encoder-decoder" else found
 
 
 def _seconds(model: Any, given: dict[str, Any]) -> tuple[tuple[float, ...], float]:
-    """The passes by the clock, and the processor time of one."""
+    """Return the wall-clock seconds of each pass, and the mean processor time of a pass."""
     with torch.inference_mode():
         passes, spent = _time_passes(model, given, 1)
-        if passes[0] < ENOUGH:  # else this one, which has warmed up meanwhile, has to do
+        if passes[0] < ENOUGH:  # a slow first pass is not repeated and counts as the measurement
             passes, spent = _time_passes(model, given, MOST_PASSES)
     return tuple(passes), spent / len(passes)
 
 
 def _time_passes(model: Any, given: dict[str, Any], most: int) -> tuple[list[float], float]:
     passes: list[float] = []
-    spent = time.thread_time()  # of all passes at once: some machines count in hundredths of a second
+    spent = time.thread_time()  # for all passes together, because some machines count in hundredths of a second
     while not passes or (sum(passes) < ENOUGH and len(passes) < most):
         began = time.perf_counter()
         model(**given)
@@ -81,7 +84,7 @@ def _peak(model: Any, given: dict[str, Any]) -> int:
 
 
 class MemoryTracker(TorchDispatchMode):
-    """Knows which tensors live at any moment of a pass, and how many bytes they hold."""
+    """A context that tracks the live tensors of a pass, other than weights, and their peak in bytes."""
 
     def __init__(self, weights: list[torch.Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # torch annotates a part of it

@@ -1,4 +1,7 @@
-"""On which patches and words a logit rests: attention times gradients, through all layers (arXiv:2103.15679)."""
+"""Attribution of a logit to patches and words: attention times gradients through all layers.
+
+The method is that of arXiv:2103.15679.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ from inference.runners.picture_outputs import fit, make_batch, picture_vector, p
 from inference.tasks.picture_outputs import AttributionOfPatches, PatchAttribution
 from inference.text.encoding import Encoding
 
-MOST_BYTES = 2**31  # of weights, and what their gradients need
-_COPIES = 4  # of each weight: scores, weights, and a gradient for each
+MOST_BYTES = 2**31  # for the weights and their gradients
+_COPIES = 4  # for each weight: score, weight and their gradients
 
 
 @dataclass(frozen=True, eq=False)
 class _Pass:
-    """A logit, and what its gradients are taken in: every attention's weights, and each side's last vectors."""
+    """A logit with its differentiable inputs: all attention weights, and the last vectors of each side."""
 
     logit: Tensor
     name: str
@@ -39,7 +42,10 @@ class _Pass:
 
 
 def answer(loaded: LoadedModel, question: AttributionOfPatches) -> PatchAttribution:
-    """The shares of patches and words; raises Refusal for a picture that is too large for gradients."""
+    """Return the attributions of patches and words.
+
+    Raise UserError if the picture is too large for gradients.
+    """
     seen = prepare_picture(loaded, question)
     texts = None if question.text is None else read_texts(loaded, [question.text])
     _refuse_large(loaded, len(seen.reading.row))
@@ -75,7 +81,7 @@ def _refuse_large(loaded: LoadedModel, tokens: int) -> None:
 
 
 def _shares(found: _Pass) -> dict[str, FloatArray]:
-    """What each token of each side is worth to the logit."""
+    """Return the attribution of the logit to each token of each side."""
     sides, weights = list(found.last), [one.weights for one in found.weighed]
     gradients = torch.autograd.grad(found.logit, [*weights, *found.last.values()])
     shares = {}
@@ -90,10 +96,11 @@ def _side(path: str, sides: Sequence[str]) -> str:
 
 
 def _propagate_down(weights: Sequence[Tensor], gradients: Sequence[Tensor], last: Tensor) -> FloatArray:
-    """What is read in the last vectors, followed down through every layer's (head, query, key), as (token,).
+    """Propagate attribution from the last vectors down through all layers; return (token,).
 
-    ``last`` is the logit's gradient in each last vector, (token, channel). From the top, so that a row goes through
-    the layers and never a matrix: R = (1 + A_n) … (1 + A_1), and what is wanted is a row times R.
+    ``weights`` and ``gradients`` are (head, query, key) for each layer, and ``last`` is the logit's gradient in
+    each last vector, (token, channel). The result is a row times R = (1 + A_n) … (1 + A_1), computed from the top
+    so that no product of two matrices is needed.
     """
     read = last.norm(dim=-1)
     row = read / read.sum().clamp(min=torch.finfo(read.dtype).tiny)
@@ -103,7 +110,10 @@ def _propagate_down(weights: Sequence[Tensor], gradients: Sequence[Tensor], last
 
 
 def _class_logit(loaded: LoadedModel, seen: Any, label: int) -> _Pass:
-    """The logit of a class."""
+    """Return the pass for the logit of a class, the most probable if ``label`` is -1.
+
+    Raise UserError if there is no such class.
+    """
     inputs = make_batch(seen).inputs
     last: dict[str, Tensor] = {}
     end = _last_layer(loaded.model, "encoder")
@@ -118,7 +128,7 @@ def _class_logit(loaded: LoadedModel, seen: Any, label: int) -> _Pass:
 
 
 def _text_logit(loaded: LoadedModel, inputs: Any, texts: Sequence[str], readings: Sequence[Encoding]) -> _Pass:
-    """The logit of a text beside a picture."""
+    """Return the pass for the logit of the first text, given with a picture."""
     model = loaded.model
     last: dict[str, Tensor] = {}
     with (
@@ -133,7 +143,7 @@ def _text_logit(loaded: LoadedModel, inputs: Any, texts: Sequence[str], readings
 
 
 def _last_layer(model: Any, side: str) -> Any:
-    """The module of a side's last layer."""
+    """Return the module of the last layer of a side."""
     return model.get_submodule(layer_modules(model)[side][-1])
 
 

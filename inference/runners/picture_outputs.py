@@ -1,4 +1,4 @@
-"""What a model says of a picture, under sets of edits: its vector, its classes, how well texts fit it."""
+"""Outputs for a picture under sets of edits: its vector, its classes, and its similarity to texts."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ from inference.tasks.labels import CHOICE, EACH
 from inference.tasks.picture_outputs import PictureEffects, PictureLabels, PictureOutput, PictureRequest, PictureTexts
 from inference.text.encoding import Encoding, check_text
 
-MOST_TEXTS = 64  # of one question
+MOST_TEXTS = 64  # in a request
 
 
 def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
-    """The answer under each set; raises Refusal for models that see nothing, and edits and texts that do not fit."""
+    """Return the output under each set.
+
+    Raise UserError if the model reads no pictures, or if edits or texts do not fit.
+    """
     refuse_sets(question.edits)
     seen = prepare_picture(loaded, question)
     said = torch.cat(
         [_outputs_by_set(loaded, question, output) for output in outputs(loaded, make_batch(seen), question.edits)]
-    )  # (set, what)
+    )  # (set, number)
     if isinstance(question, PictureLabels):
         return PictureOutput(numpy(said), names(loaded.model.config), sort(loaded.model), seen.reading.row)
     if isinstance(question, PictureTexts):
@@ -41,7 +44,7 @@ def answer(loaded: LoadedModel, question: PictureEffects) -> PictureOutput:
 
 
 def prepare_picture(loaded: LoadedModel, question: PictureRequest[Any]) -> Read:
-    """The picture as the model is given it; raises Refusal where there is none, or the model sees nothing."""
+    """Return the processed picture; raise UserError if there is none or the model reads no pictures."""
     if loaded.eye is None or question.picture is None:
         said = gettext_lazy(
             "{name} reads text, not pictures. Leave the picture out, or pick a model that sees.", name=loaded.id.name
@@ -51,14 +54,14 @@ def prepare_picture(loaded: LoadedModel, question: PictureRequest[Any]) -> Read:
 
 
 def make_batch(seen: Read) -> ModelInput:
-    """A batch of one picture, and how many tokens look and are looked at; what reads a text is not asked."""
+    """Return a batch of a single picture with its numbers of tokens; the text model has none."""
     pixels = torch.from_numpy(seen.pixels.copy())[None]
     tokens = {"encoder": len(seen.reading.row), "decoder": 0}
     return ModelInput({"pixel_values": pixels, **seen.options}, tokens, tokens)
 
 
 def _outputs_by_set(loaded: LoadedModel, question: PictureEffects, output: Any) -> Tensor:
-    """What is asked about, of a model's output, (set, what)."""
+    """Return the requested part of a model's output, (set, number)."""
     if isinstance(question, PictureLabels):
         logits: Tensor = output.logits
         return logits.float()
@@ -71,7 +74,7 @@ def _outputs_by_set(loaded: LoadedModel, question: PictureEffects, output: Any) 
 
 
 def picture_vector(model: Any, output: Any) -> Tensor:
-    """The vector that is compared with texts', (picture, channel) of length one, of what the picture's tower says."""
+    """Return the unit vectors that are compared with those of texts, (picture, channel)."""
     pooled = output.pooler_output
     projected = model.visual_projection(pooled) if hasattr(model, "visual_projection") else pooled
     return _of_length_one(projected)
@@ -83,7 +86,10 @@ def _of_length_one(vectors: Tensor) -> Tensor:
 
 
 def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ...], list[Encoding]]:
-    """Texts as they are shown and as the model reads them; raises Refusal for none, too many, and models without."""
+    """Return the checked texts and their encodings.
+
+    Raise UserError for none, for too many, and if the model does not read both pictures and texts.
+    """
     if loaded.reads != BOTH:
         raise UserError(
             gettext_lazy(
@@ -106,7 +112,10 @@ def read_texts(loaded: LoadedModel, texts: Sequence[str]) -> tuple[tuple[str, ..
 
 
 def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, Tensor]:
-    """What the text's tower is given. SigLIP was trained on texts padded to its full length, without a mask."""
+    """Return the inputs of the text model.
+
+    SigLIP was trained on texts padded to its full length, without a mask.
+    """
     pad = loaded.reader.tokenizer.pad_token_id or 0
     config = loaded.model.config.text_config
     filled = loaded.model.config.model_type == "siglip"
@@ -120,7 +129,7 @@ def text_inputs(loaded: LoadedModel, readings: Sequence[Encoding]) -> dict[str, 
 
 
 def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
-    """Each text's vector, (text, channel) of length one; gradients flow where they are wanted."""
+    """Return the unit vector of each text, (text, channel), with gradients if they are enabled."""
     model = loaded.model
     failed = gettext_lazy(
         "{name} failed while reading these texts. Change them or pick another model.", name=loaded.id.name
@@ -131,11 +140,11 @@ def text_vectors(loaded: LoadedModel, readings: Sequence[Encoding]) -> Tensor:
 
 
 def fit(model: Any, pictures: Tensor, texts: Tensor) -> Tensor:
-    """Logits (picture, text): cosines, scaled as was learned."""
+    """Return the logits (picture, text): cosine similarities with the learned scale and bias."""
     logits: Tensor = pictures @ texts.T * model.logit_scale.exp()
     return logits + model.logit_bias if hasattr(model, "logit_bias") else logits
 
 
 def score_kind(model: Any) -> str:
-    """Whether one of the texts is chosen, or each judged by itself: a bias was learned with the second."""
+    """Return EACH if the model judges each text by itself, as its learned bias shows, else CHOICE."""
     return EACH if hasattr(model, "logit_bias") else CHOICE

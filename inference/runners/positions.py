@@ -1,4 +1,4 @@
-"""Reads a model's position tables, angles, biases and slopes out of its weights and its configuration."""
+"""Extraction of position tables, angles, biases and slopes from a model's weights and configuration."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from inference.loaded_model import LoadedModel
 from inference.record.records import numpy
 from inference.tasks.positions import Bias, Positions, PositionsRequest, PositionTable, RotaryAngles
 
-LONGEST_TRIED = 10_000  # tokens; a longer text is not made up only to see it refused
-SINE = 1e-3  # largest difference from the formula of a table that is made of sines: some are kept in half precision
+LONGEST_TRIED = 10_000  # tokens; no longer text is built only to obtain its error message
+SINE = 1e-3  # largest difference between a sinusoidal table and its formula; some tables are in half precision
 
 
 def answer(loaded: LoadedModel, _question: PositionsRequest) -> Positions:
-    """Everything about positions that this model holds."""
+    """Return all position information of the model."""
     model = loaded.model
     found = source_side(places(model))
     mine = {kind: [place for place in found if place.kind == kind] for kind in (ADDED, TURNED, BIAS)}
@@ -32,7 +32,7 @@ def answer(loaded: LoadedModel, _question: PositionsRequest) -> Positions:
         architecture=loaded.id.architecture,
         kind=loaded.id.kind,
         tables=tuple(_table(place) for place in mine[ADDED]),
-        # Falcon builds its angles even where it uses ALiBi instead.
+        # Falcon builds rotary angles even if it uses ALiBi.
         rotary=()
         if alibi is not None
         else tuple(_rotary(place, model.config.get_text_config()) for place in mine[TURNED]),
@@ -51,7 +51,10 @@ def _table(place: PositionTensor) -> PositionTable:
 
 
 def _sines(vectors: FloatArray, stated: bool) -> tuple[str, float | None]:
-    """In which layout a table equals the paper's formula, and how far it is from it."""
+    """Return the layout of a table that equals the paper's formula, and its largest error.
+
+    The layout is "other" for a different sinusoidal table and "" for any other table.
+    """
     positions, dimensions = vectors.shape
     if dimensions % 2:
         return ("other" if stated else ""), None
@@ -93,12 +96,12 @@ def _bias(place: PositionTensor, config: Any) -> Bias:
 
 
 def _copy_array(tensor: Any) -> FloatArray:
-    """A copy, so that an answer that is kept keeps no model in memory."""
+    """Return a copy, so that a stored answer keeps no model in memory."""
     return numpy(tensor.detach().clone())
 
 
 def _refusal(loaded: LoadedModel) -> str:
-    """What a text of one token more than the positions allow is told."""
+    """Return the error message for a text that is longer than the positions by a token, or ""."""
     trained = position_limit(loaded.model, loaded.reader.tokenizer)
     if trained is None or loaded.limit != trained or trained > LONGEST_TRIED:
         return ""

@@ -1,7 +1,7 @@
-"""W_Q, W_K, W_V of any architecture, found by what they do: their output, split into heads, is the recorded q, k or v.
+"""Identification of W_Q, W_K and W_V in any architecture by their output: the recorded q, k or v.
 
-Between the two may stand a norm of the heads, rotary positions and a constant factor; each is tried, and what is found
-is checked against every recorded number.
+A norm of the heads, rotary positions and a constant factor may come in between; each is tried, and the result is
+checked against every recorded number.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from attention.walkthrough import Norm, ProjectionParameters, Rotary, flatten, n
 from inference.runners.block_recorder import Event
 from inference.runners.formulas import Linear, is_close, linear, norm
 
-Columns = npt.NDArray[np.intp]  # (head, channel): of a matrix's output
+Columns = npt.NDArray[np.intp]  # (head, channel), columns of a matrix's output
 ROLES = ("query", "key", "value")
 
 
 @dataclass(frozen=True, eq=False)
 class FoundProjection:
-    """One branch, and the call it was found in."""
+    """The parameters of a projection, and the module call that computed it."""
 
     branch: ProjectionParameters
     event: Event
@@ -34,10 +34,10 @@ class FoundProjection:
 def find(
     role: str, record: Record, events: Sequence[Event], rotaries: Sequence[Rotary], factors: Sequence[float]
 ) -> FoundProjection | None:
-    """The branch that made the recorded queries, keys or values; the latest call that fits.
+    """Return the projection of the recorded queries, keys or values, from the latest call that fits.
 
-    ``events`` are the calls before the attention; ``factors`` are what a model may multiply vectors with before the dot
-    products. None where no call fits.
+    ``events`` are the calls before the attention; ``factors`` are the constants that may scale the vectors before
+    the dot products. Return None if no call fits.
     """
     recorded: FloatArray = getattr(record, role)
     norms = [event for event in events if event.given.shape == event.gave.shape]
@@ -53,7 +53,10 @@ def find(
 
 
 def rotaries(model: Any) -> list[Rotary]:
-    """The rotary positions that a model may use: every set of frequencies that it keeps, in both ways of pairing."""
+    """Return the rotary positions that a model may use.
+
+    They are all its sets of frequencies, with both ways of pairing channels.
+    """
     found: dict[bytes, Rotary] = {}
     for module in model.modules():
         for name, buffer in module.named_buffers(recurse=False):
@@ -68,7 +71,7 @@ def rotaries(model: Any) -> list[Rotary]:
 
 
 def _layouts(role: str, record: Record, width: int) -> Iterator[Columns]:
-    """Where one role's heads may stand in the output of a matrix that makes one, two or all three of them."""
+    """Yield the possible columns of a role's heads in the output of a separate or fused projection."""
     heads, kv_heads = record.heads, int(record.key.shape[0])
     channels, deep = int(record.query.shape[2]), int(record.value.shape[2])
     sizes = {"query": heads * channels, "key": kv_heads * channels, "value": kv_heads * deep}
@@ -80,7 +83,7 @@ def _layouts(role: str, record: Record, width: int) -> Iterator[Columns]:
     for together in (ROLES, ROLES[1:]):
         if role in together and width == sum(sizes[name] for name in together):
             yield every + sum(sizes[name] for name in together[: together.index(role)])
-    if width == sum(sizes.values()):  # group by group: the queries that share a key, the key, the value
+    if width == sum(sizes.values()):  # grouped: the queries that share a key, then the key, then the value
         group = heads // kv_heads
         starts = {"query": 0, "key": group * channels, "value": (group + 1) * channels}
         step = width // kv_heads
@@ -89,7 +92,7 @@ def _layouts(role: str, record: Record, width: int) -> Iterator[Columns]:
         yield np.concatenate([inside + step * at for at in range(kv_heads)])
 
 
-def _branch(  # noqa: PLR0913  # all that a projection is recognised by
+def _branch(  # noqa: PLR0913  # all that identifies a projection
     product: Linear,
     columns: Columns,
     gave: FloatArray,
@@ -98,7 +101,7 @@ def _branch(  # noqa: PLR0913  # all that a projection is recognised by
     rotaries: Sequence[Rotary],
     factors: Sequence[float],
 ) -> ProjectionParameters | None:
-    """The way from a matrix's output to the recorded vectors, or None."""
+    """Return the parameters that lead from a matrix's output to the recorded vectors, or None."""
     projected = gave[:, columns].transpose(1, 0, 2)  # (head, token, channel)
     for head_norm in (None, *_norms_of(projected, norms)):
         normed = projected if head_norm is None else normalise_heads(projected, head_norm)
@@ -113,7 +116,7 @@ def _branch(  # noqa: PLR0913  # all that a projection is recognised by
 
 
 def _norms_of(projected: FloatArray, events: Sequence[Event]) -> Iterator[Norm]:
-    """The norms that were given these heads, each by itself or all side by side."""
+    """Yield the norms of these heads, applied to each head or to their concatenation."""
     by_token = projected.transpose(1, 0, 2)
     for event in events:
         each = any(is_close(event.given, form) for form in (projected, by_token))

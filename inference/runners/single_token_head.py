@@ -1,4 +1,4 @@
-"""A model's head asked about one token alone: a vocabulary of 30,000 words costs as much as the layers below it."""
+"""A model's head restricted to a single token, because a large vocabulary costs as much as the layers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from inference.record.patching import replacing_output
 
 
 def can(model: Any) -> bool:
-    """Whether the head stands upon a model of its own, whose vectors can be left out."""
+    """Return True if the head is separate from a base model, so that it can be given fewer tokens."""
     return getattr(model, "base_model", model) is not model
 
 
 @contextmanager
 def reading_one(model: Any, at: int | None) -> Iterator[None]:
-    """Inside the block the head reads token ``at`` alone, where it can; every token where ``at`` is None.
+    """Restrict the head to token ``at`` in the block, if possible; do nothing if ``at`` is None.
 
-    What it says is then (text, 1, ...); for this thread's passes only.
+    The logits are then (text, 1, …). Passes of other threads are not affected.
     """
     if at is None or not can(model):
         yield

@@ -1,4 +1,4 @@
-"""What the model has at some stages of a pass."""
+"""The results of some stages of a pass."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from inference.loaded_model import LoadedModel
 from inference.runners.whole_pass import names_of, prepare_inputs, run_calls
 from inference.tasks.whole_pass import StageNumbers, StageResults
 
-TOP = 16  # pieces of each row that are named
+TOP = 16  # tokens named for each row
 
 
 def answer(loaded: LoadedModel, question: StageNumbers) -> StageResults:
-    """The results of these stages; raises Refusal for one that there is not."""
+    """Return the results of the stages; raise UserError if a stage does not exist."""
     _, given = prepare_inputs(loaded, question)
     found: dict[int, Array] = {}
 
@@ -44,10 +44,10 @@ def answer(loaded: LoadedModel, question: StageNumbers) -> StageResults:
 
 
 def _largest_entries(loaded: LoadedModel, array: Array) -> list[tuple[int, str]]:
-    """What has the largest numbers in each row of a result that has one for each piece, or for each class."""
+    """Return index and name of the largest entries of each row, if the rows are over tokens or classes."""
     count = array.shape[-1]
     if names_of(loaded, [], count) is None:
         return []
     rows = array.reshape(-1, count)
-    top = np.unique(np.argpartition(-rows, min(TOP, count) - 1, axis=1)[:, :TOP]).tolist()  # no need to sort them all
+    top = np.unique(np.argpartition(-rows, min(TOP, count) - 1, axis=1)[:, :TOP]).tolist()  # no full sort
     return list(zip(top, names_of(loaded, top, count) or (), strict=True))

@@ -1,4 +1,4 @@
-"""Hides one piece after the other and asks for it; several hidden versions go through the model together."""
+"""Pseudo-log-likelihood of a text: each token is hidden and predicted, several texts in a pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inference.tasks.surprisal import SurprisalRequest, SurprisalScores
 
 
 def answer(loaded: LoadedModel, question: SurprisalRequest) -> SurprisalScores:
-    """Natural logarithms for some pieces; raises Refusal where the text has nothing to score."""
+    """Return the log-probabilities of some tokens; raise UserError if the text has no tokens to score."""
     mask, token = mask_of(loaded)
     reading, row = as_read(loaded, question.text, question.pair, question.cut)
     every = text_positions(row, token)

@@ -1,4 +1,4 @@
-"""A given translation, read once as a whole under each set of edits; several sets a pass."""
+"""Teacher forcing: a given translation in a single pass under each of several sets of edits."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from inference.write import target_text
 from inference.write.decoding import Writing
 from inference.write.target_text import refuse_edits
 
-MOST_NUMBERS = 2**25  # logits of one batch
+MOST_NUMBERS = 2**25  # logits of a batch
 
 
 def answer(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
-    """Every token's log-probability under each set; raises Refusal for edits that do not fit the model."""
+    """Return every token's log-probability under each set; raise UserError if edits do not fit the model."""
     refuse_sets(question.edits)
     if not question.written:
         raise UserError(gettext_lazy("The translation is empty. Type one, or let the model write."), way_out="text")
@@ -57,7 +57,7 @@ def answer(loaded: LoadedModel, question: ForcedTarget) -> ForcedSteps:
 def step_log_probabilities(
     model: Any, source: Sequence[int], read_so_far: Sequence[int], sets: Sequence[Sequence[Edit]], vocabulary: int
 ) -> Iterator[Tensor]:
-    """Log-probabilities (set, step, token) of what follows each token that the decoder reads, some sets at a time."""
+    """Yield the next-token log-probabilities (set, step, token) of the decoder, some sets at a time."""
     width = max(len(source), len(read_so_far))
     step = max(1, min(MOST_TOKENS // width, MOST_NUMBERS // (len(read_so_far) * vocabulary)))
     for start in range(0, len(sets), step):

@@ -1,4 +1,4 @@
-"""The tokens of many texts counted, each text as it stands and nothing cut."""
+"""Token counts of many texts, without truncation."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from inference.errors import as_user_error
 from inference.loaded_model import LoadedModel
 from inference.tasks.text_sizes import TextSizes, TokenCounts
 
-CHUNK = 1_000  # texts that are cut into pieces at a time
+CHUNK = 1_000  # texts that are tokenised at a time
 
 
 def answer(loaded: LoadedModel, question: TextSizes) -> TokenCounts:
-    """Each text's tokens, and the unknown ones; raises Refusal for what the tokenizer cannot read."""
+    """Return each text's number of tokens and of unknown tokens.
+
+    Raise UserError if the tokenizer cannot read a text.
+    """
     tokenizer = loaded.reader.tokenizer
     texts = list(question.texts)
     tokens: list[int] = []

@@ -1,4 +1,4 @@
-"""The tokenizer's steps, taken one at a time with its own parts: normaliser, splitter, vocabulary, template."""
+"""The tokenizer's steps by its own components: normaliser, pre-tokenizer, model and template."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from inference.text.encoding import Encoding, check_text
 from inference.text.pieces import decode_bytes
 from inference.text.tokenizer_steps import in_words
 
-LONGEST = 200  # characters of a word whose cutting is followed
+LONGEST = 200  # most characters of a word for which the steps are shown
 APART = gettext_lazy(
     "Taken one at a time, the steps of this tokenizer do not give what it gives at once, so only that is shown."
 )
 
 
 def answer(loaded: LoadedModel, question: TokenSteps | WordWalk) -> Steps | WordSteps:
-    """The steps of a text, or how one word is cut."""
+    """Return the steps of a text, or of a single word."""
     if isinstance(question, WordWalk):
         return _cut_word(loaded, question.word)
     texts = [
@@ -94,7 +94,7 @@ def _tokens(loaded: LoadedModel, reading: Encoding) -> tuple[Token, ...]:
 
 
 def _template(tokens: Sequence[Token]) -> str:
-    """Which special tokens stand around the texts: "[CLS] A [SEP] B [SEP]"."""
+    """Return the arrangement of texts and special tokens, such as "[CLS] A [SEP] B [SEP]"."""
     parts: list[str] = []
     for token in tokens:
         name = token.raw if token.special else "AB"[min(token.side, 1)]
@@ -104,7 +104,7 @@ def _template(tokens: Sequence[Token]) -> str:
 
 
 def _side(loaded: LoadedModel, backend: Any, text: str, tokens: Sequence[Token], at: int) -> TokenizedText:
-    """One text, normalised and split as the tokenizer does it, each word with its tokens."""
+    """Return a text, normalised and pre-tokenized, with the tokens of each word."""
     from tokenizers import PreTokenizedString
 
     whole = list(
@@ -139,7 +139,10 @@ def _splits(moving: Any) -> list[tuple[str, Span, Any]]:
 
 
 def _split_added_tokens(backend: Any, text: str, tokens: Sequence[Token]) -> Iterator[tuple[Span, str]]:
-    """Tokens that are taken whole before anything else, such as [MASK]: their places, with white space they take."""
+    """Yield span and content of tokens that are matched before all else, such as [MASK].
+
+    The span includes the white space that the token takes.
+    """
     added = backend.get_added_tokens_decoder()
     for token in tokens:
         stated = added.get(token.id)
@@ -147,7 +150,7 @@ def _split_added_tokens(backend: Any, text: str, tokens: Sequence[Token]) -> Ite
             continue
         start, end = token.span
         if text[start:end].strip().casefold() != stated.content.strip().casefold():
-            continue  # the vocabulary's own [UNK], say, and not one that was typed
+            continue  # for example an [UNK] that replaces a word, not a typed [UNK]
         while stated.lstrip and start and text[start - 1].isspace():
             start -= 1
         while stated.rstrip and end < len(text) and text[end].isspace():
@@ -156,7 +159,7 @@ def _split_added_tokens(backend: Any, text: str, tokens: Sequence[Token]) -> Ite
 
 
 def _is_outcome(backend: Any, side: TokenizedText, tokens: Sequence[Token]) -> bool:
-    """Whether the words, cut one by one, give the tokens that the tokenizer gives at once."""
+    """Return True if tokenising word by word gives the same tokens as tokenising the whole text."""
     for word in side.words:
         given = [token.id for token in tokens[slice(*word.tokens)]]
         alone = (
@@ -168,7 +171,7 @@ def _is_outcome(backend: Any, side: TokenizedText, tokens: Sequence[Token]) -> b
 
 
 def symbol(piece: str, how: str) -> str:
-    """A piece of a vocabulary with its marks, but with bytes made readable.
+    """Return a token of the vocabulary with its marks, but with bytes made readable.
 
     >>> symbol("\\u0120caf\\u00c3\\u00a9", "bytes"), symbol("##ing", "wordpiece")
     ('␣café', '##ing')
@@ -177,7 +180,10 @@ def symbol(piece: str, how: str) -> str:
 
 
 def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
-    """How a word is cut, by the rules of the tokenizer's own model."""
+    """Return the steps that split a word into subwords, by the rules of the tokenizer's own model.
+
+    Raise UserError if the steps cannot be followed or do not give the tokenizer's own result.
+    """
     name = loaded.id.name
     if not loaded.reader.fast:
         raise UserError(_slow_tokenizer_note(name))
@@ -217,7 +223,7 @@ def _cut_word(loaded: LoadedModel, word: str) -> WordSteps:
 
 
 def _make_readable(walk: WordSteps, how: str) -> WordSteps:
-    """The walk with bytes made readable; only BPE works on bytes."""
+    """Return the steps with bytes made readable; only BPE works on bytes."""
 
     def readable(symbols: Sequence[str]) -> tuple[str, ...]:
         return tuple(symbol(one, how) for one in symbols)

@@ -1,6 +1,6 @@
-"""Value zeroing (arXiv:2301.12971): one layer with each key's value at zero in turn, and what that does to its output.
+"""Value zeroing (arXiv:2301.12971): the effect of each key's zeroed value on the output of a layer.
 
-The layers below run once, and those above not at all.
+The layers below run once, and the layers above do not run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from inference.record.edit_hooks import apply_edits
 from inference.record.patching import replacing_output
 from inference.record.records import layer_modules
 
-BATCH = 4096  # tokens of one pass, all samples together
+BATCH = 4096  # tokens of a pass, summed over its samples
 
 
 class _Reached(Exception):
-    """Carries what left the layer; nothing above it is of use."""
+    """Raised if the layer has returned, with its output; the layers above are not needed."""
 
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
@@ -30,9 +30,10 @@ class _Reached(Exception):
 
 
 def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
-    """1 - cosine between each token's vector after the layer with and without each key's value, (query, key).
+    """Return 1 - cosine of each token's vector after the layer with and without each key's value.
 
-    Raises Refusal for a model whose attention cannot be changed, and for a layer that it does not have.
+    The shape is (query, key). Raise UserError if the model's attention cannot be changed, or if it lacks the
+    layer.
     """
     block = _block(model, layer)
     tokens = one["input_ids"].shape[1]
@@ -48,9 +49,9 @@ def distances(model: Any, one: dict[str, Tensor], layer: int) -> Tensor:
 def _layer_output(
     model: Any, block: Any, one: dict[str, Tensor], layer: int, sets: list[tuple[ZeroValue, ...]]
 ) -> Tensor:
-    """What leaves the layer under each set, (set, token, channel)."""
+    """Return the output of the layer under each set, (set, token, channel)."""
     layers = getattr(model, growing_batch.GROWS, None)
-    # Samples that differ in this layer only join before it; a model that cannot grow begins with all of them.
+    # Samples differ in this layer only, so they join before it; a model that cannot grow begins with all of them.
     joining = [len(sets) - 1 if at == layer else 0 for at in range(layers or 0)]
     given = one if layers else {name: tensor.expand(len(sets), *tensor.shape[1:]) for name, tensor in one.items()}
 
@@ -75,7 +76,7 @@ def _layer_output(
 
 
 def _block(model: Any, layer: int) -> Any:
-    """The module that is the layer: attention, what follows it, and the sums."""
+    """Return the module of the whole layer; raise UserError if the layer does not exist."""
     paths = next(iter(layer_modules(model).values()))
     if not 0 <= layer < len(paths):
         raise UserError(

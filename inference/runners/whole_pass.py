@@ -1,4 +1,4 @@
-"""Every stage of one pass: what it computes, of what, and how far numpy's result is from it."""
+"""All stages of a pass: the formula and inputs of each, and the deviation of its NumPy result."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from inference.task_heads import CLASSES
 from inference.tasks.model_request import Answer
 from inference.tasks.whole_pass import PassOverview, PassRequest, Stage, WholePass
 
-# What a head that judges two texts tells apart, by the ending of its class; the second is ALBERT's, of their order.
+# Outcomes of a head that judges two texts, by the suffix of its class; the second suffix is ALBERT's sentence order.
 JUDGED = {
     "ForNextSentencePrediction": (gettext_lazy("the second follows"), gettext_lazy("the second is from elsewhere")),
     "ForPreTraining": (gettext_lazy("in their order"), gettext_lazy("swapped")),
 }
-LONGEST = 512  # tokens: every weight of every head is computed, n² numbers each
+LONGEST = 512  # tokens; every head's map of tokens² weights is computed
 
 
 def answer(loaded: LoadedModel, question: WholePass) -> PassOverview:
-    """The stages; raises Refusal for a text that is too long and for a model whose layers are not told apart."""
+    """Return the stages; raise UserError if the text is too long or the layers cannot be identified."""
     ids, given = prepare_inputs(loaded, question)
     with as_user_error(
         gettext_lazy("{name} failed while its pass was taken apart. Change the text or the model.", name=loaded.id.name)
@@ -46,7 +46,7 @@ def answer(loaded: LoadedModel, question: WholePass) -> PassOverview:
 
 
 def _note(spread: dict[int, Array], call: FunctionCall, _args: Any, _named: Any, result: Tensor) -> None:
-    """The root mean square of what a call gives each token; what a mask set is left out."""
+    """Store the root mean square of a call's result for each token, without masked values."""
     if call.fractions:
         rows = result if result.ndim > 1 else result.reshape(1, -1)
         flat = rows.movedim(-2, 0).flatten(1).clamp(-MASKED, MASKED)
@@ -55,12 +55,15 @@ def _note(spread: dict[int, Array], call: FunctionCall, _args: Any, _named: Any,
 
 
 def program(calls: Sequence[FunctionCall]) -> str:
-    """The lines of PyTorch that lead to the last stage."""
+    """Return the lines of PyTorch that lead to the last stage."""
     return "".join(f"{call.line}\n" for call in required_calls(last_stage(calls)))
 
 
 def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[tuple[int, ...], dict[str, Tensor]]:
-    """The ids that the model reads, and what it is called with."""
+    """Return the token ids and the inputs of the model.
+
+    Raise UserError if the text is too long, or if an encoder-decoder has no target text.
+    """
     reading = read(loaded, question.text, question.pair, question.cut)
     if max(len(reading.ids), len(question.target)) > LONGEST:
         raise UserError(
@@ -87,7 +90,7 @@ def prepare_inputs(loaded: LoadedModel, question: PassRequest[Answer]) -> tuple[
 def taken_apart(
     model: Any, kind: str, given: Mapping[str, Tensor], seen: Seen | None = None
 ) -> tuple[list[FunctionCall], tuple[Stage, ...]]:
-    """The calls of a pass, and its stages."""
+    """Return the calls of a pass and its stages; raise UserError if the layers cannot be identified."""
     layers = blocks(model, watch(model))
     if not layers:
         raise UserError(
@@ -102,19 +105,22 @@ def taken_apart(
 
 
 def run_calls(model: Any, given: Mapping[str, Tensor], seen: Seen) -> None:
-    """Show every call of a pass, from the first to the probabilities, without computing any anew."""
+    """Pass every call to ``seen``, from the first to the probabilities, without recomputing any in NumPy."""
     compute(model, given, {}, seen, _probabilities, formulas={})
 
 
 def _probabilities(output: Any) -> None:
-    """What a head's scores become, computed in the same pass; a model without a head ends with its last state."""
+    """Compute the softmax of the head's scores in the same pass; a model without a head has none."""
     scores = next((output[name] for name in ("logits", "sop_logits") if output.get(name) is not None), None)
     if scores is not None:
         torch.softmax(scores, -1)
 
 
 def names_of(loaded: LoadedModel, told: Sequence[int], count: int) -> Sequence[str] | None:
-    """What the last ``count`` numbers are for: pieces of the vocabulary, or the classes that a model was taught."""
+    """Return the names of some entries of a result of ``count`` numbers, or None if they have no names.
+
+    The names are tokens of the vocabulary or classes of the head.
+    """
     model = loaded.model
     head = model.get_output_embeddings()
     if head is not None and count == head.weight.shape[0]:

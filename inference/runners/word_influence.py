@@ -1,4 +1,4 @@
-"""Asks a model in several ways what a word's last vector owes to each word of the text."""
+"""Attribution of a word's last vector to each word of the text, by several methods."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from inference.tasks.word_influence import (
 )
 from inference.text.encoding import Encoding
 
-BATCH = 4096  # tokens of one pass with gradients, all samples together
+BATCH = 4096  # tokens of a pass with gradients, summed over its samples
 SEED = 0
 
 
 def answer(loaded: LoadedModel, question: AnyFocus) -> WordScores:
-    """What each token or word is worth; raises Refusal for texts that are too long and models that cannot be asked."""
+    """Return the attribution of each token or word; raise UserError if the text or the model does not fit."""
     reading = _read(loaded, question)
     if isinstance(question, WithoutWords):
         return WordScores(_ablation_effects(loaded, reading, question.focus, question.words))
@@ -82,7 +82,7 @@ def _read(loaded: LoadedModel, question: AnyFocus) -> Encoding:
 
 
 def refuse_long(reading: Encoding) -> None:
-    """Raises Refusal for a text of more tokens than these questions take."""
+    """Raise UserError if a text has more tokens than these requests allow."""
     tokens = len(reading.ids)
     if tokens > MOST_TOKENS:
         raise UserError(
@@ -97,7 +97,7 @@ def refuse_long(reading: Encoding) -> None:
 
 
 def _ablation_effects(loaded: LoadedModel, reading: Encoding, focus: Run, words: Sequence[Run]) -> Any:
-    """1 - cosine of the focus's vector with and without each word, (word,)."""
+    """Return 1 - cosine of the focus's vector with and without each word, (word,)."""
     model = loaded.model
     layers = attention_layers(model, next(iter(getattr(model, HEADS, None) or [""])))
     sets: list[Sequence[Edit]] = [()]
@@ -128,7 +128,10 @@ def _flow(loaded: LoadedModel, one: dict[str, Tensor], focus: Run) -> Any:
 
 
 def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -> Any:
-    """Estimated Frobenius norms, (token,): the root of the mean square over directions, times all channels."""
+    """Return estimated Frobenius norms of the Jacobian, (token,).
+
+    The estimate is the root of the mean square over directions, times the number of channels.
+    """
     embeddings = word_vectors(model, one)
     tokens = embeddings.shape[1]
     with torch.inference_mode():
@@ -144,7 +147,7 @@ def gradients(model: Any, one: dict[str, Tensor], focus: Run, directions: int) -
 
 
 def _directions(width: int, many: int) -> Tensor:
-    """Orthonormal directions, (direction, channel), the same in every run."""
+    """Return orthonormal directions, (direction, channel), the same in every run."""
     generator = torch.Generator().manual_seed(SEED)
     basis, _ = torch.linalg.qr(torch.randn(width, many, generator=generator))
     rows: Tensor = basis.T.contiguous()
@@ -164,6 +167,6 @@ def _path(model: Any, one: dict[str, Tensor], question: WordPath) -> WordScores:
 
 
 def _vector(output: Any, focus: Run) -> Tensor:
-    """The word's vector in the last layer, (sample, channel)."""
+    """Return the focus's mean vector in the last layer, (sample, channel)."""
     vectors: Tensor = output.last_hidden_state[:, slice(*focus)].float().mean(dim=1)
     return vectors

@@ -1,4 +1,4 @@
-"""A text's word vectors, what a model makes of others in their place, and what becomes of it on the way there."""
+"""Word embeddings of a text, the output for other embeddings, and integrated gradients from zero."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from inference.tasks.word_influence import WordScores
 
 
 def word_vectors(model: Any, one: dict[str, Tensor]) -> Tensor:
-    """The word vectors of the text, (1, token, channel), before positions are added."""
+    """Return the word embeddings of the text, (1, token, channel), before positions are added."""
     with torch.no_grad():
         vectors: Tensor = model.get_input_embeddings()(one["input_ids"])
     return vectors.clone()
 
 
 def from_vectors(model: Any, one: dict[str, Tensor], vectors: Tensor) -> Any:
-    """The model's output for other word vectors (sample, token, channel) in the place of the text's own."""
+    """Return the model's output with embeddings (sample, token, channel) in place of the text's own."""
     many = {name: tensor.expand(len(vectors), *tensor.shape[1:]) for name, tensor in one.items()}
     with replacing_output(model.get_input_embeddings(), lambda _module, _output: vectors):
         return model(**many)
 
 
 def path_from_zero(number: Callable[[Tensor], Tensor], vectors: Tensor, steps: int, tokens: int) -> WordScores:
-    """Integrated gradients (arXiv:1703.01365) of a number while word vectors (1, token, channel) grow from zero.
+    """Return integrated gradients (arXiv:1703.01365) of ``number`` from zero to the embeddings.
 
-    ``number`` takes vectors (sample, token, channel) and gives (sample,); ``tokens`` go into one pass, all samples
-    together.
+    The embeddings ``vectors`` are (1, token, channel). ``number`` takes embeddings (sample, token, channel) and
+    returns (sample,). A pass has ``tokens`` tokens, summed over its samples.
     """
     from captum.attr import IntegratedGradients
 

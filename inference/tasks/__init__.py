@@ -1,1 +1,4 @@
-"""What can be asked of a model besides its attention, each a frozen value with its answer. Knows no torch."""
+"""Requests to a model other than its attention, each a frozen value with its answer.
+
+These modules do not import torch.
+"""

@@ -1,4 +1,4 @@
-"""What is this model made of? Its layers as its modules run, and its parameters by part."""
+"""The architecture of a model: its layers in the order of execution, and its parameters by role."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from inference.tasks.model_request import InspectRequest
 
 Numbers = npt.NDArray[np.float32]
 
-ENTERS = -1  # among a step's sources: what enters the layer
+ENTERS = -1  # among a step's sources: the input of the layer
 SUBLAYERS = ("attention", "cross-attention", "feed-forward")
 
-# What parameters are for.
+# Roles of parameters.
 TOKENS: str = gettext_lazy("token embeddings")
 POSITIONS: str = gettext_lazy("position embeddings")
 SEGMENTS: str = gettext_lazy("segment embeddings")
@@ -43,7 +43,7 @@ CROSSING: dict[str, str] = {
 
 
 def crossing(name: str) -> str:
-    """A part of an attention as that of the cross-attention is called.
+    """Return the name of an attention's parameter role in cross-attention.
 
     >>> crossing(OUT)
     'cross-attention: output'
@@ -60,7 +60,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class LayerStep:
-    """One box of a layer. ``sources`` are the steps whose results it reads, ENTERS for what enters the layer.
+    """A step of a layer; ``sources`` are the steps whose results it reads, ENTERS for the layer's input.
 
     ``kind`` is "norm", "attention", "cross-attention", "feed-forward", or "add" for the sum of its sources.
     """
@@ -71,10 +71,11 @@ class LayerStep:
 
 @dataclass(frozen=True)
 class Flow:
-    """The boxes of one layer in the order in which they run; ``leaves`` is the step whose result leaves the layer.
+    """The steps of a layer in the order of execution; the result of step ``leaves`` is the layer's output.
 
-    ``followed`` says that every connection was found in the numbers of a pass: what a step read is what another made,
-    or the sum of what others made. Where it is False, some connections are taken from the order of the calls alone.
+    ``followed`` is True if every connection was verified in the numbers of a pass: each step's input equals the
+    result of another step, or a sum of results. If it is False, some connections rest on the order of the calls
+    only.
 
     >>> post = Flow((LayerStep("attention", (-1,)), LayerStep("add", (-1, 0)), LayerStep("norm", (1,))), 2, True)
     >>> post.placement, post.parallel
@@ -87,9 +88,12 @@ class Flow:
 
     @property
     def placement(self) -> str:
-        """Where the norms stand: "post" after each addition (arXiv:1706.03762), "pre" before each part
-        (arXiv:2002.04745), "both" before a part and on its result (arXiv:2105.13290), "branch" on a part's result only,
-        "mixed", or "none"."""
+        """Return the placement of the norms.
+
+        The value is "post" for norms after each addition (arXiv:1706.03762), "pre" before each sublayer
+        (arXiv:2002.04745), "both" before a sublayer and on its result (arXiv:2105.13290), "branch" on a sublayer's
+        result only, "mixed", or "none".
+        """
         roles = {self._role(at) for at, step in enumerate(self.steps) if step.kind == "norm"}
         named = {
             frozenset(): "none",
@@ -102,7 +106,7 @@ class Flow:
 
     @property
     def parallel(self) -> bool:
-        """Whether the feed-forward part reads nothing of what the attention before it made."""
+        """Return True if the feed-forward sublayer does not depend on the attention of its layer."""
         attentions = {at for at, step in enumerate(self.steps) if step.kind == "attention"}
         return any(
             step.kind == "feed-forward" and attentions and not attentions & self._behind(at)
@@ -118,7 +122,7 @@ class Flow:
         return "post" if norm == self.leaves or "add" in readers else "pre"
 
     def _behind(self, at: int) -> set[int]:
-        """Every step that a step depends on."""
+        """Return every step that a step depends on."""
         found: set[int] = set()
         waiting = list(self.steps[at].sources)
         while waiting:
@@ -131,43 +135,46 @@ class Flow:
 
 @dataclass(frozen=True)
 class Heads:
-    """Sizes of one attention. ``kv_heads`` are fewer than ``heads`` where several share keys and values."""
+    """The sizes of an attention; ``kv_heads`` is less than ``heads`` if heads share keys and values."""
 
     heads: int
     kv_heads: int
-    width: int  # d_k, numbers of one query
+    width: int  # d_k, channels of a query
     value_width: int  # d_v
 
 
 @dataclass(frozen=True, eq=False)
 class Activation:
-    """The function between the feed-forward part's matrices, as this model computes it.
+    """The activation function of the feed-forward sublayer, as this model computes it.
 
-    ``name`` is the formula that its values fit; "" where the module could not be asked, and then ``stated`` is all
-    that is known. ``inputs`` and ``outputs`` are (point,) float32.
+    ``name`` is the formula that fits its values, or "" if the module could not be evaluated; only ``stated`` is
+    known then. ``inputs`` and ``outputs`` are (point,) float32.
     """
 
     name: str
-    stated: str  # the configuration's word for it
+    stated: str  # the name in the configuration
     inputs: Numbers
     outputs: Numbers
 
 
 @dataclass(frozen=True)
 class FeedForward:
-    """Sizes of one feed-forward part. ``gated``: two matrices lead to ``hidden``, and their results are multiplied."""
+    """The sizes of a feed-forward sublayer.
+
+    If it is ``gated``, two matrices lead to ``hidden``, and their results are multiplied.
+    """
 
     inputs: int
     hidden: int  # d_ff
     gated: bool
     activation: Activation
     experts: int = 1
-    experts_used: int = 1  # by one token
+    experts_used: int = 1  # for each token
 
 
 @dataclass(frozen=True)
 class StackEdge:
-    """What runs before the first layer of a stack, or after its last: parts by name, in order, and what norm it is."""
+    """The modules before the first layer of a stack, or after its last: roles in order, and kind of norm."""
 
     parts: tuple[str, ...]
     norm: str = ""
@@ -175,11 +182,12 @@ class StackEdge:
 
 @dataclass(frozen=True)
 class Stack:
-    """N layers one after the other.
+    """A stack of layers.
 
-    ``alike`` counts those built as ``flow`` is, the commonest way; ``own`` those with parameters of their own.
-    ``causal`` was measured: changing the last token changes nothing before it. ``norm`` is "LayerNorm" where adding a
-    number to all inputs changes nothing (arXiv:1607.06450), else "RMSNorm" (arXiv:1910.07467).
+    ``flow`` is the most common data flow, and ``alike`` is the number of layers that have it; ``own`` is the
+    number of layers with separate parameters. ``causal`` was measured: a new last token changes no earlier vector.
+    ``norm`` is "LayerNorm" if adding a constant to all inputs has no effect (arXiv:1607.06450), else "RMSNorm"
+    (arXiv:1910.07467).
     """
 
     part: str  # "encoder" or "decoder"
@@ -196,26 +204,26 @@ class Stack:
     inner_norms: bool  # queries and keys are normalised inside the attention (arXiv:2010.04245)
     before: StackEdge
     after: StackEdge
-    window: int | None = None  # tokens that its windowed layers look at
-    windowed: int = 0  # how many layers have that window
+    window: int | None = None  # tokens that the layers with a window attend to
+    windowed: int = 0  # number of layers with that window
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """One parameter tensor by its name in the model."""
+    """A parameter tensor, named as in the model."""
 
     name: str
     shape: tuple[int, ...]
 
     @property
     def count(self) -> int:
-        """How many numbers it holds."""
+        """Return the number of its elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class ParameterGroup:
-    """Parameters of one kind in one place; each tensor of a model is in one part only.
+    """The parameters of a role in a stack; each tensor of a model is in a single group.
 
     ``where`` is "", "encoder" or "decoder"; ``layers`` is 0 outside of layers.
     """
@@ -224,47 +232,47 @@ class ParameterGroup:
     name: str
     count: int
     layers: int
-    tensors: tuple[Tensor, ...]  # of the first layer, or all of them outside of layers
+    tensors: tuple[Tensor, ...]  # those of the first layer, or all tensors outside of layers
 
 
 @dataclass(frozen=True)
 class Top:
-    """What the checkpoint has beyond the bare model: a head. ``count`` leaves out what is shared with the rest."""
+    """A head of the checkpoint; ``count`` excludes parameters that it shares with the bare model."""
 
     class_name: str
     count: int
     tensors: tuple[Tensor, ...]
-    tied: bool  # it uses the token embeddings as a matrix of its own, arXiv:1608.05859
+    tied: bool  # its matrix is that of the token embeddings, arXiv:1608.05859
 
 
 @dataclass(frozen=True)
 class Build:
-    """A model's architecture, from its modules and one small forward pass."""
+    """The architecture of a model, from its modules and a small forward pass."""
 
     architecture: str
     kind: str  # "encoder", "decoder" or "encoder-decoder"
-    width: int  # d, numbers of one token's vector between layers
+    width: int  # d_model, channels of a token's vector between layers
     vocabulary: int
     stacks: tuple[Stack, ...]
-    positions: tuple[str, ...]  # of "learned", "sinusoidal", "rotary", "relative", "alibi"
+    positions: tuple[str, ...]  # any of "learned", "sinusoidal", "rotary", "relative", "alibi"
     parts: tuple[ParameterGroup, ...]
-    tied: tuple[tuple[str, str], ...]  # names of one and the same tensor
+    tied: tuple[tuple[str, str], ...]  # pairs of names of the same tensor
     tops: tuple[Top, ...]
-    total: int  # the library's own count of this model's parameters
-    limit: int  # tokens of one text that it reads here
+    total: int  # the number of parameters as transformers counts them
+    limit: int  # most tokens of a text that it reads here
 
     @cached_property
     def parameter_count(self) -> int:
-        """The sum over the parts, which is ``total``."""
+        """Return the sum over the groups, which equals ``total``."""
         return sum(part.count for part in self.parts)
 
     def stack(self, part: str) -> Stack | None:
-        """The encoder or the decoder, where there is one."""
+        """Return the stack of that name, "encoder" or "decoder", or None."""
         return next((stack for stack in self.stacks if stack.part == part), None)
 
 
 @dataclass(frozen=True)
 class Anatomy(InspectRequest[Build]):
-    """Asks for a model's architecture."""
+    """A request for the architecture of a model."""
 
     ANSWERED_BY: ClassVar[str] = "anatomy"

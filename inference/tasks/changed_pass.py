@@ -1,4 +1,4 @@
-"""What becomes of a pass's end if some numbers on the way were others."""
+"""The effect of changed intermediate values on the output of a pass."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from inference.tasks.whole_pass import PassRequest
 
 @dataclass(frozen=True)
 class End:
-    """One number that a pass ends with, of the token that is asked about, before and after."""
+    """An output number of the requested token, before and after the change."""
 
-    name: str  # the piece of the vocabulary, where it is one's probability; else which number it is
+    name: str  # the token or class if the number is its probability, else the index
     before: float
     after: float
 
 
 @dataclass(frozen=True)
 class ChangeResult:
-    """How a pass ends once numbers on the way were changed.
+    """The output of a pass with changed intermediate values.
 
-    ``ends`` are the largest before and after, the largest before first; ``changed`` counts the numbers of the stage
-    that were changed, 0 where ``edits`` were asked for; ``moved`` is the largest difference among all numbers of that
-    token.
+    ``ends`` are the largest numbers before and after, those before first. ``changed`` is the number of changed
+    values of the stage, 0 for a request with ``edits``. ``moved`` is the largest difference among all output
+    numbers of the token.
     """
 
     ends: tuple[End, ...]
@@ -34,10 +34,12 @@ class ChangeResult:
 
 @dataclass(frozen=True)
 class ChangeRequest(PassRequest[ChangeResult]):
-    """Changes a stage's result: all of it, row ``row``, or the number at ``row`` and ``column``, counted as
-    attention.stages.terms has them. It becomes ``to``; where ``lender`` is another text, what the tokens there of
-    ``pairs`` have in the pass over it, (here, there). With ``edits`` heads are changed and things taken as under one of
-    the sets of inference.tasks.edit_effects, and no stage. ``at`` is the row of the end that is told.
+    """A request to change a stage's result, or to apply ``edits``, and compare the outputs of the pass.
+
+    The whole result changes, row ``row``, or the number at ``row`` and ``column``, counted as in
+    attention.stages.terms. The new value is ``to``. If ``lender`` has a donor text, the new values are those of
+    its tokens in ``pairs`` of (here, there). With ``edits``, the pass runs under a set of edits and patches as in
+    inference.tasks.edit_effects, and no stage is changed. ``at`` is the row of the output that is reported.
     """
 
     ANSWERED_BY: ClassVar[str] = "changed_pass"

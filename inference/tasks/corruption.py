@@ -1,4 +1,4 @@
-"""What BERT is given to learn from: a text with a share of its pieces spoilt, and how wrong the model is about them."""
+"""BERT's training task: a text with a share of corrupted tokens, and the model's loss on them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ HIDDEN, REPLACED, KEPT = "hidden", "replaced", "kept"
 
 @dataclass(frozen=True)
 class Chosen:
-    """One piece that must be guessed. ``loss`` is the negative natural logarithm of its probability."""
+    """A token to predict; ``loss`` is the negative natural logarithm of its probability."""
 
     position: int
-    seen: str  # what the model reads there
+    seen: str  # the token in the model's input
     how: str  # HIDDEN, REPLACED or KEPT
     probability: float
     loss: float
@@ -25,17 +25,18 @@ class Chosen:
 
 @dataclass(frozen=True)
 class CorruptedText:
-    """The answer; the loss that training would see is the mean over ``chosen``."""
+    """A corrupted text with its losses; the training loss is their mean over ``chosen``."""
 
-    row: TokenRow  # the text before it was spoilt
+    row: TokenRow  # the text before corruption
     chosen: tuple[Chosen, ...]
 
 
 @dataclass(frozen=True)
 class Corruption(PredictRequest[CorruptedText]):
-    """A sample of 15 % of the pieces, at least one, drawn with ``seed`` (arXiv:1810.04805, section 3.1).
+    """A request to corrupt 15 % of the tokens, at least a single token, drawn with ``seed``.
 
-    Of these, 80 % are hidden, 10 % replaced by any ordinary piece and 10 % kept, each drawn by itself.
+    Of these tokens, 80 % are hidden, 10 % are replaced by a random token that is not special, and 10 % are kept;
+    each is drawn independently (arXiv:1810.04805, section 3.1).
     """
 
     ANSWERED_BY: ClassVar[str] = "corruption"

@@ -1,7 +1,7 @@
-"""What does a decoder write next, and what does it look at before it does?
+"""The next token of a decoder, and the attention of its last token.
 
-A text is written token by token. Each question names the tokens that stand already, so that it is a pure function of
-what it names: a page goes on by asking with one token more, and another way by asking with another token.
+A text is written token by token. Each request names the tokens written so far, so that its answer depends on the
+request only: a page continues with another request that has a further token, or an alternative token.
 """
 
 from __future__ import annotations
@@ -18,66 +18,66 @@ from inference.tasks.model_request import Answer, PredictRequest
 
 @dataclass(frozen=True)
 class Decoding(PredictRequest[Answer]):
-    """A text that is being written.
+    """A request about a text in generation.
 
-    ``text`` is the prompt of a model that goes on, or the source of one that translates; ``written`` are the tokens
-    written since, in the model's numbers, the start token of a translation not among them. ``edits`` hold in every
-    pass (attention.edits); a cut edge or a hidden token counts positions of the whole text as in its trace.
+    ``text`` is the prompt of a decoder, or the source of a translation. ``written`` are the ids of the tokens
+    written since, without the start token of a translation. ``edits`` apply to every pass (attention.edits); a
+    masked edge or a hidden token counts positions of the whole text as in its trace.
     """
 
     text: str = ""
     written: tuple[int, ...] = ()
-    cut: int | None = None  # read the first so many tokens of ``text`` only
+    cut: int | None = None  # the number of tokens of ``text`` to read
     edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True)
 class NextCandidate:
-    """One token that may come next."""
+    """A token that may come next."""
 
     token: int
-    piece: str  # as shown beside other pieces; "␣" begins a word where the tokenizer marks that, "⏎" is a line's end
-    text: str  # what the written text gains by it
-    probability: float  # by the model alone
-    rank: int  # by it, 1 for the likeliest of the vocabulary
-    drawn: float  # under the model's own rules and the reader's temperature, top-k and top-p; 0: cannot be drawn
-    ends: bool  # whether it ends the text
+    piece: str  # as displayed; "␣" begins a word if the tokenizer marks words, "⏎" is a line break
+    text: str  # the text that it adds
+    probability: float  # in the model's own distribution
+    rank: int  # in that distribution, 1 for the most probable token
+    drawn: float  # probability after the model's rules, temperature, top-k and top-p; 0 if it cannot be drawn
+    ends: bool  # True for an end token
 
 
 @dataclass(frozen=True, eq=False)
 class DecodingStep:
-    """What the model says about the token that comes next, and what it looked at to say so.
+    """The model's prediction of the next token, with the attention of the last token.
 
-    ``looks`` is (layer, head, key), the decoder's attention of the newest token over all that it reads, itself
-    included; ``across`` is (layer, head, source token) for a translation. Both are float32 and read-only; None for an
-    architecture that does not give them step by step.
+    ``looks`` is (layer, head, key), the decoder's attention from the last token to all tokens that it reads,
+    itself included; ``across`` is (layer, head, source token) for a translation. Both are float32 and read-only,
+    or None if the architecture does not report them step by step.
     """
 
-    row: TokenRow  # what the decoder reads: prompt and written tokens, or start token and written tokens
-    source: TokenRow | None  # what a translation's encoder reads
+    row: TokenRow  # the decoder's input: the prompt or the start token, then the written tokens
+    source: TokenRow | None  # the encoder's input in a translation
     text: str  # the written tokens as text
-    candidates: tuple[NextCandidate, ...]  # the likeliest by the model alone first
-    greedy: NextCandidate  # what greedy decoding writes here, by the model's own rules too (forced and banned tokens)
-    chosen: NextCandidate  # what the rule draws here with its seed
+    candidates: tuple[NextCandidate, ...]  # most probable first, in the model's own distribution
+    greedy: NextCandidate  # the choice of greedy decoding, with the model's own rules (forced and banned tokens)
+    chosen: NextCandidate  # the token drawn with the seed of the request
     entropy: float  # bits, of the model's own distribution
-    entropy_drawn: float  # bits, under the rule
-    possible: int  # how many tokens the rule leaves
+    entropy_drawn: float  # bits, of the distribution that is sampled
+    possible: int  # number of tokens that can be drawn
     vocabulary: int
-    ended: bool  # whether the newest token ends the text; tokens written after an end are refused
-    room: int  # tokens that may still be written: to what the model reads, or to a translation's own limit
-    cached: bool  # whether only the newest token was computed, the rest taken from the key-value cache
+    ended: bool  # True if the last token ends the text; no token may follow it
+    room: int  # tokens that may still be written, up to the length limit of the model or of a translation
+    cached: bool  # True if only the last token was computed, with the key-value cache
     looks: FloatArray | None
     across: FloatArray | None
 
 
 @dataclass(frozen=True)
 class NextStep(Decoding[DecodingStep]):
-    """The ``top`` likeliest next tokens, and one drawn under a rule.
+    """A request for the ``top`` most probable next tokens, and a token drawn with sampling options.
 
-    The rule (attention.softmax) is applied to what the model's own rules leave (banned tokens, forced ones): logits
-    over ``temperature``, then the ``top_k`` likeliest only (0: all), then the fewest that together reach ``top_p``
-    (1: all); ``seed`` and the number of written tokens decide the draw. ``temperature`` and ``top_p`` are in
-    hundredths, so that an address can say them exactly.
+    Sampling (attention.softmax) follows the model's own rules (banned and forced tokens): logits are divided by
+    ``temperature``, then cut to the ``top_k`` most probable tokens (0: all), then to the fewest that together
+    reach ``top_p`` (100: all). ``temperature`` and ``top_p`` are in hundredths, so that a URL can contain them
+    exactly. ``seed`` and the number of written tokens decide the draw.
     """
 
     ANSWERED_BY: ClassVar[str] = "decoding"
@@ -87,26 +87,26 @@ class NextStep(Decoding[DecodingStep]):
     top_k: int = 0
     top_p: int = 100
     seed: int = 0
-    also: tuple[int, ...] = ()  # tokens to be among the candidates whatever their probability
+    also: tuple[int, ...] = ()  # tokens that are candidates regardless of their probability
 
 
 @dataclass(frozen=True)
 class NextToken(NextStep):
-    """For a model that goes on with a text."""
+    """A request for the next token of a decoder."""
 
     HEAD: ClassVar[str] = CAUSAL
 
 
 @dataclass(frozen=True)
 class NextTarget(NextStep):
-    """For a model that writes a translation, or any other text made from a source."""
+    """A request for the next token of an encoder-decoder, such as a translation model."""
 
     HEAD: ClassVar[str] = WRITES
 
 
 @dataclass(frozen=True)
 class Beam:
-    """One way to write, among several followed at once. ``score`` is the sum of its tokens' log-probabilities."""
+    """A hypothesis of beam search; ``score`` is the sum of its tokens' log-probabilities."""
 
     tokens: tuple[int, ...] = ()
     score: float = 0.0
@@ -118,21 +118,21 @@ Fate = Literal["kept", "ended", "dropped"]
 
 @dataclass(frozen=True)
 class BeamBranch:
-    """One continuation that a step of beam search looked at."""
+    """A continuation that a step of beam search considered."""
 
-    parent: int  # which of the beams before it goes on with
+    parent: int  # index of the beam that it continues
     token: int
     piece: str
-    score: float  # of the whole way
+    score: float  # of the whole beam
     fate: Fate
 
 
 @dataclass(frozen=True)
 class BeamStep:
-    """One step of beam search.
+    """A step of beam search.
 
-    ``beams`` are those that go on, the best first; ``finished`` all that have ended so far, with their scores over
-    their lengths (the model's own length penalty), the best first; ``branches`` what was looked at in this step.
+    ``beams`` are those that continue, best first. ``finished`` are all that have ended so far, best first, with
+    scores normalised by the model's length penalty. ``branches`` are the continuations considered in this step.
     """
 
     beams: tuple[Beam, ...]
@@ -143,9 +143,10 @@ class BeamStep:
 
 @dataclass(frozen=True)
 class NextBeams(Decoding[BeamStep]):
-    """A step of beam search from ``beams`` (none: the beginning) and those ``finished``; ``written`` stays empty.
+    """A request for a step of beam search from ``beams`` (none: the beginning) and those ``finished``.
 
-    Its end is what transformers' ``generate`` gives with as many beams, two or more, token for token.
+    ``written`` stays empty. The search ends with the tokens that transformers' ``generate`` gives for the same
+    number of beams, two or more.
     """
 
     ANSWERED_BY: ClassVar[str] = "beams"

@@ -1,4 +1,4 @@
-"""How far does a guess vary while a share of a model's numbers is dropped at random, as in training?"""
+"""The variation of a prediction under dropout, as in training."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from inference.tasks.masked_words import BlankRequest, Guess
 
 @dataclass(frozen=True, eq=False)
 class DropoutResult:
-    """Several passes over one text with dropout, beside the pass without it; all about the first blank."""
+    """Passes over a text with dropout and a pass without, all for the first blank."""
 
-    undropped: Guess  # the likeliest piece without dropout
-    probabilities: FloatArray  # (pass,) float32, of that piece
-    likeliest: tuple[str, ...]  # by pass: the piece that it puts first
-    cosines: FloatArray  # (pass,) float32: the blank's last vector against the one without dropout
+    undropped: Guess  # the most probable token without dropout
+    probabilities: FloatArray  # (pass,) float32, for that token
+    likeliest: tuple[str, ...]  # the most probable token of each pass
+    cosines: FloatArray  # (pass,) float32: the blank's last hidden state, with and without dropout
 
 
 @dataclass(frozen=True)
 class Dropout(BlankRequest[DropoutResult]):
-    """``passes`` passes with ``share`` hundredths dropped wherever training drops some; ``seed`` draws which.
+    """A request for ``passes`` passes with ``share`` percent dropout at every dropout layer.
 
-    Each of those numbers is set to zero with that probability, and what stays is divided by the probability of staying
-    (doi:10.5555/2627435.2670313). In BERT these are the embeddings, the attention weights, and what attention and
-    feed-forward part hand on.
+    Each value is set to zero with that probability, drawn with ``seed``, and the others are divided by the
+    probability of being kept (doi:10.5555/2627435.2670313). In BERT, dropout applies to the embeddings, the
+    attention weights, and the outputs of attention and feed-forward sublayers.
     """
 
     ANSWERED_BY: ClassVar[str] = "dropout"

@@ -1,5 +1,4 @@
-"""What changes when heads are removed, looks are cut, or something of another text is put in: one answer of a model,
-watched under many sets of edits."""
+"""The effect of ablations, masked edges and patches on an answer of a model, for many sets of edits."""
 
 from __future__ import annotations
 
@@ -21,19 +20,19 @@ Sets = tuple[tuple[Edit | Patch, ...], ...]
 class Effect:
     """The watched answer under each set of edits.
 
-    ``values`` is (set, what), float32: for a sentence vector its channels; for labels their logits; else natural
-    logarithms of the probabilities of ``names``. ``top`` has, for each set, the likeliest few with their probabilities.
+    ``values`` is (set, number), float32: the channels of a sentence vector, the logits of labels, or the
+    log-probabilities of ``names``. ``top`` has the most probable names of each set with their probabilities.
     """
 
     values: FloatArray
     names: tuple[str, ...] = ()
     top: tuple[tuple[tuple[str, float], ...], ...] = ()
-    row: TokenRow | None = None  # what was read, where it may differ from the text's trace
+    row: TokenRow | None = None  # the model's input, which may differ from that of the text's trace
 
 
 @dataclass(frozen=True)
 class VectorEffects(InspectRequest[Effect]):
-    """The sentence vector, the mean of the last layer's vectors over all tokens, under each set of edits."""
+    """A request for the sentence vector, the mean of the last layer's vectors, under each set of edits."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
 
@@ -41,24 +40,24 @@ class VectorEffects(InspectRequest[Effect]):
     pair: str | None = None
     cut: int | None = None
     edits: Sets = ((),)
-    other: VectorEffects | None = None  # the same question about the text that the sets take from
+    other: VectorEffects | None = None  # the same request for the donor text of the patches
 
 
 @dataclass(frozen=True)
 class BlankEffects(BlankRequest[Effect]):
-    """What fills blank number ``blank``: the probabilities of ``words``, each one piece of the vocabulary."""
+    """A request for the probabilities of ``words``, each a single token, in blank number ``blank``."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
 
     words: tuple[str, ...] = ()
     blank: int = 0
     edits: Sets = ((),)
-    other: BlankEffects | None = None  # the same question about the text that the sets take from
+    other: BlankEffects | None = None  # the same request for the donor text of the patches
 
 
 @dataclass(frozen=True)
 class FollowsEffects(PredictRequest[Effect]):
-    """Whether the second text follows the first: the probabilities of the head's two answers."""
+    """A request for the probabilities that the second text follows the first or not."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
     HEAD: ClassVar[str] = NEXT_SENTENCE
@@ -67,12 +66,12 @@ class FollowsEffects(PredictRequest[Effect]):
     pair: str = ""
     cut: int | None = None
     edits: Sets = ((),)
-    other: FollowsEffects | None = None  # the same question about the text that the sets take from
+    other: FollowsEffects | None = None  # the same request for the donor text of the patches
 
 
 @dataclass(frozen=True)
 class NextTokenEffects(PredictRequest[Effect]):
-    """What comes after the text: the probabilities of ``words``, the first piece of each."""
+    """A request for the probabilities of ``words``, by their first tokens, after the text."""
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
     HEAD: ClassVar[str] = CAUSAL
@@ -81,13 +80,15 @@ class NextTokenEffects(PredictRequest[Effect]):
     cut: int | None = None
     words: tuple[str, ...] = ()
     edits: Sets = ((),)
-    other: NextTokenEffects | None = None  # the same question about the text that the sets take from
+    other: NextTokenEffects | None = None  # the same request for the donor text of the patches
 
 
 @dataclass(frozen=True)
 class WrittenEffects(PredictRequest[Effect]):
-    """What a translation goes on with after the tokens ``written`` (as in NextTarget): the probabilities of the tokens
-    ``words``."""
+    """A request for the probabilities of the tokens ``words`` in a translation after ``written``.
+
+    ``written`` is as in NextTarget.
+    """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
     HEAD: ClassVar[str] = WRITES
@@ -97,17 +98,20 @@ class WrittenEffects(PredictRequest[Effect]):
     written: tuple[int, ...] = ()
     words: tuple[int, ...] = ()
     edits: Sets = ((),)
-    other: WrittenEffects | None = None  # the same question about the text that the sets take from
+    other: WrittenEffects | None = None  # the same request for the donor text of the patches
 
 
 @dataclass(frozen=True)
 class LabelEffects(LabelRequest[Effect]):
-    """Every label's logit, of the text or of the word that token ``at`` carries the tag of, under each set."""
+    """A request for every label's logit under each set of edits.
+
+    The labels are those of the text, or of the word that token ``at`` carries the tag of.
+    """
 
     ANSWERED_BY: ClassVar[str] = "edit_effects"
 
     edits: Sets = ((),)
-    other: LabelEffects | None = None  # the same question about the text that the sets take from
+    other: LabelEffects | None = None  # the same request for the donor text of the patches
 
 
 AnyEffects = VectorEffects | BlankEffects | FollowsEffects | NextTokenEffects | WrittenEffects | LabelEffects

@@ -1,4 +1,4 @@
-"""What a model holds of a text after each layer, and one vector for each of many texts."""
+"""The hidden states of a text after each layer, and a pooled vector for each of many texts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Hidden states as transformers' ``output_hidden_states`` gives them, and the tokens that they belong to.
+    """Hidden states as transformers' ``output_hidden_states`` returns them, and the tokens they belong to.
 
-    Level 0 is what enters the first layer, level i what comes out of the i-th; in a model that normalises once more at
-    its end (GPT-2, Llama, T5), the last level has passed that too.
+    Level 0 is the input of the first layer, and level i is the output of the i-th layer. In a model with a final
+    norm (GPT-2, Llama, T5), the last level has passed through that norm.
     """
 
     levels: FloatArray  # (level, token, channel), float32
@@ -24,9 +24,10 @@ class States:
 
 @dataclass(frozen=True)
 class HiddenStates(InspectRequest[States]):
-    """The vectors of a text's tokens at every level; of an encoder-decoder, the encoder's.
+    """A request for the vectors of a text's tokens at every level, or the encoder's in an encoder-decoder.
 
-    ``pair`` and ``cut`` as in a TraceRequest. Raises Refusal for a text whose vectors would take too much memory.
+    ``pair`` and ``cut`` are as in a TraceRequest. A text whose vectors would take too much memory raises
+    UserError.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states"
@@ -38,19 +39,19 @@ class HiddenStates(InspectRequest[States]):
 
 @dataclass(frozen=True, eq=False)
 class TextVectors:
-    """One vector per text, and for each text how many tokens were read and what could not be."""
+    """A vector for each text, with the number of tokens read and the reason if the text could not be read."""
 
-    vectors: FloatArray  # (text, channel), float32; zeros for a text that was refused
-    tokens: tuple[int, ...]  # read, special ones included; 0 for a text that was refused
-    cut: tuple[bool, ...]  # longer than the model reads: only the beginning counts
-    refused: tuple[str, ...]  # the reason, "" for a text that was read
+    vectors: FloatArray  # (text, channel), float32; zeros for an unreadable text
+    tokens: tuple[int, ...]  # tokens read, with special tokens; 0 for an unreadable text
+    cut: tuple[bool, ...]  # True if the text was truncated to the model's limit
+    refused: tuple[str, ...]  # the reason, or "" for a readable text
 
 
 @dataclass(frozen=True)
 class Pooled(InspectRequest[TextVectors]):
-    """One vector for each of some texts: layers mixed and tokens pooled as attention.vectors says.
+    """A request for a vector for each text, with layers mixed and tokens pooled as in attention.vectors.
 
-    A text that cannot be read does not stop the others.
+    An unreadable text does not stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "hidden_states"

@@ -1,4 +1,4 @@
-"""Which heads look back to what followed the same token before? The test with repeated random tokens."""
+"""Induction heads, found by a test with repeated random tokens."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from inference.tasks.model_request import PredictRequest
 
 @dataclass(frozen=True, eq=False)
 class InductionScores:
-    """What the test found, means over its texts. All (layer, head) arrays are float32, from 0 to 1, and read-only.
+    """The results of the test, as means over its texts.
 
-    ``losses`` is (copy,): how surprised the model is by a token of each copy, in nats, the mean of the negative
-    logarithm of what it gave the token. Nothing but the repetition makes later copies less surprising. The first token
-    of each copy is left out: the second copy's follows a token that nothing has followed yet.
+    All (layer, head) arrays are float32, from 0 to 1, and read-only. ``losses`` is (copy,): the mean negative
+    log-likelihood of each copy's tokens in nats. Only the repetition makes later copies more predictable. The
+    first token of each copy is left out, since the first token of the second copy follows a token that nothing has
+    followed before.
     """
 
-    # attention of tokens that came before to what followed them then (attention.roles.prefix_matching_score)
+    # attention of repeated tokens to the successor of their earlier occurrence (attention.roles.prefix_matching_score)
     matching: FloatArray
-    control: FloatArray  # the same places in texts of the same lengths where nothing comes again
-    previous: FloatArray  # attention to the token before
-    first: FloatArray  # attention to the first token of all
-    even: float  # ``matching`` of a head that looks everywhere alike
+    control: FloatArray  # the same positions in texts of the same length without repeats
+    previous: FloatArray  # attention to the previous token
+    first: FloatArray  # attention to the first token
+    even: float  # ``matching`` of a head with uniform attention
     losses: FloatArray
     row: TokenRow  # the first text
-    start: int  # tokens that the model's tokenizer puts in front
+    start: int  # number of tokens that the tokenizer adds in front
 
 
 @dataclass(frozen=True)
 class InductionHeads(PredictRequest[InductionScores]):
-    """The prefix-matching score of every head of a model that continues texts (arXiv:2209.11895).
+    """A request for the prefix-matching score of every head of a causal model (arXiv:2209.11895).
 
-    ``count`` texts of ``repeats`` copies of ``length`` different random tokens. ``seed`` decides which; another seed
-    asks about other ones, and means over several questions are means over all their texts.
+    There are ``count`` texts of ``repeats`` copies of ``length`` different random tokens, drawn with ``seed``. A
+    mean over requests of different seeds is a mean over all their texts.
     """
 
     ANSWERED_BY: ClassVar[str] = "induction"

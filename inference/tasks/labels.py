@@ -1,4 +1,4 @@
-"""Which class does a model give a text, and which tag each of its words; and what is one of these labels made of?"""
+"""The class of a text, the tag of each word, and the attribution of a label to the tokens."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ CHOICE, EACH, NUMBER = "choice", "each", "number"
 
 @dataclass(frozen=True)
 class LabelPlace:
-    """What is given a label: the whole text or a word, as a run of tokens, and the tokens that the head reads there."""
+    """A labelled text or word as a run of tokens, and the tokens that the head reads."""
 
     run: Run
-    reads: Run  # of a word its first piece; of a text "[CLS]", or the last piece, or all
+    reads: Run  # the first token of a word; "[CLS]", the last token or all tokens of a text
 
 
 @dataclass(frozen=True, eq=False)
 class LabelAnswer:
-    """The answer: of every place a logit for each label.
+    """A logit of every label for each place.
 
-    ``sort`` is how they are meant: CHOICE, one label is true, and a softmax gives probabilities; EACH, any number of
-    them may be, and a sigmoid tells of each by itself; NUMBER, the head was trained to give a number (a grade, a
-    likeness), which no probability belongs to.
+    ``sort`` is the type of the labels. CHOICE: a single label is true, and a softmax gives probabilities. EACH:
+    any number of labels may be true, and a sigmoid gives the probability of each. NUMBER: the head is a regression
+    head (a grade, a similarity), which has no probabilities.
     """
 
     row: TokenRow
-    names: tuple[str, ...]  # of the labels; from the model's files, whatever stands there
+    names: tuple[str, ...]  # names of the labels, from the model's configuration
     sort: str
     places: tuple[LabelPlace, ...]
     logits: FloatArray  # (place, label) float32
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Of every label at every place, (place, label) float32; None for numbers.
+        """Return the probability of every label at every place, (place, label) float32; None for numbers.
 
         >>> row = TokenRow(("hi",), (7,), (0,), (0,), ((0, 2),))
         >>> one = LabelAnswer(row, ("no", "yes"), CHOICE, (), np.array([[0.0, 1.0986]], np.float32))
@@ -53,12 +53,12 @@ class LabelAnswer:
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, place: int) -> int:
-        """Number of the label with the largest logit at a place."""
+        """Return the number of the label with the largest logit at a place."""
         return int(self.logits[place].argmax())
 
 
 def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
-    """Natural logarithms of the probabilities of labels (..., label), float32; None for numbers."""
+    """Return the log-probabilities of labels, (…, label) float32, or None for numbers."""
     if sort == NUMBER:
         return None
     exact = logits.astype(np.float64)
@@ -69,7 +69,7 @@ def log_probabilities(logits: FloatArray, sort: str) -> FloatArray | None:
 
 @dataclass(frozen=True)
 class TextLabel(PredictRequest[LabelAnswer]):
-    """The class of a text, or of two; one place, the whole text."""
+    """A request for the class of a text or of a pair; its single place is the whole text."""
 
     ANSWERED_BY: ClassVar[str] = "labels"
     HEAD: ClassVar[str] = CLASSIFY
@@ -81,7 +81,7 @@ class TextLabel(PredictRequest[LabelAnswer]):
 
 @dataclass(frozen=True)
 class WordTags(PredictRequest[LabelAnswer]):
-    """The tag of every word of a text, or of two; a word's first piece carries it."""
+    """A request for the tag of every word of a text or of a pair, from each word's first token."""
 
     ANSWERED_BY: ClassVar[str] = "labels"
     HEAD: ClassVar[str] = TAG
@@ -93,7 +93,7 @@ class WordTags(PredictRequest[LabelAnswer]):
 
 @dataclass(frozen=True)
 class LabelRequest(PredictRequest[Answer]):
-    """Something about the labels of a text, or of the word that token ``at`` carries the tag of."""
+    """A request about the labels of a text, or of the word that token ``at`` carries the tag of."""
 
     text: str = ""
     pair: str | None = None
@@ -102,15 +102,15 @@ class LabelRequest(PredictRequest[Answer]):
 
     @property
     def needs(self) -> str:
-        """A text's class is told by one head, a word's tag by another."""
+        """Return CLASSIFY for the class of a text, or TAG for the tag of a word."""
         return CLASSIFY if self.at is None else TAG
 
 
 @dataclass(frozen=True)
 class LabelGradients(LabelRequest[WordScores]):
-    """How long the gradient of a label's logit is in each token's word vector, (token,).
+    """A request for the norms of the gradient of a label's logit in each word embedding, (token,).
 
-    ``label`` counts from 0 as the model's outputs do; -1 is the likeliest there.
+    ``label`` counts from 0 as the model's outputs do; -1 is the most probable label there.
     """
 
     ANSWERED_BY: ClassVar[str] = "label_attribution"
@@ -120,8 +120,11 @@ class LabelGradients(LabelRequest[WordScores]):
 
 @dataclass(frozen=True)
 class LabelPath(LabelRequest[WordScores]):
-    """Integrated gradients (arXiv:1703.01365) of the label's logit, (token,), signed, while all word vectors grow from
-    zero to what they are, in ``steps`` steps. They add up to what the logit rises by, and ``missed``."""
+    """A request for integrated gradients (arXiv:1703.01365) of a label's logit, (token,), signed.
+
+    The path takes all word embeddings from zero to their values in ``steps`` steps. The attributions add up to the
+    rise of the logit plus ``missed``.
+    """
 
     ANSWERED_BY: ClassVar[str] = "label_attribution"
 

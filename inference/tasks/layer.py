@@ -1,4 +1,4 @@
-"""What one layer's attention is made of: the vectors it is given, its own matrices, and what it made of them."""
+"""The attention of a layer: its input vectors, its weight matrices and its output."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class LayerAnswer:
-    """One layer's input, wiring and output for one text; all arrays float32 and read-only.
+    """A layer's input, parameters and output for a text; all arrays are float32 and read-only.
 
-    ``largest`` and ``mean`` are the differences between ``output`` and what attention.walkthrough.trace_layer_steps
-    makes of ``stream``,
-    over the tokens ``compared``; ``size`` is the largest number of ``output``, which they are to be read against.
+    ``largest`` and ``mean`` are the differences between ``output`` and the result of
+    attention.walkthrough.trace_layer_steps on ``stream``, over the last ``compared`` tokens. ``size`` is the
+    largest absolute value of ``output`` there, the reference for these differences.
     """
 
-    ids: tuple[int, ...]  # of the source's tokens, in the model's vocabulary
+    ids: tuple[int, ...]  # token ids of the source
     stream: FloatArray  # (token, channel): the residual stream before the attention
     memory: FloatArray | None  # (key, channel): the encoder's output, for cross-attention
     wiring: LayerParameters
-    output: FloatArray  # (token, channel): the model's own, at the place that wiring.ends names
-    names: dict[str, str]  # of the modules: "query", "key", "value", "output", "norm", where they stand in the model
+    output: FloatArray  # (token, channel): the model's own output, at the place that wiring.ends names
+    names: dict[str, str]  # module paths of "query", "key", "value", "output", "before" and "closing"
     largest: float
     mean: float
     size: float
-    compared: int  # tokens
+    compared: int  # number of tokens
 
 
 @dataclass(frozen=True)
 class LayerQuestion(InspectRequest[LayerAnswer]):
-    """One layer of one part ("encoder", "decoder", "cross") while the model reads a text.
+    """A request for a layer of a stack ("encoder", "decoder", "cross") on a text.
 
-    ``target`` holds the decoder's tokens for a model with two sides; ``cut`` as in a TraceRequest. Refused, in one
-    sentence, where the architecture's attention cannot be taken apart or put together again from its weights.
+    ``target`` has the decoder's tokens for an encoder-decoder; ``cut`` is as in a TraceRequest. UserError is
+    raised if the attention of the architecture cannot be identified, or cannot be reproduced from its weights.
     """
 
     ANSWERED_BY: ClassVar[str] = "layer"

@@ -1,4 +1,7 @@
-"""Which annotated links the heads of a model find: whether each looks, of all that competes, most at the right word."""
+"""Annotated links that the heads of a model find.
+
+A head finds a link if the target has the highest attention of all candidates.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,20 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class LinksAnswer:
-    """What was found, for every link of every item, in their order."""
+    """The hits for every link of every item, in their order."""
 
     found: BoolArray  # (link, direction, layer, head); directions as in attention.annotations
-    read: (
-        BoolArray  # (link,): False where the model could not read the text or one of the words; nothing is found there
-    )
-    skipped: int  # items whose text the model could not read
-    reason: str  # why, of the last of these; "" where there are none
-    unknown: int = 0  # of these items, those with too many tokens that the model does not know
+    read: BoolArray  # (link,), False if the model cannot read the text or a word of the link
+    skipped: int  # number of items with a text that the model cannot read
+    reason: str  # the reason for the last of these items, or ""
+    unknown: int = 0  # number of these items with too many unknown tokens
 
 
 @dataclass(frozen=True)
 class LinksQuestion(InspectRequest[LinksAnswer]):
-    """Some items for one model, some tens at a time: what they take in memory is what their forward passes take.
+    """A request for the hits of some tens of items; memory use is that of their forward passes.
 
-    Of an encoder-decoder its encoder answers. A text that cannot be read does not stop the others.
+    In an encoder-decoder, the encoder runs. An unreadable text does not stop the others.
     """
 
     ANSWERED_BY: ClassVar[str] = "link_hits"
@@ -39,7 +40,7 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
     @property
     def key(self) -> str:
-        """As of any question, but made without walking through every link as a dataclass: thousands are asked for."""
+        """Return the key of the request, computed without traversing thousands of links as dataclasses."""
         asked = [
             [item.text, item.units, [(link.source, link.target, link.others) for link in item.links]]
             for item in self.items
@@ -50,6 +51,6 @@ class LinksQuestion(InspectRequest[LinksAnswer]):
 
 @dataclass(frozen=True)
 class RandomLinksQuestion(LinksQuestion):
-    """The same asked of the same architecture with random weights: what structure alone finds."""
+    """The same request for the architecture with random weights, as a baseline."""
 
     HEAD: ClassVar[str] = RANDOM

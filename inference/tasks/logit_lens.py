@@ -1,4 +1,4 @@
-"""What would the head say of a blank, or of the next token, if the layers ended here? (The logit lens.)"""
+"""The logit lens: the head's prediction for a blank, or for the next token, after each layer."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from inference.tasks.masked_words import BlankRequest, Guess
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The answer: row 0 is the embedding, row l what layer l hands on, the last row the model's own answer."""
+    """The predictions by row: the embedding, the output of each layer, and last the model's own output."""
 
-    guesses: tuple[tuple[Guess, ...], ...]  # by row, the likeliest first
-    followed: tuple[Guess, ...]  # the pieces that were asked about, as the last row has them
+    guesses: tuple[tuple[Guess, ...], ...]  # by row, most probable first
+    followed: tuple[Guess, ...]  # the requested tokens, with the probabilities of the last row
     probabilities: FloatArray  # (row, followed) float32
     ranks: FloatArray  # (row, followed) int64, from 1
-    normed: bool  # whether rows before the last had to go through the model's closing norm first
+    normed: bool  # True if the model's final norm was applied to the rows before the last
 
 
 @dataclass(frozen=True)
 class Lens(BlankRequest[Layers]):
-    """Hidden states of blank number ``blank`` read with the model's own head, layer by layer.
+    """A request for the logit lens at blank number ``blank``.
 
-    The head was trained on the last layer only; earlier states may hold an answer in directions that it does not read
-    (arXiv:2303.08112). ``tokens`` are pieces to follow; without any, the likeliest of the last row is.
+    The head was trained on the last layer only; earlier states may hold an answer in directions that it does not
+    read (arXiv:2303.08112). ``tokens`` are the tokens to follow; without any, the most probable token of the last
+    row is followed.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens"
@@ -39,9 +40,9 @@ class Lens(BlankRequest[Layers]):
 
 @dataclass(frozen=True)
 class NextLens(Decoding[Layers]):
-    """The same of the token that comes next, from the hidden states of the newest one, for a model that goes on.
+    """A request for the logit lens at the last token of a causal model, about the next token.
 
-    Pieces are shown as in a Step: "␣" before one that begins a word, where the vocabulary marks that.
+    Tokens are displayed as in a NextCandidate: "␣" begins a word, if the vocabulary marks words.
     """
 
     ANSWERED_BY: ClassVar[str] = "logit_lens"

@@ -1,4 +1,4 @@
-"""Which piece fits a blank, and how well do the words that the reader asks about?"""
+"""The most probable tokens of a blank, and the scores of candidate words."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from attention.tokens import TokenRow
 from inference.task_heads import MASKED
 from inference.tasks.model_request import Answer, PredictRequest
 
-Place = tuple[int, int, int]  # 0 for the text or 1 for the pair, and where in it: (text, start, end) in characters
+Place = tuple[int, int, int]  # (text, start, end) in characters; text is 0 for the text and 1 for the pair
 
 
 def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
-    """Whether token ``at`` of the text itself, no special one, lies in one of the places, at least in part.
+    """Return True if token ``at`` overlaps any of the places; special tokens never do.
 
     >>> row = TokenRow(("[CLS]", "play", "ing"), (101, 2377, 2075), (None, 0, 0), (0, 0, 0), (None, (0, 4), (4, 7)))
     >>> [lies_in(row, at, [(0, 5, 9)]) for at in range(3)]
@@ -28,9 +28,9 @@ def lies_in(row: TokenRow, at: int, places: Sequence[Place]) -> bool:
 
 @dataclass(frozen=True)
 class BlankRequest(PredictRequest[Answer]):
-    """A text with blanks: pieces that lie in ``hidden`` places, and [MASK] wherever the reader typed it.
+    """A request about a text with blanks: the tokens in ``hidden`` places, and every typed [MASK].
 
-    The model's own mask token, whatever it is, stands in every blank; "[MASK]" in the text is taken for it.
+    The model's own mask token replaces each of them.
     """
 
     HEAD: ClassVar[str] = MASKED
@@ -38,74 +38,75 @@ class BlankRequest(PredictRequest[Answer]):
     text: str = ""
     pair: str | None = None
     hidden: tuple[Place, ...] = ()
-    cut: int | None = None  # read the first so many tokens only
+    cut: int | None = None  # the number of tokens to read
 
 
 @dataclass(frozen=True)
 class Guess:
-    """One piece in a blank. ``rank`` counts from 1, the likeliest piece of the vocabulary."""
+    """A prediction for a blank; ``rank`` is 1 for the most probable token of the vocabulary."""
 
     token: int
-    piece: str  # as shown; "…" where it goes on from the piece before
+    piece: str  # as displayed; "…" precedes a token that continues a word
     probability: float
     rank: int
 
 
 @dataclass(frozen=True)
 class Blank:
-    """What the model says of one blank."""
+    """The model's predictions for a blank."""
 
-    position: int  # among the tokens that it reads
-    original: Guess | None  # what stood there; None where the reader typed the blank
-    guesses: tuple[Guess, ...]  # the likeliest first
+    position: int  # position in the model's input
+    original: Guess | None  # the hidden token; None for a typed blank
+    guesses: tuple[Guess, ...]  # most probable first
     entropy: float  # bits, of the whole distribution: 0 certain, log2 of the vocabulary at most
 
 
 @dataclass(frozen=True)
 class WordCandidate:
-    """A word in the place of a hidden one, or in a typed blank.
+    """A word in place of a hidden word or of a typed blank.
 
-    It takes as many blanks as it has pieces, filled from left to right, each piece scored with those before it in
-    place and those after it still hidden: the logarithms add up. Other hidden words stay hidden. This is the
-    pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of arXiv:2305.10588, for one word. Words
-    of unequal numbers of pieces share no distribution, so only a word of one piece has a rank.
+    It takes as many blanks as it has tokens, filled from left to right. Each token is scored with the tokens
+    before it filled in and those after it still hidden, and the log-probabilities add up; other hidden words stay
+    hidden. This is the pseudo-log-likelihood of arXiv:1910.14659 in the within-word l2r variant of
+    arXiv:2305.10588, for a single word. Words of unequal numbers of tokens share no distribution, so only a word
+    of a single token has a rank.
     """
 
     word: str
     pieces: tuple[str, ...]
-    log_probability: float | None  # natural logarithm; None where it has none, and ``problem`` says why
+    log_probability: float | None  # natural logarithm; None if there is none for the reason in ``problem``
     rank: int | None
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class HiddenWord:
-    """A word that is hidden, or the part of it that is; a typed blank stands for itself."""
+    """A hidden word or the hidden part of a word; a typed blank counts as a word."""
 
-    blanks: tuple[int, ...]  # numbers of its blanks, from the left
-    original: WordCandidate | None  # the word that stood there; None where the reader typed the blank
+    blanks: tuple[int, ...]  # indices of its blanks, from the left
+    original: WordCandidate | None  # the hidden word; None for a typed blank
 
 
 @dataclass(frozen=True)
 class Filled:
-    """The answer. ``row`` is the text before anything was hidden, its places those of the text as it was given."""
+    """The predictions for all blanks; ``row`` is the given text before words are hidden."""
 
     row: TokenRow
     blanks: tuple[Blank, ...]
-    hidden: tuple[HiddenWord, ...]  # which blanks belong together; every blank is in one of them
+    hidden: tuple[HiddenWord, ...]  # groups of blanks by word; every blank is in a single group
     candidates: tuple[WordCandidate, ...]
     mask: str  # the model's own mask token
-    vocabulary: int  # pieces that could be guessed
-    text: str  # as the model reads it, mask tokens in the blanks
+    vocabulary: int  # size of the vocabulary
+    text: str  # the text with mask tokens in the blanks
     pair: str | None
-    whole: bool  # whether reading that text gives these very tokens, so that its trace is this one's
+    whole: bool  # True if encoding that text gives exactly these tokens, so that its trace can be shown
 
 
 @dataclass(frozen=True)
 class MaskedWords(BlankRequest[Filled]):
-    """The ``top`` likeliest pieces of each blank, and how well each of ``words`` fits at blank number ``blank``.
+    """A request for the ``top`` tokens of each blank, and the scores of ``words`` at blank ``blank``.
 
-    There a word takes the place of the whole hidden word, of all blanks that belong to it.
+    A word takes the place of the whole hidden word, with all its blanks.
     """
 
     ANSWERED_BY: ClassVar[str] = "masked_words"

@@ -1,4 +1,4 @@
-"""What every question has in common: the model that is asked, the head it needs, and a key."""
+"""The base of all requests: the model, the head that the request needs, and a key."""
 
 from __future__ import annotations
 
@@ -12,35 +12,39 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class ModelRequest(Generic[Answer]):
-    """A question to one model, answered by ``answer(loaded, question)`` in ``inference.runners.<ANSWERED_BY>``.
+    """A request to a model.
 
-    ``model`` and ``revision`` are as in a TraceRequest. ``HEAD`` names the head that the model must have
-    (inference.task_heads), "" for the bare model. Answers are frozen values of numpy arrays and texts.
+    It is computed by ``answer(loaded, question)`` in ``inference.runners.<ANSWERED_BY>``. ``model`` and
+    ``revision`` are as in a TraceRequest. ``HEAD`` names the head that the model must have (inference.task_heads),
+    "" for the bare model. Answers are frozen values of NumPy arrays and texts.
     """
 
     ANSWERED_BY: ClassVar[str]
     HEAD: ClassVar[str] = ""
-    SEES: ClassVar[bool] = False  # whether it can be asked of a model that reads pictures alone
+    SEES: ClassVar[bool] = False  # True if a model that reads only pictures can answer
 
     model: str = EMBEDDED
     revision: str | None = None
 
     @property
     def needs(self) -> str:
-        """The head that answers it; a question that any head may answer says here which it asks."""
+        """Return the head that the request needs.
+
+        Subclasses that support several heads override this property.
+        """
         return self.HEAD
 
     @property
     def key(self) -> str:
-        """The same question has the same key on every machine."""
+        """Return a key of the request that is the same on every machine."""
         return f"{type(self).__name__}:{key_of(self)}"
 
 
 @dataclass(frozen=True)
 class PredictRequest(ModelRequest[Answer]):
-    """What the model says: a masked word, whether a sentence follows, the next token."""
+    """A request for a prediction of the model, such as a masked word or the next token."""
 
 
 @dataclass(frozen=True)
 class InspectRequest(ModelRequest[Answer]):
-    """What the model holds or computes on the way: a layer's numbers, positions, vectors, its tokenizer's steps."""
+    """A request for internals of the model, such as positions, hidden states or tokenizer steps."""

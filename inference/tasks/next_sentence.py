@@ -1,4 +1,4 @@
-"""Does the second text follow the first?"""
+"""Next-sentence prediction for two texts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NEXT, ORDER = "next", "order"
 
 @dataclass(frozen=True)
 class NextSentenceAnswer:
-    """The answer.
+    """The prediction of the next-sentence head.
 
-    ``judges`` is what the head was trained to tell: NEXT, the pair stands so in a text, or its second half is from
-    elsewhere (BERT, arXiv:1810.04805); ORDER, two neighbours stand in their order, or swapped (ALBERT,
-    arXiv:1909.11942). In both, class 0 is "yes".
+    ``judges`` is the task of the head. NEXT: the second text follows the first, or is from elsewhere (BERT,
+    arXiv:1810.04805). ORDER: two neighbouring texts are in order, or swapped (ALBERT, arXiv:1909.11942). In both,
+    class 0 is "yes".
     """
 
     probability: float  # that the second text follows the first
@@ -29,7 +29,7 @@ class NextSentenceAnswer:
 
 @dataclass(frozen=True)
 class NextSentence(PredictRequest[NextSentenceAnswer]):
-    """How likely ``pair`` follows ``text``; ``cut`` reads the first so many tokens of both only."""
+    """A request for the probability that ``pair`` follows ``text``; ``cut`` limits the tokens of both."""
 
     ANSWERED_BY: ClassVar[str] = "next_sentence"
     HEAD: ClassVar[str] = NEXT_SENTENCE

@@ -1,4 +1,4 @@
-"""Which words decide what the model puts in a blank?"""
+"""Attribution of the prediction in a blank to the words of the text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from inference.tasks.masked_words import BlankRequest, Guess
 
 @dataclass(frozen=True, eq=False)
 class OcclusionResult:
-    """The answer, for a part of the words. Above zero, the word speaks for the piece."""
+    """The effects of some of the words; a positive value supports the prediction."""
 
     row: TokenRow
-    runs: tuple[tuple[int, int], ...]  # (start, stop) among the tokens, a word each
-    drops: FloatArray  # (word,) by how much the piece's natural logarithm falls when the word is hidden too, float32
-    guess: Guess  # the piece that is explained, with every word there
-    total: int  # words that the whole text has to leave out
+    runs: tuple[tuple[int, int], ...]  # (start, stop) of each word in tokens
+    drops: FloatArray  # (word,) float32, drop of the token's log-probability if the word is hidden too
+    guess: Guess  # the explained token, with its probability in the full text
+    total: int  # number of words in the text that can be hidden
 
 
 @dataclass(frozen=True)
 class OcclusionRequest(BlankRequest[OcclusionResult]):
-    """Words number ``start`` to ``stop`` hidden one at a time: what then becomes of piece ``token`` in the blank.
+    """A request to hide words ``start`` to ``stop`` in turn, and score token ``token`` in the blank.
 
-    The mask token stands where the word was, so that the others keep their places. Erasure, arXiv:1612.08220.
-    ``token`` -1 is the likeliest piece.
+    The mask token replaces each token of the word, so that the other tokens keep their positions (erasure,
+    arXiv:1612.08220). ``token`` -1 is the most probable token.
     """
 
     ANSWERED_BY: ClassVar[str] = "occlusion"
@@ -39,21 +39,22 @@ class OcclusionRequest(BlankRequest[OcclusionResult]):
 
 @dataclass(frozen=True, eq=False)
 class GradientResult:
-    """The answer, for a part of the path. Summed over all parts, values add up to the whole path's rise."""
+    """The attributions of a part of the path; over all parts, they add up to the rise on the whole path."""
 
     row: TokenRow
-    values: FloatArray  # (token,) natural logarithms, float32; zero for tokens that are the same at both ends
-    start: float  # the piece's log-probability where this part of the path begins
-    end: float  # and where it ends
-    delta: float  # sum of the values minus (end - start): what the steps of the sum have missed
+    values: FloatArray  # (token,) float32, in nats; zero for tokens that are equal at both ends
+    start: float  # the token's log-probability at the start of this part of the path
+    end: float  # the token's log-probability at the end of this part
+    delta: float  # sum of the values minus (end - start), the error of the numerical integration
 
 
 @dataclass(frozen=True)
 class Gradients(BlankRequest[GradientResult]):
-    """Integrated gradients (arXiv:1703.01365) of piece ``token``'s log-probability along part ``part`` of ``parts``.
+    """A request for integrated gradients (arXiv:1703.01365) of token ``token``'s log-probability.
 
-    The path runs straight from the text with every word hidden to the text itself, through the word vectors; parts
-    of it add up. ``steps`` points of each part are visited (Gauss-Legendre).
+    The straight path in the word embeddings leads from the text with every word hidden to the text itself. The
+    answer covers part ``part`` of ``parts``, and the parts add up. Each part is evaluated at ``steps`` points
+    (Gauss-Legendre).
     """
 
     ANSWERED_BY: ClassVar[str] = "integrated_gradients"

@@ -1,4 +1,4 @@
-"""Does a model notice that the words of a text have changed places, with and without its positions?"""
+"""The sensitivity of a model to the order of the words, with and without its positions."""
 
 from __future__ import annotations
 
@@ -9,39 +9,38 @@ from attention.mask import FloatArray
 from attention.record import AnyRecord
 from inference.tasks.model_request import InspectRequest
 
-ROUNDING = 1e-3  # of a weight; what is further off than that is no rounding
-MOST = 256  # tokens: every head's whole map is compared four times over
+ROUNDING = 1e-3  # of a weight; a larger difference is not due to rounding
+MOST = 256  # tokens; the test computes every head's whole map four times
 
 
 @dataclass(frozen=True, eq=False)
 class OrderPass:
-    """The text and the same tokens in another order, read by one model; a record a layer."""
+    """The maps of the text and of the reordered tokens in the same model, a record for each layer."""
 
     text: tuple[AnyRecord, ...]
     mixed: tuple[AnyRecord, ...]
-    differences: (
-        FloatArray  # (layer, head): the mixed text's map against the text's own map rearranged (attention.positions)
-    )
+    differences: FloatArray  # (layer, head), reordered text's map against the permuted map (attention.positions)
 
 
 @dataclass(frozen=True, eq=False)
 class OrderTest:
-    """What came of it."""
+    """The results of the order test."""
 
-    part: str  # "encoder" or "decoder": which attention is compared
-    order: tuple[int, ...]  # entry i is the token of the text that stands at place i of the mixed one
-    having: OrderPass  # positions as the model has them
-    lacking: OrderPass  # positions taken away
-    done: tuple[str, ...]  # how they were taken away, a sentence each
-    masks: tuple[str, ...]  # what still tells places apart without them: "causal", "window"
-    unmasked: float | None  # of the first layer without positions: largest difference of scores before the mask
+    part: str  # the stack that is compared, "encoder" or "decoder"
+    order: tuple[int, ...]  # entry i is the original position of token i of the reordered text
+    having: OrderPass  # with the model's positions
+    lacking: OrderPass  # without positions
+    done: tuple[str, ...]  # the methods that removed the positions, each as a sentence
+    masks: tuple[str, ...]  # masks that still depend on positions: "causal", "window"
+    unmasked: float | None  # largest difference of unmasked scores in the first layer without positions
 
 
 @dataclass(frozen=True)
 class OrderRequest(InspectRequest[OrderTest]):
-    """The tokens of a text against the same tokens in another order.
+    """A request to compare the tokens of a text with the same tokens in another order.
 
-    ``text``, ``pair`` and ``cut`` are as in a TraceRequest; ``order`` names the token for each place, every one once.
+    ``text``, ``pair`` and ``cut`` are as in a TraceRequest; ``order`` is a permutation that names the token for
+    each place.
     """
 
     ANSWERED_BY: ClassVar[str] = "order_test"

@@ -1,4 +1,4 @@
-"""How long does one forward pass take, and how much memory, for n tokens? Measured on this machine."""
+"""The time and memory of a forward pass over n tokens, measured on the machine that runs the app."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """One length, measured. ``seconds`` are the passes by the clock, a first one to warm up left out.
+    """The measured cost of a text length; ``seconds`` are the wall-clock times of the passes.
 
-    ``busy`` is the processor time that the computing thread spent on one of them, in seconds, on the average: what a
-    pass takes where nothing else runs. ``peak_bytes`` is the most that the pass's own tensors held at one time, weights
-    and what kernels keep to themselves left out.
+    A first pass warms up and is not included, unless it is too slow to be repeated. ``busy`` is the mean processor
+    time of the computing thread for a pass, in seconds: the time of a pass on an idle machine. ``peak_bytes`` is
+    the peak memory of the pass's own tensors, without weights and the internal buffers of kernels.
     """
 
     tokens: int
@@ -25,13 +25,13 @@ class MeasuredCost:
 
     @property
     def best(self) -> float:
-        """The fastest pass by the clock: whatever else a machine does only slows a pass down."""
+        """Return the fastest wall-clock time, since other processes can only slow a pass down."""
         return min(self.seconds)
 
 
 @dataclass(frozen=True)
 class CostRequest(InspectRequest[MeasuredCost]):
-    """Asks for one length. ``again`` counts up when a length is to be measured anew, since answers are kept."""
+    """A request to measure a text length; answers are cached, so increase ``again`` to repeat it."""
 
     ANSWERED_BY: ClassVar[str] = "pass_cost"
 

@@ -1,4 +1,4 @@
-"""What a model says of a picture: a vector, a class, how well texts fit it; and on which patches that rests."""
+"""Predictions for a picture (vector, class, similarity to texts) and their attribution to patches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Sets = tuple[tuple[Edit, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class PictureOutput:
-    """What is said of a picture under each set of edits.
+    """The outputs for a picture under each set of edits.
 
-    ``values`` is (set, what), float32: a vector's channels, or logits of ``names``, meant as ``sort`` says
-    (inference.tasks.labels); "" for a vector.
+    ``values`` is (set, number), float32: the channels of a vector, or the logits of ``names``. ``sort`` is the
+    type of the labels (inference.tasks.labels), or "" for a vector.
     """
 
     values: FloatArray
@@ -33,12 +33,17 @@ class PictureOutput:
 
     @property
     def probabilities(self) -> FloatArray | None:
-        """Of every name under each set, (set, name) float32; None for vectors and numbers."""
+        """Return the probability of every name under each set, (set, name) float32.
+
+        Return None for vectors and numbers.
+        """
         logs = log_probabilities(self.values, self.sort) if self.sort else None
         return None if logs is None else np.exp(logs)
 
     def likeliest(self, most: int, at: int = 0) -> list[tuple[str, float]]:
-        """The names of the largest values under a set, with their probabilities, or their values where they are none.
+        """Return the names of the ``most`` largest values under set ``at``, with their probabilities.
+
+        Without probabilities, the values take their place.
 
         >>> row = TokenRow((), (), (), (), ())
         >>> PictureOutput(np.array([[0.0, 1.0986]], np.float32), ("cat", "dog"), "choice", row).likeliest(1)[0][0]
@@ -51,7 +56,7 @@ class PictureOutput:
 
 @dataclass(frozen=True)
 class PictureRequest(PredictRequest[Answer]):
-    """A question about one picture; ``picture`` and ``side`` as in a TraceRequest."""
+    """A request about a picture; ``picture`` and ``side`` are as in a TraceRequest."""
 
     SEES: ClassVar[bool] = True
 
@@ -61,7 +66,10 @@ class PictureRequest(PredictRequest[Answer]):
 
 @dataclass(frozen=True)
 class PictureEffects(PictureRequest[PictureOutput]):
-    """The same under sets of edits of what reads the picture, as in inference.tasks.edit_effects."""
+    """A request about a picture under sets of edits of the vision model.
+
+    The edits are as in inference.tasks.edit_effects.
+    """
 
     ANSWERED_BY: ClassVar[str] = "picture_outputs"
 
@@ -70,22 +78,26 @@ class PictureEffects(PictureRequest[PictureOutput]):
 
 @dataclass(frozen=True)
 class PictureVector(PictureEffects):
-    """One vector for the picture: of a model for pictures and texts the one that it compares with texts', of length
-    one; else the last vector of [CLS], or where there is none the mean of all patches'."""
+    """A request for a vector of the picture.
+
+    A model of pictures and texts gives the unit vector that it compares with those of texts. Another model gives
+    the last vector of [CLS], or the mean of the patches if it has no leading tokens.
+    """
 
 
 @dataclass(frozen=True)
 class PictureLabels(PictureEffects):
-    """The classes of the picture, by the head that was trained for them."""
+    """A request for the classes of the picture, from a classification head."""
 
     HEAD: ClassVar[str] = SEES
 
 
 @dataclass(frozen=True)
 class PictureTexts(PictureEffects):
-    """How well each of some texts fits the picture: the cosine of their vectors times the scale that was learned.
+    """A request for the similarity of each text to the picture: scaled cosine similarity of their vectors.
 
-    CLIP chooses one of the texts (softmax, arXiv:2103.00020), SigLIP judges each by itself (sigmoid, arXiv:2303.15343).
+    CLIP chooses among the texts (softmax, arXiv:2103.00020), SigLIP judges each by itself (sigmoid,
+    arXiv:2303.15343).
     """
 
     texts: tuple[str, ...] = ()
@@ -93,26 +105,27 @@ class PictureTexts(PictureEffects):
 
 @dataclass(frozen=True, eq=False)
 class PatchAttribution:
-    """What one number rests on: a share for each token of the picture, and of the text where there is one."""
+    """The attribution of a logit to each token of the picture, and of the text if there is a text."""
 
     row: TokenRow
-    patches: FloatArray  # (token,) float32, not negative
-    value: float  # the logit that is explained
-    name: str  # of the class, or the text
+    patches: FloatArray  # (token,) float32, non-negative
+    value: float  # the explained logit
+    name: str  # name of the class, or the text
     text_row: TokenRow | None = None
     words: FloatArray | None = None  # (token of the text,) float32
 
 
 @dataclass(frozen=True)
 class AttributionOfPatches(PictureRequest[PatchAttribution]):
-    """On which patches, and on which words, a logit rests: attention times its gradient, through all layers.
+    """A request for the attribution of a logit to patches and words: attention times its gradient.
 
-    Of every layer the mean over heads of what is positive in weights × gradients, A, is added up as R ← R + A R from
-    R = 1 (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). Their answer is the row of [CLS]. Here it is the
-    mean of the rows by how long the logit's gradient is in each token's last vector, which is that row where [CLS]
-    alone is read, and an answer where patches are pooled.
+    For each layer, A is the mean over heads of the positive part of weights × gradients, and R ← R + A R from R =
+    1 (Chefer, Gur and Wolf, arXiv:2103.15679, equations 5 and 6). The paper takes the row of [CLS]. Here the
+    result is the mean of the rows, weighted by the norm of the logit's gradient in each token's last vector. This
+    equals the row of [CLS] if the head reads only [CLS], and also covers pooled patches.
 
-    ``text`` asks how well it fits the picture; without it, the class ``label`` is asked about, -1 for the likeliest.
+    With ``text`` the logit is its similarity to the picture; otherwise it is that of class ``label``, -1 for the
+    most probable class.
     """
 
     ANSWERED_BY: ClassVar[str] = "patch_attribution"
@@ -122,5 +135,5 @@ class AttributionOfPatches(PictureRequest[PatchAttribution]):
 
     @property
     def needs(self) -> str:
-        """Classes are told by a head, how well a text fits by the bare model."""
+        """Return SEES, the classification head, or BARE if the request has a text."""
         return SEES if self.text is None else BARE

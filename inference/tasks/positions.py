@@ -1,4 +1,4 @@
-"""What a model holds to know where a token stands."""
+"""The position encodings of a model."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class PositionTable:
-    """A vector for each position, added to the word vectors."""
+    """A table with a vector for each position, added to the word embeddings."""
 
-    path: str  # of the module that holds it
-    vectors: FloatArray  # (position, dimension), from the first token's on
-    layout: str  # "" for a learned table; "interleaved", "halves" or "other" for one made of sines and cosines
-    error: float | None  # largest difference from the paper's formula in that layout; None for a learned table
+    path: str  # path of its module
+    vectors: FloatArray  # (position, dimension), from the position of the first token
+    layout: str  # "" for a learned table; "interleaved", "halves" or "other" for a sinusoidal table
+    error: float | None  # largest difference from the paper's formula in that layout; None if not compared
 
 
 @dataclass(frozen=True, eq=False)
 class RotaryAngles:
-    """Angles by which queries and keys are turned for each token further on."""
+    """The angles by which queries and keys are rotated for each position."""
 
     path: str
-    layers: str  # what kind of layers use it, where a model has several; else ""
+    layers: str  # type of the layers that use it, or "" if there is a single type
     frequencies: FloatArray  # (pair,), radians per token, scaled as the model has them
-    theta: float | None  # the base, where the configuration states it
-    scaling: str  # how the angles were stretched for longer texts; "default" when they were not
-    width: int  # channels of a head, of which 2 × pairs are turned
+    theta: float | None  # the base, or None if the configuration does not state it
+    scaling: str  # method that extends the angles to longer texts, or "default" for none
+    width: int  # channels of a head, of which 2 × pairs are rotated
 
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """A learned number per bucket of distances and head, added to the scores."""
+    """A learned bias for each bucket of distances and head, added to the scores."""
 
     path: str
     values: FloatArray  # (bucket, head)
-    farthest: int  # tokens, beyond which all distances share a bucket
-    both_ways: bool  # whether earlier and later keys have buckets of their own
+    farthest: int  # distance in tokens beyond which all distances share a bucket
+    both_ways: bool  # True if earlier and later keys have separate buckets
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """Everything found, on the side that reads the text; what a model does not use is empty or None."""
+    """All position encodings of the stack that reads the text; those that a model lacks are empty or None."""
 
     model: str
     architecture: str
@@ -51,14 +51,14 @@ class Positions:
     tables: tuple[PositionTable, ...]
     rotary: tuple[RotaryAngles, ...]
     biases: tuple[Bias, ...]
-    slopes: FloatArray | None  # (head,), ALiBi's
-    others: tuple[str, ...]  # names of tensors that hold positions in a way of their own
-    trained: int | None  # tokens that the table or the configuration names; None where nothing does
-    refusal: str  # what is said to a text of one token more; "" where no length is refused for its positions
+    slopes: FloatArray | None  # (head,), the slopes of ALiBi
+    others: tuple[str, ...]  # names of other tensors with positions
+    trained: int | None  # number of positions of the table or the configuration; None if there is none
+    refusal: str  # error message for a text that is longer by a token; "" if positions do not limit the length
 
 
 @dataclass(frozen=True)
 class PositionsRequest(InspectRequest[Positions]):
-    """What does this model hold about positions?"""
+    """A request for the position encodings of a model."""
 
     ANSWERED_BY: ClassVar[str] = "positions"

@@ -1,4 +1,4 @@
-"""How surprising is each piece of a text to a model that reads both sides?"""
+"""The surprisal of each token of a text in a bidirectional model."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from inference.tasks.model_request import PredictRequest
 
 @dataclass(frozen=True, eq=False)
 class SurprisalScores:
-    """The answer, a part of a text: ``places`` are positions in ``row``, the text as the model reads it."""
+    """The scores of some tokens; ``places`` are their positions in ``row``, the encoded text."""
 
     row: TokenRow
     places: tuple[int, ...]
-    log_probabilities: FloatArray  # (place,) natural logarithms of the pieces that stand there, float32
-    total: int  # pieces that the whole text has to score
-    mask: str  # the model's own mask token, which a reader may have typed
+    log_probabilities: FloatArray  # (place,) float32, natural log-probabilities of the text's own tokens
+    total: int  # number of tokens in the text that can be scored
+    mask: str  # the model's mask token, which may occur in the text
 
 
 @dataclass(frozen=True)
 class SurprisalRequest(PredictRequest[SurprisalScores]):
-    """Pieces number ``start`` to ``stop`` of a text, each guessed with itself and the rest of its word hidden.
+    """A request for the scores of tokens ``start`` to ``stop`` of a text, with a pass for each token.
 
-    A pass for each piece: the pseudo-log-likelihood of arXiv:1910.14659, with the later pieces of the same word
-    hidden too (arXiv:2305.10588, "within-word l2r"), because a word's beginning gives its end away. Special tokens,
-    and blanks that the reader typed, are read and not scored. ``stop`` may lie behind the end.
+    The score is the pseudo-log-likelihood of arXiv:1910.14659, with the later tokens of the same word hidden too
+    (arXiv:2305.10588, "within-word l2r"), because they would reveal the token. Special tokens and typed blanks are
+    read but not scored. ``stop`` may exceed the number of tokens.
     """
 
     ANSWERED_BY: ClassVar[str] = "surprisal"

@@ -1,4 +1,4 @@
-"""How likely is each token of a given translation, and what would come in its place, when heads are removed?"""
+"""The probability of each token of a given translation, and the most probable tokens, under edits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from inference.tasks.model_request import PredictRequest
 
 @dataclass(frozen=True, eq=False)
 class ForcedSteps:
-    """Each step of one given translation under each set of edits, the tokens before it being the given ones.
+    """The steps of a given translation under each set of edits, with teacher forcing.
 
-    ``logs`` is (set, step), float32: natural logarithms of the given tokens' probabilities; ``likeliest`` is (set,
-    step), int32: the token that the model puts first there; ``pieces`` the same as shown.
+    ``logs`` is (set, step), float32, the log-probabilities of the given tokens; ``likeliest`` is (set, step),
+    int32, the most probable tokens; ``pieces`` are the most probable tokens as displayed.
     """
 
     logs: FloatArray
@@ -26,9 +26,9 @@ class ForcedSteps:
 
 @dataclass(frozen=True)
 class ForcedTarget(PredictRequest[ForcedSteps]):
-    """A translation given token by token, ``written`` as in NextTarget, an end token counted like any other.
+    """A request to score a translation token by token; ``written`` is as in NextTarget.
 
-    Edits that name later steps than there are do nothing.
+    An end token counts like any other token. Edits of steps that the translation does not have are ignored.
     """
 
     ANSWERED_BY: ClassVar[str] = "teacher_forcing"

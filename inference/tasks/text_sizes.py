@@ -1,4 +1,4 @@
-"""How many tokens a model's tokenizer makes of texts, and how many of them it does not know."""
+"""The numbers of tokens and of unknown tokens in texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inference.tasks.model_request import InspectRequest
 
 @dataclass(frozen=True, eq=False)
 class TokenCounts:
-    """Each text's tokens, special ones included, and those of them that are unknown: both (text,)."""
+    """The number of tokens of each text, with special tokens, and of its unknown tokens: both (text,)."""
 
     tokens: NDArray[np.int32]
     unknown: NDArray[np.int32]
@@ -22,7 +22,7 @@ class TokenCounts:
 
 @dataclass(frozen=True)
 class TextSizes(InspectRequest[TokenCounts]):
-    """The sizes of many texts. Needs the tokenizer only, not the weights."""
+    """A request for the sizes of many texts; needs the tokenizer only, not the weights."""
 
     ANSWERED_BY: ClassVar[str] = "text_sizes"
     HEAD: ClassVar[str] = TOKENIZER

@@ -1,4 +1,4 @@
-"""How a tokenizer turns a text into token numbers, step by step, and how it cuts one word."""
+"""The steps of a tokenizer from a text to token ids, and from a word to subwords."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Word:
-    """One part of the text that is cut on its own, between splitting and cutting."""
+    """A part of the text that the tokenizer's model splits by itself, after pre-tokenization."""
 
-    text: str  # as the vocabulary is asked for it: normalised, with the splitter's marks
-    shown: str  # the same with its marks made readable
+    text: str  # input of the tokenizer's model: normalised, with the marks of the pre-tokenizer
+    shown: str  # ``text`` with readable marks
     span: Span  # (start, end) in its text, in characters
-    whole: bool  # an added token such as [MASK], which is never cut
+    whole: bool  # True for an added token such as [MASK], which is never split
     tokens: Span  # [first, last) of its tokens
 
 
 @dataclass(frozen=True)
 class TokenizedText:
-    """The text, or the second one, on its way."""
+    """A text of the request through the steps of the tokenizer."""
 
     text: str
     normalised: str
@@ -33,33 +33,33 @@ class TokenizedText:
 
 @dataclass(frozen=True)
 class Token:
-    """One token as the model gets it, and as people read it."""
+    """A token as the model receives it, and as it is displayed."""
 
-    raw: str  # as the vocabulary spells it
-    shown: str  # the same with bytes made readable
+    raw: str  # as in the vocabulary
+    shown: str  # ``raw`` with readable bytes
     id: int
-    segment: int  # what the model's segment embedding is given
-    side: int  # 0: of the text, 1: of the second one
-    span: Span | None  # in its text; None where it has no place there
-    special: bool  # put there by the template
+    segment: int  # the id for the model's segment embedding
+    side: int  # 0 for the first text, 1 for the second text
+    span: Span | None  # in its text; None if it has no place there
+    special: bool  # True for a special token, which the template adds
     unknown: bool
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Everything between a text and its token numbers.
+    """All steps from a text to its token ids.
 
-    Where ``sides`` is empty, ``why`` says in a sentence why only the outcome can be shown.
+    If ``sides`` is empty, ``why`` gives the reason that only the result can be shown.
     """
 
     model: str
     kind: str  # "encoder", "decoder" or "encoder-decoder"
-    algorithm: str  # "WordPiece", "BPE", "Unigram", "WordLevel"; "" where the tokenizer does not say
+    algorithm: str  # "WordPiece", "BPE", "Unigram", "WordLevel", or "" if it is not known
     vocabulary: int  # entries, added tokens included
-    normaliser: tuple[str, ...]  # what it does, in words; nothing: the text stays as it is
+    normaliser: tuple[str, ...]  # descriptions of its steps; empty if the text is not changed
     splitter: tuple[str, ...]
     template: str  # "[CLS] A [SEP]"
-    unknown: str  # the token for what is not in the vocabulary; "" where everything is
+    unknown: str  # the unknown token, or "" if there is none
     sides: tuple[TokenizedText, ...]
     tokens: tuple[Token, ...]
     why: str = ""
@@ -67,7 +67,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class TokenSteps(InspectRequest[Steps]):
-    """The steps from a text, or two, to token numbers. Needs the tokenizer only, not the weights."""
+    """A request for the steps from a text or a pair to token ids.
+
+    It needs the tokenizer only, not the weights.
+    """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps"
     HEAD: ClassVar[str] = TOKENIZER
@@ -78,47 +81,50 @@ class TokenSteps(InspectRequest[Steps]):
 
 @dataclass(frozen=True)
 class Match:
-    """WordPiece: the longest beginning of the rest that is in the vocabulary."""
+    """A step of WordPiece: the longest prefix of the rest that is in the vocabulary."""
 
     rest: str
-    tried: tuple[str, ...]  # longer ones, in order, which are not in it
-    taken: str  # "" where none is
+    tried: tuple[str, ...]  # longer prefixes, in order, which are not in the vocabulary
+    taken: str  # "" if no prefix is in the vocabulary
 
 
 @dataclass(frozen=True)
 class Merge:
-    """BPE: the neighbours that were learnt to be joined first, joined."""
+    """A step of BPE: the merge of the adjacent pair with the lowest rank."""
 
     before: tuple[str, ...]
-    at: int  # the first of the two
-    rank: int  # which of the learnt merges it is, from 0
+    at: int  # index of the first symbol of the pair
+    rank: int  # rank among the learned merges, from 0
     after: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class BestPrefix:
-    """Unigram: the best way to write the word up to ``end``."""
+    """A step of Unigram: the best segmentation of the word up to ``end``."""
 
     end: int  # characters
-    piece: str  # the last piece of that way
-    score: float  # its log probability
-    total: float  # of all pieces of that way
+    piece: str  # last token of the segmentation
+    score: float  # log-probability of that token
+    total: float  # log-probability of the segmentation
 
 
 @dataclass(frozen=True)
 class WordSteps:
-    """How one word is cut: the steps, and the pieces that they end in, bytes made readable in both."""
+    """The steps that split a word, and the resulting subwords, both with readable bytes."""
 
     algorithm: str
     steps: tuple[Match | Merge | BestPrefix, ...]
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
-    note: str = ""  # a rule that decided before any step
+    note: str = ""  # a rule that decided the result before any step
 
 
 @dataclass(frozen=True)
 class WordWalk(InspectRequest[WordSteps]):
-    """How the tokenizer cuts one word, given as Word.text has it. Raises Refusal where this cannot be followed."""
+    """A request for the steps that split a word, given as in Word.text.
+
+    Words that cannot be followed raise UserError.
+    """
 
     ANSWERED_BY: ClassVar[str] = "tokenizer_steps"
     HEAD: ClassVar[str] = TOKENIZER

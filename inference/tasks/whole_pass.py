@@ -1,4 +1,4 @@
-"""One pass from ids to probabilities, stage by stage; the numbers of some stages; one number opened."""
+"""A pass from token ids to probabilities: its stages, their results, and the terms of a number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inference.tasks.model_request import Answer, InspectRequest
 
 Place = tuple[int, ...]
 
-# The parts of a pass, in the order in which a model has them.
+# The parts of a pass, in their order in a model.
 EMBEDDINGS, ATTENTION, CROSS = gettext_lazy("embeddings"), gettext_lazy("attention"), gettext_lazy("cross-attention")
 FORWARD, NORM, RESIDUAL, SCALE = (
     gettext_lazy("feed-forward"),
@@ -23,7 +23,7 @@ FORWARD, NORM, RESIDUAL, SCALE = (
     gettext_lazy("scale"),
 )
 POOLER, HEAD, PROBABILITIES = gettext_lazy("pooler"), gettext_lazy("head"), gettext_lazy("probabilities")
-# What one stage of a part is for, where its part does not say all.
+# Roles of the stages within a part.
 QUERIES, KEYS, VALUES = gettext_lazy("queries"), gettext_lazy("keys"), gettext_lazy("values")
 WEIGHED, OUT, HIDDEN = gettext_lazy("weighed values"), gettext_lazy("output"), gettext_lazy("hidden")
 ACTIVATED = gettext_lazy("after the activation")
@@ -31,7 +31,10 @@ ACTIVATED = gettext_lazy("after the activation")
 
 @dataclass(frozen=True)
 class PassRequest(InspectRequest[Answer]):
-    """A text, or two, or a text and the tokens of its ``target``, read with one of the model's heads."""
+    """A request about the pass over a text, a pair, or a text and the tokens of its ``target``.
+
+    The model runs with the head ``head``.
+    """
 
     text: str = ""
     pair: str | None = None
@@ -41,29 +44,29 @@ class PassRequest(InspectRequest[Answer]):
 
     @property
     def needs(self) -> str:
-        """The head that the reader asks for."""
+        """Return the head that the request names."""
         return self.head
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One function that the model computes of numbers that come from its weights; moving numbers about is none.
+    """A function of a pass that computes new numbers from weights or earlier results.
 
-    ``away`` is the largest difference between the model's result and numpy's, which knows ids and weights alone and
-    goes on from its own results; ``size`` is the largest number of the result. ``unsupported_stages`` says in words
-    why there is
-    no formula, and numpy then goes on from the model's own. ``lines`` are of PyTorch, from the results of ``reads`` on.
+    A function that only moves numbers is not a stage. ``away`` is the largest difference between the result of the
+    model and that of NumPy, which starts from ids and weights and continues from its own results; ``size`` is the
+    largest absolute value of the result. ``refused`` is the reason if there is no formula, and NumPy then
+    continues from the model's result. ``lines`` are PyTorch code that starts from the results of ``reads``.
     """
 
     number: int
-    formula: str  # torch's name of it
+    formula: str  # name of the function in torch
     side: str  # "encoder" or "decoder"
     layer: int | None  # from 0; None outside of layers
     part: str
     role: str
-    path: str  # the module's in the model
-    weights: tuple[str, ...]  # tensors of the file that it takes, by name
-    reads: tuple[int, ...]  # stages whose results it takes
+    path: str  # path of the module in the model
+    weights: tuple[str, ...]  # names of the weights that it reads
+    reads: tuple[int, ...]  # stages that it reads results of
     shape: tuple[int, ...]
     lines: tuple[str, ...]
     away: float
@@ -73,41 +76,41 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class PassOverview:
-    """A whole pass. ``program`` is all of it in PyTorch: run from its first line to its last, it gives ``last``.
+    """A whole pass; ``program`` is its PyTorch code, which computes ``last``.
 
-    ``spread`` has for each stage the root mean square of what it gives each token, (token,) float32; of what is of no
-    token, one number.
+    ``spread`` has, for each stage, the root mean square of its result for each token, (token,) float32, or a
+    single number if the result has no tokens.
     """
 
     ids: tuple[int, ...]
     stages: tuple[Stage, ...]
     spread: dict[int, npt.NDArray[np.float32]]
     program: str
-    last: str  # how the program calls its last result
+    last: str  # variable of the program's last result
 
     @property
     def largest(self) -> Stage:
-        """The stage whose result differs most from numpy's, as a share of its largest number."""
+        """Return the stage with the largest difference from NumPy, relative to its largest number."""
         return max(self.stages, key=lambda stage: stage.away / max(stage.size, 1e-9) if not stage.refused else -1)
 
     @property
     def unsupported_stages(self) -> tuple[Stage, ...]:
-        """The stages that there is no formula for."""
+        """Return the stages without a formula."""
         return tuple(stage for stage in self.stages if stage.refused)
 
 
 @dataclass(frozen=True)
 class WholePass(PassRequest[PassOverview]):
-    """Asks for every stage of a pass, without its numbers. Refused for a long text, in one sentence."""
+    """A request for every stage of a pass, without its numbers; UserError is raised for a long text."""
 
     ANSWERED_BY: ClassVar[str] = "whole_pass"
 
 
 @dataclass(frozen=True, eq=False)
 class StageResults:
-    """The model's own results of some stages, by stage; float32, read-only, in the shape that the model keeps them.
+    """The model's own results of some stages, by stage; float32, read-only, in the model's shapes.
 
-    ``pieces`` names what has the largest numbers, where a result has one for each piece of the vocabulary or class.
+    ``pieces`` names the largest entries of results over the vocabulary or over classes.
     """
 
     by_stage: dict[int, npt.NDArray[np.float32]]
@@ -116,7 +119,7 @@ class StageResults:
 
 @dataclass(frozen=True)
 class StageNumbers(PassRequest[StageResults]):
-    """Asks for the results of the stages of these numbers."""
+    """A request for the results of the stages with these numbers."""
 
     ANSWERED_BY: ClassVar[str] = "stage_numbers"
 
@@ -125,8 +128,10 @@ class StageNumbers(PassRequest[StageResults]):
 
 @dataclass(frozen=True)
 class Origin:
-    """A number that a term is made of, and where it stands: in a stage's result, in a weight of the file, or nowhere
-    but in ``name``, which says what it is."""
+    """A number that a term is made of, and its place in a stage's result or in a weight.
+
+    If it is in neither of them, ``name`` describes it.
+    """
 
     value: float
     stage: int | None = None
@@ -137,7 +142,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Term:
-    """One term of a sum and what it is made of."""
+    """A term of a sum, with the numbers that it is made of."""
 
     value: float
     origins: tuple[Origin, ...]
@@ -145,8 +150,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Opened:
-    """A number and its largest terms. ``rest`` is the sum of the ``left`` others, so that terms and rest add up to
-    ``total``, which is ``value`` but for the last bits. ``how`` as in attention.stages.terms."""
+    """A number and its largest terms.
+
+    ``rest`` is the sum of the ``left`` other terms, so that terms and rest add up to ``total``, which equals
+    ``value`` up to rounding. ``how`` is as in attention.stages.terms.
+    """
 
     value: float
     how: str
@@ -159,7 +167,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class OneNumber(PassRequest[Opened]):
-    """Asks for the terms of the number at ``place`` of a stage's result, the ``top`` largest one by one."""
+    """A request for the ``top`` largest terms of the number at ``place`` of a stage's result."""
 
     ANSWERED_BY: ClassVar[str] = "number_terms"
 

@@ -1,4 +1,4 @@
-"""What a word's last vector owes to each word of the text: five ways of asking the model itself."""
+"""Attribution of a word's last vector to each word of the text, by five methods."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import ClassVar
 from attention.mask import FloatArray
 from inference.tasks.model_request import InspectRequest
 
-MOST_TOKENS = 128  # of a text that these questions are asked about
-Run = tuple[int, int]  # (start, stop) among the tokens: a word
+MOST_TOKENS = 128  # most tokens of a text in these requests
+Run = tuple[int, int]  # (start, stop) of a word in tokens
 
 
 @dataclass(frozen=True, eq=False)
 class WordScores:
-    """One way's answer, float32 and read-only; see the question for its axes.
+    """The attributions of a method, float32 and read-only; their axes are those of the request.
 
-    ``missed``: for integrated gradients, what the steps of the sum have missed of ``rise``, what the path rises by.
+    For integrated gradients, ``rise`` is the rise of the score on the path, and ``missed`` is the sum of the
+    values minus ``rise``, the error of the numerical integration.
     """
 
     values: FloatArray
@@ -26,9 +27,9 @@ class WordScores:
 
 @dataclass(frozen=True)
 class FocusRequest(InspectRequest[WordScores]):
-    """One text and the word ``focus`` in it; its vector is the mean of its pieces' vectors in the last layer.
+    """A request about the word ``focus`` of a text, by the mean of its tokens' vectors in the last layer.
 
-    Refused for texts of more than MOST_TOKENS tokens and for models that read one text and write another.
+    UserError is raised for texts of more than MOST_TOKENS tokens and for encoder-decoders.
     """
 
     ANSWERED_BY: ClassVar[str] = "word_influence"
@@ -41,23 +42,29 @@ class FocusRequest(InspectRequest[WordScores]):
 
 @dataclass(frozen=True)
 class FlowToWord(FocusRequest):
-    """Attention flow (arXiv:2005.00928), (token,): the mean over the word's pieces. Between 0 and 1."""
+    """A request for attention flow (arXiv:2005.00928), (token,), from 0 to 1.
+
+    The flow is the mean over the tokens of the word.
+    """
 
 
 @dataclass(frozen=True)
 class ZeroedValues(FocusRequest):
-    """Value zeroing (arXiv:2301.12971) in one layer, (query, key): 1 - cosine of each token's vector after the layer
-    with and without each key's value. ``focus`` does not matter. Between 0 and 2."""
+    """A request for value zeroing (arXiv:2301.12971) in a layer, (query, key), from 0 to 2.
+
+    Each entry is 1 - cosine of the token's vector after the layer with and without the key's value. ``focus`` is
+    ignored.
+    """
 
     layer: int = 0
 
 
 @dataclass(frozen=True)
 class WordGradients(FocusRequest):
-    """Frobenius norms of the Jacobian of the word's vector in each token's word vector, (token,).
+    """A request for Frobenius norms of the Jacobian of the word's vector in each embedding, (token,).
 
-    Estimated from ``directions`` random orthogonal directions of a fixed seed; exact when they are as many as
-    channels. The square of the estimate has the right mean.
+    The norms are estimated from ``directions`` random orthogonal directions of a fixed seed, and are exact if
+    there are as many directions as channels. The square of the estimate is unbiased.
     """
 
     directions: int = 32
@@ -65,16 +72,22 @@ class WordGradients(FocusRequest):
 
 @dataclass(frozen=True)
 class WordPath(FocusRequest):
-    """Integrated gradients (arXiv:1703.01365), (token,): shares, signed, of how alike the word's vector becomes to
-    what it is (cosine) while all word vectors grow from zero to their size, in ``steps`` steps."""
+    """A request for integrated gradients (arXiv:1703.01365) of a cosine similarity, (token,), signed.
+
+    The similarity is that of the word's vector to its final value, while all word embeddings grow from zero to
+    their values in ``steps`` steps.
+    """
 
     steps: int = 32
 
 
 @dataclass(frozen=True)
 class WithoutWords(FocusRequest):
-    """The causal effect of each of ``words``, (word,): nothing sees it in any layer. 1 - cosine of the focus's vector
-    with and without it. Between 0 and 2."""
+    """A request for the causal effect of each of ``words``, (word,), from 0 to 2.
+
+    No token attends to the word in any layer. The effect is 1 - cosine of the focus's vector with and without the
+    word.
+    """
 
     words: tuple[Run, ...] = ()
 

@@ -1,4 +1,4 @@
-"""A tokenised text as a value, and which texts are accepted."""
+"""The value class of a tokenised text, and checks of input texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _ALLOWED_CONTROLS = "\t\n\r\f\v"
 
 
 def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
-    """The text itself, line ends made "\\n"; raises Refusal when it is empty, too long or holds unreadable characters.
+    """Return the text with line ends normalised to LF; raise UserError if it is invalid.
+
+    Invalid are empty and too long texts, lone surrogates and control characters other than white space.
 
     >>> check_text("one\\r\\ntwo")
     'one\\ntwo'
@@ -68,9 +70,10 @@ def check_text(text: str, what: str = TEXT, *, longest: int = 200_000) -> str:
 
 
 def explain_unreadable(row: TokenRow, model: str) -> str:
-    """Return why a row gives no result: at least a third of the tokens of one of its texts are unknown; "" if not.
+    """Return an error message if at least a third of the tokens of a row's text are unknown, else "".
 
-    A result of unknown tokens looks like any other, although the model read the same token for each of them.
+    A result for unknown tokens looks like any other result, although the model read the same token for each of
+    them.
 
     >>> row = TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "[UNK]"))
     >>> explain_unreadable(row, "BERT")[:52]
@@ -91,7 +94,7 @@ def explain_unreadable(row: TokenRow, model: str) -> str:
 
 
 def check_known(model: str, *rows: TokenRow | None) -> None:
-    """Raise Refusal if at least a third of the tokens of a text are unknown to the model that reads these rows."""
+    """Raise UserError if at least a third of the tokens of a row's text are unknown to the model."""
     for row in rows:
         if row is not None and (message := explain_unreadable(row, model)):
             unknown = tuple(row.pieces[at] for at in row.unreadable() if is_out_of_vocabulary(row.unknown[at]))
@@ -100,19 +103,19 @@ def check_known(model: str, *rows: TokenRow | None) -> None:
 
 @dataclass(frozen=True)
 class Encoding:
-    """A tokenised text: the row to show, and the segment numbers that the model's embedding is given."""
+    """A tokenised text: the token row to show, and the token type ids for the model."""
 
     row: TokenRow
     types: tuple[int, ...]
-    whole: int | None = None  # number of tokens of the text before it was cut; None if it was not cut
+    whole: int | None = None  # number of tokens before truncation; None if the text was not truncated
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """Token numbers in the model's vocabulary."""
+        """Return the token ids."""
         return self.row.ids
 
     def pick(self, kept: Sequence[int]) -> Encoding:
-        """The same with some positions only."""
+        """Return the encoding of the positions ``kept`` only."""
         row = self.row
         picked = TokenRow(
             pieces=tuple(row.pieces[at] for at in kept),
@@ -126,9 +129,9 @@ class Encoding:
 
 
 def shorten(reading: Encoding, size: int) -> Encoding:
-    """The first ``size`` tokens, special ones all kept; of a pair, the longer text loses first, but never all.
+    """Truncate to ``size`` tokens; keep all special tokens, and shorten the longer text of a pair first.
 
-    Returns the same reading when it is short enough.
+    Each text keeps at least one token. Return ``reading`` itself if it is short enough.
     """
     row = reading.row
     excess = len(row) - size
@@ -148,9 +151,10 @@ def shorten(reading: Encoding, size: int) -> Encoding:
 
 
 def shift(reading: Encoding, ids: Sequence[int], start: str) -> Encoding:
-    """What a decoder is given when it must write ``reading``: the start token, then all but the last.
+    """Return the decoder's input for ``reading``: the start token, then all tokens except the last.
 
-    ``ids`` are the numbers the model itself makes of it; ``start`` is the first one's piece.
+    ``ids`` are the model's own decoder ids, and ``start`` is the subword of the first id. Raise ValueError if
+    ``ids`` are not the shifted reading.
     """
     row = reading.row
     kept = list(range(len(ids) - 1))

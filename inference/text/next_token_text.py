@@ -1,4 +1,4 @@
-"""Tokens that may come next: how each is shown, and what a text gains by it."""
+"""Display of candidate next tokens, and the text that each token adds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from inference.text.encoding import Encoding
 from inference.text.pieces import bytes_of, readable_piece, role
 from inference.text.tokenizer import SafeTokenizer
 
-_BEFORE = 8  # tokens before it that decide how a token reads: bytes of one character, spaces, marks
+_BEFORE = 8  # number of previous tokens that affect a token's text: bytes of a character, spaces, marks
 
 
 def mark_pieces(reader: SafeTokenizer, tokens: Sequence[int]) -> list[str]:
-    """Pieces of the vocabulary as people read them, "␣" before one that begins a word.
+    """Return readable subwords, with "␣" before a subword that begins a word.
 
-    In vocabularies that mark what goes on instead, "…" stands where a word goes on. A number without a piece is shown
-    as such.
+    In vocabularies that mark continuations instead, "…" marks a subword at the side where the word continues. An
+    id without a subword is shown in brackets.
     """
     return [
         f"[{token}]" if piece is None else piece if reader.is_special(token) else _mark_piece(piece, reader.style)
@@ -35,9 +35,9 @@ def _mark_piece(piece: str, style: str) -> str:
 
 
 def gains(reader: SafeTokenizer, before: Sequence[int], tokens: Sequence[int]) -> list[str]:
-    """What a text gains by each of some tokens after ``before``; nothing by a special one.
+    """Return the text that each of ``tokens`` adds after ``before``; "" for special tokens.
 
-    A character whose bytes are several tokens is gained with the last of them.
+    If several tokens encode the bytes of a character, the last of them adds the character.
     """
     near = [*islice((token for token in reversed(before) if not reader.is_special(token)), _BEFORE)][::-1]
     start, decoder = reader.text_of(near), codecs.getincrementaldecoder("utf-8")("replace")
@@ -58,20 +58,23 @@ def gains(reader: SafeTokenizer, before: Sequence[int], tokens: Sequence[int]) -
 
 
 def _decode_bytes(decoder: codecs.IncrementalDecoder, piece: str | None, style: str) -> str:
-    """Characters that the bytes of a piece complete; a piece that is no bytes ends half a character."""
+    """Return the characters that a subword's bytes complete.
+
+    A subword that is text flushes an incomplete character.
+    """
     raw = bytes_of(piece or "", style)
     return decoder.decode(raw or b"", final=raw is None)
 
 
 def text_read(reading: Encoding, text: str, cut: int | None) -> str:
-    """As much of a text as its reading has, of which only the first ``cut`` tokens may have been read."""
+    """Return the part of a text that its encoding covers, if only the first ``cut`` tokens were read."""
     if cut is None or len(reading.ids) < cut:
         return text
     return text[: max((span[1] for span in reading.row.spans if span is not None), default=0)]
 
 
 def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written: Sequence[int]) -> tuple[Encoding, str]:
-    """A prompt that was read from ``text`` with the tokens written after it, and both as one text."""
+    """Return the prompt's encoding extended by the written tokens, and the full text."""
     spans: list[tuple[int, int] | None] = []
     before = [*reading.ids]
     for token in written:
@@ -79,14 +82,16 @@ def extend_reading(reader: SafeTokenizer, reading: Encoding, text: str, written:
         before.append(token)
         spans.append((len(text), len(text) + len(gain)) if gain else None)
         text += gain
-    for at in range(len(spans) - 2, -1, -1):  # all tokens of one character stand where it does
+    for at in range(len(spans) - 2, -1, -1):  # all tokens of a character share its span
         if spans[at] is None and not reader.is_special(written[at]):
             spans[at] = spans[at + 1]
     return reader.extend(reading, text, written, spans), text
 
 
 def added_text(start: str, text: str) -> str:
-    """What ``text`` has beyond ``start``, of which it is a continuation, but for spaces that the next token takes away.
+    """Return the part of ``text`` after its common prefix with ``start``.
+
+    The prefix is shorter than ``start`` if the new token removes a trailing space.
 
     >>> added_text("a cat", "a cat sat"), added_text("a cat ", "a cat,")
     (' sat', ',')

@@ -1,4 +1,4 @@
-"""Tokens of a vocabulary as people read them."""
+"""Readable forms of the subwords of a vocabulary."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
-_CONTROL = {chr(code): f"<0x{code:02X}>" for code in (*range(0x20), 0x7F)}  # no picture file may hold them
+# Picture files may not contain control characters.
+_CONTROL = {chr(code): f"<0x{code:02X}>" for code in (*range(0x20), 0x7F)}
 _INVISIBLE = {**_CONTROL, " ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 _MARK = "▁"
-WORD_END = "</w>"  # after the last piece of a word
-JOINER = "@@"  # after a piece whose word goes on
-_SAMPLE = 0.01  # share of a vocabulary that ends in a mark from which the mark is its way to write words
-_BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte that is no character by itself, as a vocabulary spells it
+WORD_END = "</w>"  # marks the last subword of a word
+JOINER = "@@"  # marks a subword that continues in the next subword
+_SAMPLE = 0.01  # the fraction of a vocabulary that must end in a mark for the mark to define its style
+_BYTE = re.compile("<0x([0-9A-F]{2})>")  # the notation for a single byte in vocabularies with byte fallback
 
 
 def style(tokenizer: Any) -> str:
-    """Return how its pieces are marked.
+    """Return the style in which a tokenizer marks its subwords.
 
-    "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte suffix" (CLIP: bytes and
-    "</w>"), "joiner" ("@@") or "utf8" (ByT5: a character for each byte).
+    The styles are "bytes" (GPT-2), "metaspace" (SentencePiece), "wordpiece" (BERT), "suffix" ("</w>"), "byte
+    suffix" (CLIP: bytes and "</w>"), "joiner" ("@@") and "utf8" (ByT5: a character for each byte).
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -41,12 +42,12 @@ def style(tokenizer: Any) -> str:
 
 
 def _spells_bytes(model: Any) -> bool:
-    """Return whether a model of `tokenizers` writes unknown characters in bytes such as <0xC3>."""
+    """Return True if a model of `tokenizers` encodes unknown characters as bytes such as <0xC3>."""
     return bool(getattr(model, "byte_fallback", False)) and not getattr(model, "end_of_word_suffix", None)
 
 
 def _style_of_ends(tokenizer: Any) -> str:
-    """Return the style of a tokenizer in Python, from the ends of the pieces in its vocabulary."""
+    """Return the style of a Python tokenizer, judged by the ends of the subwords in its vocabulary."""
     pieces = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else ()
     for mark, found in ((WORD_END, "suffix"), (JOINER, "joiner")):
         if sum(piece.endswith(mark) for piece in pieces) > _SAMPLE * len(pieces):
@@ -55,7 +56,7 @@ def _style_of_ends(tokenizer: Any) -> str:
 
 
 def _kinds(component: Any) -> list[str]:
-    """Class names of a decoder or pre-tokenizer and of what it is composed of."""
+    """Return the class names of a decoder or pre-tokenizer and of its components."""
     if component is None:
         return []
     found: list[str] = []
@@ -69,7 +70,7 @@ def _kinds(component: Any) -> list[str]:
 
 
 def role(piece: str, how: str) -> str:
-    """What the vocabulary itself says: the piece is the "start" of a word, "inside" one, or only a "space".
+    """Return a subword's role by its marks: "start" of a word, "inside" a word, or only a "space".
 
     >>> role("Ġ", "bytes"), role("▁the", "metaspace"), role("##ing", "wordpiece")
     ('space', 'start', 'inside')
@@ -83,7 +84,7 @@ def role(piece: str, how: str) -> str:
 
 
 def readable_piece(piece: str, how: str) -> str:
-    """The piece as shown.
+    """Return the readable form of a subword.
 
     >>> (
     ...     readable_piece("Ġcaf\u00c3\u00a9", "bytes"),
@@ -115,12 +116,12 @@ def readable_piece(piece: str, how: str) -> str:
 
 
 def _strip_mark(piece: str, how: str) -> str:
-    """Return the piece without the mark at its end; a piece that is only a mark stays."""
+    """Return the subword without the mark at its end; a subword that is only a mark stays."""
     return piece.removesuffix({"suffix": WORD_END, "byte suffix": WORD_END, "joiner": JOINER}.get(how, "")) or piece
 
 
 def visible_text(text: str) -> str:
-    """A text with a sign for each character that leaves none; a space has one where there is nothing else.
+    """Replace invisible characters by visible signs; spaces are replaced only in a blank text.
 
     >>> visible_text("\\n"), visible_text("a b"), visible_text(" ")
     ('⏎', 'a b', '␣')
@@ -130,14 +131,14 @@ def visible_text(text: str) -> str:
 
 
 def decode_bytes(piece: str) -> str:
-    """A byte-level piece as text; bytes that are only part of a character are shown as "<0xF0>".
+    """Decode a byte-level subword; bytes of an incomplete character become "<0xF0>" and the like.
 
     >>> decode_bytes("\u00f0\u0141")
     '<0xF0><0x9F>'
     """
     raw = bytes_of(piece, "bytes")
     if raw is None:
-        return piece  # an added token, spelled in plain text
+        return piece  # an added token is stored as plain text
     parts: list[str] = []
     while raw:
         try:
@@ -151,7 +152,7 @@ def decode_bytes(piece: str) -> str:
 
 
 def bytes_of(piece: str, how: str) -> bytes | None:
-    """The bytes that a piece stands for; None where it stands for text.
+    """Return the bytes that a subword encodes; None if the subword is text.
 
     >>> bytes_of("\u00f0\u0141", "bytes"), bytes_of("<0xE7>", "metaspace"), bytes_of("▁the", "metaspace")
     (b'\\xf0\\x9f', b'\\xe7', None)
@@ -169,28 +170,31 @@ def bytes_of(piece: str, how: str) -> bytes | None:
 
 @cache
 def _byte_of() -> dict[str, int]:
-    """GPT-2's alphabet: printable bytes stand for themselves, the others for characters from U+0100 on."""
+    """Return GPT-2's byte alphabet, from characters to bytes.
+
+    Printable bytes are their own characters; the others are characters from U+0100.
+    """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printable]
     return {chr(b): b for b in printable} | {chr(0x100 + at): b for at, b in enumerate(others)}
 
 
-_LONGEST = 4  # bytes of a character in UTF-8
-_CARRIER = "◌"  # under a mark that stands on another character
+_LONGEST = 4  # the most bytes of a character in UTF-8
+_CARRIER = "◌"  # carries a combining mark that is shown without its character
 
 
 @dataclass(frozen=True)
 class ReadablePiece:
-    """A piece as people read it."""
+    """The readable form of a subword."""
 
     text: str
-    bare: str  # the characters that it is of, also in part, as a text has them
-    goes_on: bool = False  # whether the last of these goes on in the next piece
-    name: str = ""  # what the vocabulary calls it, where ``text`` says of which character it is a part
+    bare: str  # the characters of the text that it encodes, even partly
+    goes_on: bool = False  # True if the last character continues in the next subword
+    name: str = ""  # the vocabulary's form, if ``text`` names a part of a character instead
 
 
 def readable_pieces(pieces: Sequence[str | None], how: str) -> list[ReadablePiece]:
-    """Neighbouring pieces of a text, a special token as None, each as people read it.
+    """Return the readable forms of consecutive subwords of a text; special tokens are None.
 
     >>> [piece.text for piece in readable_pieces(["▁a", "<0xE5>", "<0xA4>", "<0xA9>"], "metaspace")]
     ['a', '天 1/3', '天 2/3', '天 3/3']
@@ -211,9 +215,9 @@ def readable_pieces(pieces: Sequence[str | None], how: str) -> list[ReadablePiec
 
 @dataclass(frozen=True)
 class _Part:
-    """What a piece has of one character: bytes ``first`` to ``last`` of all its bytes ``raw``, counted from 1."""
+    """The part of a character in a subword: bytes ``first`` to ``last`` of ``raw``, counted from 1."""
 
-    character: str  # "" for a byte that is no part of one
+    character: str  # "" for a byte that is not part of a character
     raw: bytes
     first: int
     last: int
@@ -225,14 +229,14 @@ class _Part:
     @property
     def text(self) -> str:
         kind = unicodedata.category(self.character)[0] if self.character else "C"
-        if kind in "CZ":  # a character that leaves no sign
+        if kind in "CZ":  # the character is invisible
             return "".join(f"<0x{byte:02X}>" for byte in self.raw[self.first - 1 : self.last])
         which = f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
         return f"{_CARRIER if kind == 'M' else ''}{self.character} {which}/{len(self.raw)}"
 
 
 def _parts(pieces: Sequence[bytes]) -> Iterator[list[_Part]]:
-    """What each piece has of which character; together they spell a text."""
+    """Yield the parts of characters in each subword, if the subwords together encode a text."""
     owner = [at for at, piece in enumerate(pieces) for _ in piece]
     whole = b"".join(pieces)
     found: list[list[_Part]] = [[] for _ in pieces]
@@ -248,7 +252,7 @@ def _parts(pieces: Sequence[bytes]) -> Iterator[list[_Part]]:
 
 
 def _first(raw: bytes) -> str:
-    """The character that these bytes begin with; "" where they begin with none."""
+    """Return the first character of some UTF-8 bytes; "" if they do not begin with a character."""
     for size in range(1, len(raw) + 1):
         try:
             return raw[:size].decode("utf-8")
@@ -258,7 +262,7 @@ def _first(raw: bytes) -> str:
 
 
 def _readable_part(parts: Sequence[_Part], name: str) -> ReadablePiece:
-    """A piece by its parts; ``name`` is what the vocabulary calls it."""
+    """Return the readable form of a subword from its parts; ``name`` is its form without neighbours."""
     texts = [
         " ".join(part.text for part in run) if cut else visible_text("".join(part.character for part in run).strip(" "))
         for cut, run in ((cut, list(run)) for cut, run in groupby(parts, key=lambda part: part.cut))

@@ -1,4 +1,4 @@
-"""A text as one model reads it: token ids for the model, and a row of tokens for people."""
+"""Tokenisation of a text for a model: token ids, and a row of tokens to show."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from inference.text.words import Span, places, words_of_spans
 
 
 class SafeTokenizer:
-    """A tokenizer made safe: thread-safe, never truncating, never padding, and answering in TokenRows.
+    """A thread-safe tokenizer that never truncates or pads, and that returns token rows.
 
-    ``pairs`` says whether the model can be given two texts. Tokenizers change their own state while they work (target
-    mode, truncation), so one thread at a time uses them; a text takes milliseconds.
+    ``pairs`` is True if the model can read two texts. Tokenizers change their state during a call (target mode,
+    truncation), so only one thread at a time uses them; a text takes milliseconds.
     """
 
     def __init__(self, tokenizer: Any, name: str, kind: str, vocabulary: int, target: int | None = None) -> None:
         self.tokenizer = tokenizer
         self.name = name
-        self.vocabulary = vocabulary  # rows of the model's embedding; a larger number would crash it
-        self.target_vocabulary = vocabulary if target is None else target  # the same of what it writes
+        self.vocabulary = vocabulary  # rows of the model's embedding; a larger id would crash the model
+        self.target_vocabulary = vocabulary if target is None else target  # rows of the output embedding
         self.style = style(tokenizer)
-        self._special_ids = frozenset(tokenizer.all_special_ids)  # which the tokenizer gathers anew each time
+        self._special_ids = frozenset(tokenizer.all_special_ids)  # cached, because each access collects them
         self.fast = bool(getattr(tokenizer, "is_fast", False))
-        self._unknown = getattr(tokenizer, "unk_token_id", None)  # what stands for all that the vocabulary lacks
+        self._unknown = getattr(tokenizer, "unk_token_id", None)  # the id of the unknown token
         self._source_pieces = _source_pieces(tokenizer)
         self._lock = threading.Lock()
-        # A model that continues text, or a tokenizer that puts nothing between two texts, cannot tell them apart.
+        # A decoder, or a tokenizer without a separator between two texts, does not distinguish the texts of a pair.
         added = [tokenizer.num_special_tokens_to_add(pair=pair) for pair in (False, True)]
         self.pairs = kind != "decoder" and added[1] > added[0]
 
     def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> Encoding:
-        """The text, or two, within ``limit`` tokens; with ``cut``, only the first so many, special tokens included.
+        """Tokenise a text or a pair within ``limit`` tokens.
 
-        Raises Refusal when it is too long, when nothing of it is in the vocabulary's reach, or for a pair that the
-        model cannot read.
+        ``cut`` truncates to that many tokens, special tokens included. Raise UserError if the text is too long, if
+        it contains no tokens, or for a pair that the model cannot read.
         """
         if pair is not None and not self.pairs:
             raise UserError(
@@ -65,11 +65,11 @@ class SafeTokenizer:
         return reading
 
     def read_target(self, text: str) -> Encoding:
-        """A text that the model is to write, in its target language's vocabulary, end mark included."""
+        """Tokenise a target text with the target language's vocabulary, end token included."""
         return self._encode(text, None, target=True)
 
     def from_ids(self, ids: Sequence[int], special: Sequence[bool]) -> tuple[Encoding, str]:
-        """Tokens that a model wrote, and their text; a number that the vocabulary lacks is shown as such."""
+        """Return the encoding of generated tokens, and their text; unknown ids are shown in brackets."""
         known = self._known_ids([token for token, s in zip(ids, special, strict=True) if not s])
         with (
             self._lock,
@@ -79,7 +79,10 @@ class SafeTokenizer:
         return self._slow_reading(list(ids), self.spell(ids), list(special), [text], [0] * len(ids)), text
 
     def extend(self, reading: Encoding, text: str, written: Sequence[int], spans: Sequence[Span | None]) -> Encoding:
-        """A read text with tokens that a model wrote after it; ``text`` is the whole, ``spans`` where those stand."""
+        """Append generated tokens to an encoding.
+
+        ``text`` is the full text, and ``spans`` are the spans of the generated tokens in it.
+        """
         ids = [*reading.ids, *written]
         raw = self.spell(ids)
         special = [*reading.row.special, *map(self.is_special, written)]
@@ -92,7 +95,7 @@ class SafeTokenizer:
         return self._reading(ids, raw, special, [text], [0] * len(ids), every, None, types)
 
     def text_of(self, ids: Sequence[int]) -> str:
-        """Tokens as the text they stand for, exactly as they are; those that the vocabulary lacks are left out."""
+        """Decode tokens to text without clean-up; ids that the vocabulary lacks are skipped."""
         known = self._known_ids(ids)
         with (
             self._lock,
@@ -102,12 +105,15 @@ class SafeTokenizer:
         return text
 
     def raw_pieces(self, ids: Sequence[int]) -> list[str | None]:
-        """Pieces as the vocabulary writes them; None for a number that it lacks, as a padded embedding has some."""
+        """Return the vocabulary's subwords; None for ids that it lacks.
+
+        A padded embedding has more rows than the vocabulary has subwords.
+        """
         with self._lock:
             return [self._piece(token) for token in ids]
 
     def spell(self, ids: Sequence[int]) -> list[str]:
-        """The same, with the number in brackets where there is no piece."""
+        """Return the vocabulary's subwords, with the id in brackets for ids that the vocabulary lacks."""
         return [
             f"[{token}]" if piece is None else piece for token, piece in zip(ids, self.raw_pieces(ids), strict=True)
         ]
@@ -115,7 +121,7 @@ class SafeTokenizer:
     def _piece(self, token: int) -> str | None:
         try:
             piece: str | None = self.tokenizer.convert_ids_to_tokens(int(token))
-        except IndexError:  # SentencePiece's way to say that it has none
+        except IndexError:  # SentencePiece raises IndexError for an id that it lacks
             return None
         return piece
 
@@ -123,7 +129,7 @@ class SafeTokenizer:
         return [token for token, piece in zip(ids, self.raw_pieces(ids), strict=True) if piece is not None]
 
     def is_special(self, token: int) -> bool:
-        """Whether a token number is one of the tokenizer's special ones."""
+        """Return True if a token id is one of the tokenizer's special tokens."""
         return token in self._special_ids
 
     def _encode(self, text: str, pair: str | None, target: bool = False) -> Encoding:
@@ -168,7 +174,7 @@ class SafeTokenizer:
 
     def _special(self, ids: list[int]) -> list[bool]:
         mask = self.tokenizer.get_special_tokens_mask(ids, already_has_special_tokens=True)
-        # The unknown token is among the special ones, and yet stands for a word.
+        # The unknown token counts as special, but it represents a word.
         return [bool(flag) and token != self._unknown for flag, token in zip(mask, ids, strict=True)]
 
     def _fast_reading(self, encoding: Any, raw: list[str], texts: list[str]) -> Encoding:
@@ -184,7 +190,7 @@ class SafeTokenizer:
     def _slow_reading(
         self, ids: list[int], raw: list[str], special: list[bool], texts: list[str], types: list[int]
     ) -> Encoding:
-        """For tokenizers that tell no places."""
+        """Build the encoding for a tokenizer without offsets, by locating the subwords in the text."""
         segments = [min(kind, len(texts) - 1) for kind in types]
         read = readable_pieces([None if s else p for p, s in zip(raw, special, strict=True)], self.style)
         spans: list[Span | None] = [None] * len(ids)
@@ -195,7 +201,7 @@ class SafeTokenizer:
                 spans[at] = span
         return self._reading(ids, raw, special, texts, segments, spans, None, types)
 
-    def _reading(  # noqa: PLR0913  # the columns of a row of tokens
+    def _reading(  # noqa: PLR0913  # the columns of a token row
         self,
         ids: Sequence[int],
         raw: Sequence[str],
@@ -234,7 +240,10 @@ class SafeTokenizer:
 
 
 def _source_pieces(tokenizer: Any) -> dict[int, str] | None:
-    """Pieces of what is read by number, where the tokenizer tells only those of what is written (Marian, FSMT)."""
+    """Return the source vocabulary by id, if the tokenizer maps ids by the target vocabulary, else None.
+
+    Marian and FSMT have tokenizers with two vocabularies.
+    """
     read, written = getattr(tokenizer, "encoder", None), getattr(tokenizer, "decoder", None)
     if not isinstance(read, dict) or not isinstance(written, dict):
         return None
@@ -244,7 +253,7 @@ def _source_pieces(tokenizer: Any) -> dict[int, str] | None:
 
 
 def _segments(sequences: Sequence[int | None]) -> list[int]:
-    """Text of each token; a special token counts to the text before it."""
+    """Return the index of each token's text; a special token belongs to the text before it."""
     result: list[int] = []
     for sequence in sequences:
         result.append(sequence if sequence is not None else (result[-1] if result else 0))
@@ -252,9 +261,10 @@ def _segments(sequences: Sequence[int | None]) -> list[int]:
 
 
 def _trim(text: str, span: Span, only_space: bool) -> Span | None:
-    """The span without white space around it, where something else is in it.
+    """Return the span without surrounding white space, unless the span contains nothing else.
 
-    SentencePiece's mark for a word's beginning may claim the first letter when no space is there: it has no place then.
+    SentencePiece's mark for a word's beginning may claim the first letter if there is no space; then it gets no
+    span.
     """
     start, end = span
     inner = text[start:end]
@@ -268,7 +278,7 @@ def _trim(text: str, span: Span, only_space: bool) -> Span | None:
 
 
 def _renumber_words(numbers: Sequence[int | None]) -> list[int]:
-    """Word numbers without gaps; a piece without one is a word of its own."""
+    """Renumber the words without gaps; a token without a number becomes a separate word."""
     result: list[int] = []
     for at, number in enumerate(numbers):
         same = at > 0 and number is not None and number == numbers[at - 1]
@@ -277,7 +287,7 @@ def _renumber_words(numbers: Sequence[int | None]) -> list[int]:
 
 
 class NoText(SafeTokenizer):
-    """Refuses every text in a sentence."""
+    """A tokenizer that refuses every text, for models that read only pictures."""
 
     def __init__(self, name: str) -> None:
         self.tokenizer = None
@@ -285,13 +295,13 @@ class NoText(SafeTokenizer):
         self.vocabulary = self.target_vocabulary = 0
         self.pairs = False
 
-    def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> NoReturn:  # noqa: ARG002  # as Reader's
-        """Raises Refusal."""
+    def read(self, text: str, pair: str | None, limit: int | None, cut: int | None = None) -> NoReturn:  # noqa: ARG002  # the signature of SafeTokenizer.read
+        """Raise UserError because the model reads no text."""
         raise refuse_without_tokenizer(self.name)
 
 
 def refuse_without_tokenizer(name: str) -> UserError:
-    """That a model reads no text."""
+    """Return the error for a model that reads pictures, not text."""
     return UserError(
         gettext_lazy("{name} reads pictures, not text. Give it a picture, or pick a text model.", name=name),
         way_out="embedded",

@@ -1,4 +1,4 @@
-"""The steps of a tokenizer in words, and how it cuts a word."""
+"""Descriptions of a tokenizer's steps, and the algorithms that split a word into subwords."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inference.tasks.tokenizer_steps import BestPrefix, Match, Merge, WordSteps
 
 
 def in_words(component: Any) -> tuple[str, ...]:
-    """One short sentence for each thing that a normalizer or pre-tokenizer does, in their order.
+    """Return a short description of each operation of a normalizer or pre-tokenizer, in order.
 
     >>> from tokenizers import normalizers
     >>> in_words(normalizers.Sequence([normalizers.NFKC(), normalizers.Lowercase()]))
@@ -126,14 +126,14 @@ _SAID: dict[str, str | Callable[[Mapping[str, Any]], list[str]]] = {
 }
 
 
-_UNKNOWN_PENALTY = 10.0  # in the tokenizers library: an unknown character is that much less likely than any piece
+_UNKNOWN_PENALTY = 10.0  # as in tokenizers: unknown characters score this much below the worst subword
 
 
 def wordpiece(word: str, model: Any) -> WordSteps:
-    """Greedy longest match (arXiv:1609.08144; as BERT uses it, arXiv:1810.04805, section 3).
+    """Split a word by greedy longest match (arXiv:1609.08144; as in BERT, arXiv:1810.04805, section 3).
 
-    ``model`` is the tokenizer's, with ``token_to_id``, ``unk_token``, ``continuing_subword_prefix`` and
-    ``max_input_chars_per_word``. A word with a part that nothing in the vocabulary begins is unknown as a whole.
+    ``model`` is the model of the tokenizer, with ``token_to_id``, ``unk_token``, ``continuing_subword_prefix`` and
+    ``max_input_chars_per_word``. A word is unknown as a whole if no subword matches the beginning of a remainder.
     """
     unknown = WordSteps("WordPiece", (), (model.unk_token,), (model.token_to_id(model.unk_token),))
     if len(word) > model.max_input_chars_per_word:
@@ -159,9 +159,10 @@ def wordpiece(word: str, model: Any) -> WordSteps:
 
 
 def bpe(word: str, stated: Mapping[str, Any]) -> WordSteps:
-    """Byte-pair encoding (arXiv:1508.07909): the pair of neighbours learnt first is joined until none is left.
+    """Split a word by byte-pair encoding (arXiv:1508.07909).
 
-    ``stated`` is the model as tokenizer.json states it: "vocab", "merges" and its settings.
+    The adjacent pair of the lowest rank is merged until no known pair is left. ``stated`` is the model in
+    tokenizer.json: "vocab", "merges" and its settings.
     """
     vocab = stated["vocab"]
     if stated.get("ignore_merges") and word in vocab:
@@ -184,10 +185,13 @@ def bpe(word: str, stated: Mapping[str, Any]) -> WordSteps:
 
 
 def _symbols(word: str, stated: Mapping[str, Any]) -> list[str]:
-    """What BPE begins with: one symbol a character; bytes, the unknown token or nothing for a character it lacks."""
+    """Return the initial symbols of BPE, a symbol per character.
+
+    A character that the vocabulary lacks becomes its bytes, the unknown token or nothing.
+    """
     vocab, unknown = stated["vocab"], stated.get("unk_token")
     found: list[str] = []
-    fused = False  # whether the symbol before is an unknown one that takes this one in
+    fused = False  # True if the previous symbol is an unknown token that absorbs this character
     for at, character in enumerate(word):
         symbol = (stated.get("continuing_subword_prefix") or "" if at else "") + character
         symbol += (stated.get("end_of_word_suffix") or "") if at == len(word) - 1 else ""
@@ -205,19 +209,19 @@ def _symbols(word: str, stated: Mapping[str, Any]) -> list[str]:
 
 
 def unigram(word: str, stated: Mapping[str, Any]) -> WordSteps:
-    """The likeliest pieces under a unigram language model (arXiv:1804.10959), by Viterbi's algorithm.
+    """Return the most probable subwords under a unigram language model, by Viterbi's algorithm.
 
-    ``stated`` is the model as tokenizer.json states it: "vocab" as pairs of piece and log probability, "unk_id" and
-    "byte_fallback".
+    The source is arXiv:1804.10959. ``stated`` is the model in tokenizer.json: "vocab" as pairs of subword and log
+    probability, "unk_id" and "byte_fallback".
     """
     scores = {piece: float(score) for piece, score in stated["vocab"]}
     numbers = {piece: at for at, (piece, _) in enumerate(stated["vocab"])}
     longest = max(map(len, scores))
     unlikely = min(scores.values()) - _UNKNOWN_PENALTY
-    best: list[tuple[float, int] | None] = [(0.0, 0)] + [None] * len(word)  # total and where the last piece begins
+    best: list[tuple[float, int] | None] = [(0.0, 0)] + [None] * len(word)  # total, start of the last subword
     for start in range(len(word)):
         so_far = best[start]
-        assert so_far is not None  # every character ends a piece, an unknown one if no other
+        assert so_far is not None  # every prefix is reachable, because single characters count as unknown subwords
         for end in range(start + 1, min(len(word), start + longest) + 1):
             score = scores.get(word[start:end], unlikely if end == start + 1 else None)
             reached = best[end]
@@ -233,7 +237,7 @@ def unigram(word: str, stated: Mapping[str, Any]) -> WordSteps:
 
 
 def _backtrack(word: str, last: Mapping[int, str]) -> list[str]:
-    """The pieces of the best way, found from the end."""
+    """Return the subwords of the best path, followed back from the end."""
     found: list[str] = []
     end = len(word)
     while end > 0:
@@ -245,7 +249,10 @@ def _backtrack(word: str, last: Mapping[int, str]) -> list[str]:
 def _spell_pieces(
     pieces: Sequence[str], numbers: Mapping[str, int], stated: Mapping[str, Any]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Pieces and ids; unknown neighbours become one, and bytes where the vocabulary has them."""
+    """Return subwords and ids.
+
+    Adjacent unknown subwords are fused, and become bytes if the vocabulary has them.
+    """
     unknown: Any = stated.get("unk_id")
     fused: list[str] = []
     for at, piece in enumerate(pieces):

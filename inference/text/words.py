@@ -1,4 +1,4 @@
-"""Words of a text in any script, and where tokens stand in it."""
+"""Words of a text in any script, and the spans of tokens in the text."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from inference.text.pieces import ReadablePiece
 
 Span = tuple[int, int]
 _JOINER = "\u200d"
-# Scripts written without spaces: a character (with its marks) is the unit there, as BERT does for Chinese.
+# In scripts without spaces, each character (with its marks) is a word, as BERT does for Chinese.
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "YI ", "BOPOMOFO")
 
 
 def number_words(text: str) -> list[int | None]:
-    """Word number of every character; None for white space.
+    """Return the word number of every character; None for white space.
 
-    A run of letters and digits is a word, with its combining marks; any other symbol is a word of its own, an emoji
-    sequence one; in scripts written without spaces, every character.
+    A run of letters and digits, with combining marks, is a word. Every other symbol is a separate word, and so is
+    an emoji sequence. In scripts without spaces every character is a word.
 
     >>> number_words("I'm ok")
     [0, 1, 2, None, 3, 3]
     """
     numbers: list[int | None] = []
-    word, previous = -1, ""  # previous: the class of the character before
+    word, previous = -1, ""  # previous: the class of the previous character
     for place, character in enumerate(text):
         kind = _script_kind(character)
         if kind == "space":
@@ -41,7 +41,7 @@ def number_words(text: str) -> list[int | None]:
         joined = kind == "mark" or (place > 0 and text[place - 1] == _JOINER)
         starts = previous in ("", "space") or not (joined or (kind == previous == "letter"))
         if kind == "flag" and previous == "flag":
-            starts = False  # two regional indicators make one flag
+            starts = False  # two regional indicators form a flag
             kind = "flag done"
         if starts:
             word += 1
@@ -66,11 +66,10 @@ def _script_kind(character: str) -> str:
 
 
 def words_of_spans(text: str, spans: Sequence[Span | None], roles: Sequence[str]) -> list[int]:
-    """Word number of each piece, by where it begins in the text, counted from 0 without gaps.
+    """Return the word number of each token by its position in the text, counted from 0 without gaps.
 
-    ``roles`` is what the vocabulary says of each piece: "start" of a word, "inside" one, or only "space". A piece of
-    white space belongs to the word after it, unless it ends a line; one without a place in the text (``None``) goes
-    by its role.
+    ``roles`` are the tokens' roles in the vocabulary: "start" of a word, "inside" a word, or only "space". White
+    space belongs to the next word, unless it ends a line; a token without a span (None) is assigned by its role.
 
     >>> words_of_spans("a bee", [(0, 1), (1, 4), (4, 5)], ["start", "start", "inside"])
     [0, 1, 1]
@@ -89,8 +88,8 @@ def words_of_spans(text: str, spans: Sequence[Span | None], roles: Sequence[str]
     return result
 
 
-def _key(text: str, numbers: list[int | None], span: Span | None, role: str, after: object, place: int) -> object:  # noqa: PLR0913  # all that decides where a word begins
-    """A word's number, or (place,) for a piece that is in no word."""
+def _key(text: str, numbers: list[int | None], span: Span | None, role: str, after: object, place: int) -> object:  # noqa: PLR0913  # the inputs that determine the word
+    """Return a word number, or (place,) for a token that belongs to no word."""
     start, end = span or (0, 0)
     inside = next((numbers[at] for at in range(start, end) if numbers[at] is not None), None)
     if inside is not None:
@@ -104,7 +103,7 @@ _LOCK = threading.Lock()
 
 
 def is_chinese(text: str) -> bool:
-    """Whether there is any Chinese character in a text.
+    """Return True if a text contains a Chinese character.
 
     >>> is_chinese("BERT 模型"), is_chinese("The cat")
     (True, False)
@@ -113,7 +112,9 @@ def is_chinese(text: str) -> bool:
 
 
 def chinese_words(text: str) -> list[tuple[int, int]]:
-    """Where the words of several Chinese characters stand, by jieba's dictionary and its model of unknown words.
+    """Return the spans of Chinese words of several characters.
+
+    jieba finds them by its dictionary and its model of unknown words.
 
     >>> [text[start:stop] for text in ["那只动物没有过马路。"] for start, stop in chinese_words(text)]
     ['动物', '没有', '马路']
@@ -127,23 +128,23 @@ def chinese_words(text: str) -> list[tuple[int, int]]:
 
 
 def by_chinese_words(trace: Trace) -> Trace:
-    """The trace with the pieces of each Chinese word as pieces of one word; the same trace where it has none."""
+    """Group the tokens of each Chinese word; return an equal trace if there are no Chinese words."""
     source = regroup_words(trace.source, (trace.text, trace.pair or ""))
     target = trace.target and regroup_words(trace.target, (trace.target_text or "",))
     return replace(trace, source=source, target=target)
 
 
 def regroup_words(row: TokenRow, texts: Sequence[str]) -> TokenRow:
-    """The row with its words numbered anew: pieces that begin in one Chinese word of their text have its number.
+    """Renumber the words of a row so that tokens that begin in the same Chinese word share its number.
 
-    ``texts`` are those that the row's segments count.
+    ``texts`` are the texts of the row's segments, in order.
     """
     spans = [chinese_words(text) if is_chinese(text) else [] for text in texts]
     if not any(spans):
         return row
     starts = [{at: start for start, stop in found for at in range(start, stop)} for found in spans]
     words: list[int | None] = []
-    numbers: dict[int, int] = {}  # of the word before, by segment
+    numbers: dict[int, int] = {}  # the number of the previous word, by segment
     before: dict[int, object] = {}
     for word, segment, span in zip(row.words, row.segments, row.spans, strict=True):
         if word is None:
@@ -159,7 +160,7 @@ def regroup_words(row: TokenRow, texts: Sequence[str]) -> TokenRow:
 
 @cache
 def _cutter() -> Any:
-    """jieba with its dictionary, read from its own file: the copy that it would keep in a shared folder is not read."""
+    """Load jieba with the dictionary of its package, not with its cache in a shared folder."""
     import jieba
 
     cutter = jieba.Tokenizer()
@@ -168,11 +169,11 @@ def _cutter() -> Any:
     return cutter
 
 
-_FAR = 64  # characters within which the next piece is looked for
+_FAR = 64  # the number of characters in which the next token is searched
 
 
 def places(text: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool]) -> list[Span | None]:
-    """Each piece is looked for after the one before it; what is unknown stands between what is known, or nowhere.
+    """Locate each token after the previous token; unknown tokens lie between known tokens, or get None.
 
     >>> known = [ReadablePiece(word, word) for word in ("the", "<unk>", "sat")]
     >>> places("The \\u732b sat", known, [False, True, False])
@@ -185,7 +186,7 @@ def places(text: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool]) 
         at = -1 if lacking or not piece.bare else _find(text, lowered, piece.bare, cursor)
         spans.append((at, at + len(piece.bare)) if at >= 0 else None)
         if at >= 0:
-            cursor = at + len(piece.bare) - piece.goes_on  # the next piece is of the same character
+            cursor = at + len(piece.bare) - piece.goes_on  # the next subword continues the last character
     if any(unknown):
         for number, span in _locate_unknown(text, pieces, unknown).items():
             spans[number] = span
@@ -200,17 +201,17 @@ def _find(text: str, lowered: str, piece: str, start: int) -> int:
 
 @dataclass(frozen=True)
 class _Run:
-    """Neighbouring pieces: known ones with the characters that they spell together, or a gap."""
+    """A run of adjacent tokens: known tokens with the characters that they spell, or a gap."""
 
     pieces: tuple[int, ...]
-    spelled: str  # "" for a gap
+    spelled: str  # "" if the run is a gap
 
 
 def _locate_unknown(text: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool]) -> dict[int, Span]:
-    """Characters of the unknown pieces, where there is one way only to lay the known ones on the text.
+    """Return the spans of unknown tokens if the known tokens can be placed in the text in only one way.
 
-    The known runs are laid as far to the front as they go, and as far to the back; all other ways lie between, so a
-    run that does not move is where it is. White space is left out, as tokenizers do.
+    The known runs are placed as far left as possible, and as far right as possible. All other placements lie
+    between, so a run with equal placements is certain. White space is ignored, as in tokenizers.
     """
     seen = [at for at, character in enumerate(text) if not character.isspace()]
     squeezed = _fold_case(text[at] for at in seen)
@@ -240,7 +241,7 @@ def _locate_unknown(text: str, pieces: Sequence[ReadablePiece], unknown: Sequenc
 
 
 def _runs(squeezed: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool]) -> list[_Run]:
-    """Pieces that spell something, by whether it is in the text: what a tokenizer has changed is no hold."""
+    """Group tokens by their presence in the text; tokens that the tokenizer changed count as gaps."""
     spelled = {at: _fold_case(piece.bare[: len(piece.bare) - piece.goes_on]) for at, piece in enumerate(pieces)}
     kept = [at for at in spelled if unknown[at] or spelled[at].strip("␣")]
     known = {at for at in kept if not unknown[at] and spelled[at] in squeezed}
@@ -252,9 +253,12 @@ def _runs(squeezed: str, pieces: Sequence[ReadablePiece], unknown: Sequence[bool
 
 
 def _leftmost_starts(squeezed: str, runs: Sequence[_Run]) -> list[int] | None:
-    """Where each run begins when all stand as far to the front as they can, a gap having a character at least."""
+    """Return the starts of the runs in the leftmost placement, or None if there is no placement.
+
+    A gap takes at least a character.
+    """
     found: list[int] = []
-    free = 0  # the first place that may be taken
+    free = 0  # the first free position
     for number, run in enumerate(runs):
         if not run.spelled:
             at, free = free, free + 1
@@ -270,7 +274,10 @@ def _leftmost_starts(squeezed: str, runs: Sequence[_Run]) -> list[int] | None:
 
 
 def _share_stretch(text: str, span: Span, pieces: int) -> list[Span]:
-    """A stretch for some unknown pieces: one has it all; of several each has a word if there are as many words."""
+    """Divide a span among unknown tokens.
+
+    A single token gets all of it; several tokens get a word each if there are as many words.
+    """
     if pieces == 1:
         return [span]
     found: list[Span] = []

@@ -1,4 +1,4 @@
-"""Texts written token by token with a key-value cache, as transformers' `generate` writes them."""
+"""Decoding token by token with a key-value cache, equal to transformers' `generate`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inference.record.edit_hooks import apply_edits, in_every_layer
 
 
 def start_token(model: Any) -> int:
-    """What the decoder is given before it has written anything: as ``generate`` decides it, where it does."""
+    """Return the decoder's start token, chosen as in ``generate``; 0 if no configuration states it."""
     asked = ((getattr(model, "generation_config", None), ("decoder_start_token_id", "bos_token_id")),
              (model.config, ("decoder_start_token_id", "bos_token_id", "pad_token_id")))  # fmt: skip
     stated = (getattr(setting, name, None) for setting, names in asked for name in names)
@@ -31,9 +31,10 @@ def start_token(model: Any) -> int:
 
 
 def limit_of(loaded: LoadedModel) -> int:
-    """Tokens at which the model's writing ends, start token included: its own rule, and what it can read.
+    """Return the maximum length of a generated text, start token included.
 
-    A rule that is no whole number above 0, as a damaged file may state it, is none.
+    It is the smaller of the configured length and the model's limit. A configured length that is not a positive
+    integer, as in a damaged file, is ignored.
     """
     settings = loaded.model.generation_config
     new, own = settings.max_new_tokens, settings.max_length
@@ -42,7 +43,7 @@ def limit_of(loaded: LoadedModel) -> int:
 
 
 def end_tokens(model: Any) -> frozenset[int]:
-    """Tokens that end what a model writes; what a damaged file states in their place is left out."""
+    """Return the tokens that end a generated text; invalid entries of a damaged file are ignored."""
     stated = getattr(model, "generation_config", model.config).eos_token_id
     return frozenset(token for token in (stated if isinstance(stated, list) else [stated]) if isinstance(token, int))
 
@@ -52,19 +53,22 @@ Tokens = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class CachedPass:
-    """What one pass over one or several ways to go on with a text has left. Who takes it may change the cache."""
+    """The result of a pass over one or several continuations of a text.
 
-    about: Hashable  # what is written from
-    rows: tuple[Tokens, ...]  # the tokens written so far, of each row of the cache
-    cache: Any  # transformers' own, of keys and values; None where there is none
-    passed: Any  # what the pass said, which nobody changes (inference.write.decoding.NextTokenPass)
+    The code that takes it may change the cache.
+    """
+
+    about: Hashable  # the source that is continued
+    rows: tuple[Tokens, ...]  # the tokens generated so far, for each row of the cache
+    cache: Any  # the key-value cache of transformers, or None
+    passed: Any  # the NextTokenPass of the pass, which is never modified
     nbytes: int
 
 
 class KVCache:
-    """States within a budget of bytes, the least recently kept dropped first; shared by threads.
+    """A thread-safe store of passes within a budget of bytes; the oldest are dropped first.
 
-    A state is out of here while somebody uses it, so that no two ever share one.
+    ``take`` removes a pass while it is in use, so that no two threads share a key-value cache.
 
     >>> kept = KVCache(100)
     >>> kept.put(CachedPass("text", ((7, 8),), "cache", "what it said", nbytes=60))
@@ -80,22 +84,25 @@ class KVCache:
         self._states: list[CachedPass] = []
 
     def __deepcopy__(self, _memo: object) -> KVCache:
-        """Empty: a model's copy is made to be changed, and what the model has computed is not what the copy would."""
+        """Return an empty store.
+
+        A copied model may be changed, and stored results would no longer match it.
+        """
         return KVCache(self.budget)
 
     @property
     def nbytes(self) -> int:
-        """Bytes kept now."""
+        """Return the bytes of all stored passes."""
         return sum(state.nbytes for state in self._states)
 
     def cached_answer(self, about: Hashable, rows: Sequence[Tokens]) -> Any:
-        """What a pass over just these rows said; None if it is not kept."""
+        """Return the result of a pass over exactly these rows, or None."""
         with self._lock:
             states = [state for state in self._states if (state.about, state.rows) == (about, tuple(rows))]
         return states[-1].passed if states else None
 
     def take(self, about: Hashable, rows: Sequence[Tokens]) -> CachedPass | None:
-        """The state with a cache and the fewest rows that has all of these; no longer here then. None without one."""
+        """Remove and return the pass with a cache and the fewest rows that contains all these rows, or None."""
         wanted = set(rows)
         with self._lock:
             with_cache = [state for state in self._states if state.about == about and state.cache is not None]
@@ -107,7 +114,7 @@ class KVCache:
             return best
 
     def put(self, state: CachedPass) -> None:
-        """Keeps a state; drops others, and this one too if it is larger than the budget."""
+        """Store a pass; drop older passes, and this pass too if it is larger than the budget."""
         with self._lock:
             self._states.append(state)
             while self._states and self.nbytes > self.budget:
@@ -115,7 +122,10 @@ class KVCache:
 
 
 def memory_of(*held: Any) -> int:
-    """Bytes that the tensors in some values keep alive: a view all of what it is cut from, and every memory once."""
+    """Return the bytes of the tensor storages in some values.
+
+    A view counts its whole storage, and each storage counts once.
+    """
     found: dict[int, int] = {}
     pending = list(held)
     while pending:
@@ -136,23 +146,23 @@ def memory_of(*held: Any) -> int:
 
 @dataclass(eq=False)
 class NewestRow(Tape):
-    """Keeps of each attention only where the newest token of each row looks: (row, head, key) by part."""
+    """A recorder of the newest token's attention weights only, shape (row, head, key), by stack."""
 
     rows: dict[str, list[Tensor]] = field(default_factory=dict)
 
-    def note(self, call: AttentionCall, lse: Tensor | None) -> None:  # noqa: ARG002  # a tape's own signature
-        """Computes that row and lets the rest go."""
+    def note(self, call: AttentionCall, lse: Tensor | None) -> None:  # noqa: ARG002  # the signature of Tape.note
+        """Compute the weights of the newest token and discard the rest of the call."""
         mask, bias = (None if tensor is None else tensor[..., -1:, :] for tensor in (call.mask, call.bias))
         last = replace(call, query=call.query[:, :, -1:], mask=mask, bias=bias)
         part = "cross" if CROSS.search(call.path) else "decoder"
         self.rows.setdefault(part, []).append(weigh(last)[:, :, 0])
 
     def widen(self, call: AttentionCall) -> None:
-        """Do nothing: a call that repeats the last one has its weights."""
+        """Do nothing, because a repeated call has the weights of the last call."""
 
 
 def reported_rows(output: Any) -> dict[str, list[Tensor]]:
-    """The newest token's rows of maps that a model reports itself, (row, head, key) by part."""
+    """Return the newest token's rows of the model's reported maps, shape (row, head, key), by stack."""
     names = {"attentions": "decoder", "decoder_attentions": "decoder", "cross_attentions": "cross"}
     return {
         part: [layer[:, :, -1] for layer in output[name]]
@@ -162,9 +172,10 @@ def reported_rows(output: Any) -> dict[str, list[Tensor]]:
 
 
 def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> Tensor | None:
-    """Layers (row, head, key) as (row, layer, head, key); keys that a sliding window has dropped have no weight.
+    """Stack layers (row, head, key) to (row, layer, head, key).
 
-    None where layers differ in their heads, and for a model that reads more than its ``width`` tokens.
+    Keys that a sliding window has dropped get the weight 0. Return None if the layers differ in their heads, or if
+    the model attends to more than ``width`` tokens.
     """
     if not layers or (width is not None and any(layer.shape[-1] > width for layer in layers)):
         return None
@@ -175,66 +186,72 @@ def stack_layers(layers: Sequence[Tensor] | None, width: int | None = None) -> T
 
 log = logging.getLogger(__name__)
 
-KEPT = "_headlight_kept"  # on a model: the states of texts that are being written with it
-UNCACHED = "_headlight_uncached"  # on a model that fails when it is given its own cache
+KEPT = "_headlight_kept"  # model attribute: the stored passes of texts in progress
+UNCACHED = "_headlight_uncached"  # model attribute: set if the model fails with its key-value cache
 KEPT_BYTES = 256 * 2**20
-_LOOK_AHEAD = {"fsmt"}  # its decoder has no causal mask while it writes, so it may only be given single tokens
-_REMEMBERING = ("guidance_scale", "watermarking_config")  # rules whose answer depends on how often they were asked
+_LOOK_AHEAD = {"fsmt"}  # the decoder has no causal mask during generation, so it must read single tokens
+_REMEMBERING = ("guidance_scale", "watermarking_config")  # logits processors with an internal state
 
 
 @dataclass(frozen=True)
 class Writing:
-    """What is written from: a prompt or a source text in the model's tokens, and under which conditions."""
+    """The source of a generated text: a prompt or a source text as tokens, a length limit and edits."""
 
     source: Tokens
-    longest: int  # tokens at which it ends, prompt or start token included
-    edits: tuple[Edit, ...] = ()  # in every pass; those of places that are not there yet wait
+    longest: int  # the maximum number of tokens, prompt or start token included
+    edits: tuple[Edit, ...] = ()  # applied in every pass; edits of future positions have no effect yet
 
 
 @dataclass(frozen=True, eq=False)
 class DecodingStart:
-    """What ``generate`` prepares before the first pass."""
+    """The values that ``generate`` prepares before the first pass."""
 
-    tokens: Tokens  # that stand before everything written: the prompt, or the start token
-    settings: Any  # the model's GenerationConfig, completed
-    rules: Any  # its LogitsProcessorList
-    given: dict[str, Any]  # what every pass is given, (1, ...) each
-    cache: Any  # empty; None where the model is to read everything in every pass
+    tokens: Tokens  # the prompt, or the start token
+    settings: Any  # the complete GenerationConfig of the model
+    rules: Any  # the LogitsProcessorList of the model
+    given: dict[str, Any]  # inputs of every pass, shape (1, ...) each
+    cache: Any  # an empty cache; None if every pass reads all tokens
 
 
 @dataclass(frozen=True, eq=False)
 class NextTokenPass:
-    """What one pass says about the next token of each row."""
+    """The logits and the attention of a pass for the next token of each row."""
 
     start: DecodingStart
-    tokens: Tensor  # (row, token) all that the decoder has read
-    logits: Tensor  # (row, vocabulary) float32, the model's own
-    cached: bool  # whether only the newest token was computed
-    looks: Tensor | None  # (row, layer, head, key) float32, of the newest token
-    across: Tensor | None  # (row, layer, head, source token)
+    tokens: Tensor  # (row, token) all tokens that the decoder has read
+    logits: Tensor  # (row, vocabulary) float32, before the logits processors
+    cached: bool  # True if only the newest token was computed
+    looks: Tensor | None  # (row, layer, head, key) float32, attention of the newest token
+    across: Tensor | None  # (row, layer, head, source token) its cross-attention
 
     def apply_rules(self, scores: Tensor) -> Tensor:
-        """Scores (row, vocabulary) under the model's own rules: forced and banned tokens, penalties and the like."""
+        """Apply the model's logits processors to scores, shape (row, vocabulary).
+
+        They force or ban tokens and apply penalties.
+        """
         found: Tensor = self.start.rules(self.tokens, scores.clone())
         return found
 
 
 def read(model: Any, writing: Writing, rows: Sequence[Tokens]) -> NextTokenPass:
-    """One pass over texts that go on from the same source, each with the tokens written so far, all equally many."""
+    """Run a pass over continuations of the same source, or return its stored result.
+
+    Each row holds the tokens generated so far; all rows have the same length.
+    """
     kept: KVCache = model.__dict__.setdefault(KEPT, KVCache(KEPT_BYTES))
     said: NextTokenPass | None = kept.cached_answer(writing, rows)
     if said is not None:
         return said
     with torch.inference_mode():
         passed, cache = _read(model, writing, rows, kept)
-    if not passed.cached:  # new rules, some of which ready themselves when they are first asked: before they are shared
+    if not passed.cached:  # initialise new logits processors before threads share them
         passed.apply_rules(passed.logits)
     kept.put(CachedPass(writing, tuple(rows), cache, passed, memory_of(vars(passed), passed.start.given, cache)))
     return passed
 
 
 def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KVCache) -> tuple[NextTokenPass, Any]:
-    """What is said, and the cache that it has left, None where there is none that another pass could use."""
+    """Run a pass; return its result and its key-value cache, or None if no other pass can use the cache."""
     if writing.edits or hasattr(model, UNCACHED):
         return _run_full_pass(model, writing, rows, cached=False)
     try:
@@ -247,12 +264,12 @@ def _read(model: Any, writing: Writing, rows: Sequence[Tokens], kept: KVCache) -
     except BROKEN as error:
         log.warning("%s cannot be used with its key-value cache: %s", type(model).__name__, error)
         found = _run_full_pass(model, writing, rows, cached=False)
-        setattr(model, UNCACHED, True)  # only now: what fails either way says nothing about the cache
+        setattr(model, UNCACHED, True)  # set only now: without a cache the pass succeeded
         return found
 
 
 def generate_greedy(model: Any, writing: Writing) -> Tokens:
-    """What the model writes by taking the likeliest token each time, until it ends the text or may not go on."""
+    """Generate by greedy decoding until an end token or the maximum length."""
     written: Tokens = ()
     read_on, ends = True, end_tokens(model)
     while read_on:
@@ -263,11 +280,11 @@ def generate_greedy(model: Any, writing: Writing) -> Tokens:
 
 
 def prepare_decoding(model: Any, writing: Writing, cached: bool) -> DecodingStart:
-    """What ``generate`` prepares for greedy decoding of that source, the encoder's pass included."""
+    """Return the values that ``generate`` prepares for greedy decoding; this runs the encoder."""
     _refuse_odd_rules(model)
     found: dict[str, Any] = {}
 
-    def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,  # noqa: ARG001  # generate's own signature
+    def instead(model: Any, input_ids: Tensor, logits_processor: Any, stopping_criteria: Any,  # noqa: ARG001  # the signature that generate expects
                 generation_config: Any, **given: Any) -> Tensor:  # fmt: skip
         found.update(tokens=input_ids, rules=logits_processor, settings=generation_config, given=given)
         return input_ids
@@ -311,7 +328,10 @@ def _refuse_odd_rules(model: Any) -> None:
 
 
 def _refuse_odd_positions(model: Any, given: dict[str, Any]) -> None:
-    """RoBERTa-like models count positions from their padding token's number on, where ``generate`` counts from 0."""
+    """Raise UserError for decoders like RoBERTa, with positions that start after the padding id.
+
+    ``generate`` counts positions from 0, so the generated text would not match the model's reading.
+    """
     tables = [module for name, module in model.named_modules() if name.endswith("position_embeddings")]
     if "position_ids" in given and any(isinstance(getattr(table, "padding_idx", None), int) for table in tables):
         raise UserError(
@@ -341,7 +361,7 @@ def _newest(model: Any, state: CachedPass, rows: Sequence[Tokens]) -> tuple[Next
     return _pass(model, state.passed.start, rows, state.cache, (), newest=True)
 
 
-def _pass(  # noqa: PLR0913  # all that a pass depends on
+def _pass(  # noqa: PLR0913  # the inputs of a pass
     model: Any, start: DecodingStart, rows: Sequence[Tokens], cache: Any, edits: Sequence[Edit], newest: bool
 ) -> tuple[NextTokenPass, Any]:
     tokens = torch.tensor([[*start.tokens, *row] for row in rows], device=model.device)
@@ -365,7 +385,7 @@ def _pass(  # noqa: PLR0913  # all that a pass depends on
             found = reported_rows(output)
     width = tokens.shape[1]
     passed = NextTokenPass(
-        start=replace(start, cache=None),  # used up
+        start=replace(start, cache=None),  # the pass consumed the empty cache
         tokens=tokens,
         logits=output.logits[:, -1].to(torch.float32, copy=True),
         cached=newest,
@@ -377,11 +397,11 @@ def _pass(  # noqa: PLR0913  # all that a pass depends on
 
 
 def _pass_inputs(model: Any, start: DecodingStart, rows: int, written: int) -> dict[str, Any]:
-    """What the pass is given beside tokens and cache: positions up to the newest token, and a row for each text."""
+    """Return the inputs of a pass besides tokens and cache, extended to the newest token and to all rows."""
     given = dict(start.given)
     if written:
         two_sided = bool(model.config.is_encoder_decoder)
-        given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)  # noqa: SLF001  # what generate itself calls
+        given = model._update_model_kwargs_for_generation({}, given, two_sided, num_new_tokens=written)  # noqa: SLF001  # generate itself calls this method
     if "encoder_outputs" in given:
         encoded = given["encoder_outputs"]
         given["encoder_outputs"] = type(encoded)(**{name: _expand_rows(value, rows) for name, value in encoded.items()})

@@ -1,4 +1,4 @@
-"""The target side of encoder-decoder models: given, forced or written."""
+"""The target text of encoder-decoder models: given as text, as tokens, or generated."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from inference.text.encoding import Encoding, shift
 from inference.text.next_token_text import extend_reading, text_read
 from inference.write.decoding import end_tokens, start_token
 
-MOST_WRITTEN = 200  # tokens
+MOST_WRITTEN = 200  # the most tokens that a model generates
 
 
 def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
-    """What the decoder reads in order to write ``target``: its start token, then the target without its end.
+    """Return the decoder's input for ``target``, and the text.
 
-    The query at each place is the step that writes the *next* token. Raises Refusal for a text that is too long.
+    The input is the start token and then the target without its end. The query at each position predicts the next
+    token. Raise UserError if the text is too long.
     """
     reading = loaded.reader.read_target(target)
     ids = _decoder_ids(loaded.model, reading)
@@ -48,9 +49,9 @@ def read_target(loaded: LoadedModel, target: str) -> tuple[Encoding, str]:
 
 
 def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = ()) -> tuple[Encoding, str]:
-    """The same for the text that the model writes itself, greedily, with those edits in every pass.
+    """Return the decoder's input for a text that the model generates greedily, and that text.
 
-    Raises Refusal when it has no head for writing.
+    ``edits`` apply in every pass. Raise UserError if the model has no head that generates text.
     """
     if not loaded.writes:
         raise UserError(
@@ -68,14 +69,17 @@ def write_target(loaded: LoadedModel, source: Encoding, edits: Sequence[Edit] = 
 
 
 def force_tokens(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """The same for exact tokens, start token not among them; raises Refusal for tokens that cannot be read."""
+    """Return the decoder's input for the given target tokens, without a start token, and their text.
+
+    Raise UserError if the tokens are invalid or too many.
+    """
     tokens = _without_end(loaded.model, tokens)
     refuse_tokens(loaded, tokens, before=1)
     return target_of(loaded, tokens)
 
 
 def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> None:
-    """Raises Refusal for written tokens that the model does not have, or that are too many after those ``before``."""
+    """Raise UserError for target tokens that are unknown, or too many after ``before`` other tokens."""
     vocabulary = loaded.reader.target_vocabulary
     odd = [token for token in tokens if not 0 <= token < vocabulary]
     if odd:
@@ -103,7 +107,10 @@ def refuse_tokens(loaded: LoadedModel, tokens: Sequence[int], before: int) -> No
 
 
 def target_of(loaded: LoadedModel, tokens: Sequence[int]) -> tuple[Encoding, str]:
-    """What the decoder reads when it has written those tokens: its start token, then they; and their text."""
+    """Return the decoder's input for generated tokens, and their text.
+
+    The input is the start token and then these tokens.
+    """
     ids = [start_token(loaded.model), *tokens]
     special = [at == 0 or loaded.reader.is_special(token) for at, token in enumerate(ids)]
     return loaded.reader.from_ids(ids, special)
@@ -114,7 +121,7 @@ def _without_end(model: Any, tokens: Sequence[int]) -> Sequence[int]:
 
 
 def _decoder_ids(model: Any, reading: Encoding) -> list[int]:
-    """The target moved one place on, as the model's own training code does it."""
+    """Return the target's ids shifted by one position, as in the model's own training code."""
     import torch
 
     moved = getattr(model, "prepare_decoder_input_ids_from_labels", None)
@@ -127,13 +134,13 @@ def _decoder_ids(model: Any, reading: Encoding) -> list[int]:
     return [start, *reading.ids[:-1]]
 
 
-ENDLESS = 10**9  # tokens of a text that is still being written
+ENDLESS = 10**9  # the number of tokens of a text in progress, which has no limit yet
 
 
 def prepare(loaded: LoadedModel, request: TraceRequest, key: str, forwards: AbstractContextManager[object]) -> Sample:
-    """A checked request as the model reads it; ``forwards`` is held while the model writes a target text itself.
+    """Tokenise a checked request; ``forwards`` is held while the model generates a target text.
 
-    Raises Refusal for a text that is too long, a pair or a target that the model has no use for.
+    Raise UserError for a text that is too long, or for a pair, target or edit that the model cannot use.
     """
     if request.picture is not None:
         return _check_edits(loaded, _picture_sample(loaded, request, request.picture, key))
@@ -154,7 +161,7 @@ def prepare(loaded: LoadedModel, request: TraceRequest, key: str, forwards: Abst
 
 
 def _picture_sample(loaded: LoadedModel, request: TraceRequest, picture: Picture, key: str) -> Sample:
-    """The sample of a picture, and of a text beside it where there is one; ``cut`` is the text's."""
+    """Return the sample of a picture, with its text if there is a text; ``cut`` truncates the text."""
     name = loaded.id.name
     if loaded.eye is None:
         said = gettext_lazy(
@@ -183,7 +190,7 @@ def _picture_sample(loaded: LoadedModel, request: TraceRequest, picture: Picture
 
 
 def _one_sided(loaded: LoadedModel, sample: Sample) -> Sample:
-    """The sample with what was written after its text."""
+    """Return the sample extended by the tokens that were generated after its text."""
     request, name = sample.request, loaded.id.name
     if request.target is not None:
         raise UserError(
@@ -204,7 +211,7 @@ def _one_sided(loaded: LoadedModel, sample: Sample) -> Sample:
 
 
 def _check_edits(loaded: LoadedModel, sample: Sample) -> Sample:
-    """The sample itself; raises Refusal for edits that this model or this text has no place for."""
+    """Return the sample; raise UserError if its edits do not fit the model or the text."""
     written = sample.request.written is not None
     target = len(sample.target.ids) if sample.target else len(sample.source.ids)
     refuse_edits(loaded, sample.request.edits, len(sample.source.ids), None if written else target)
@@ -212,7 +219,7 @@ def _check_edits(loaded: LoadedModel, sample: Sample) -> Sample:
 
 
 def refuse_edits(loaded: LoadedModel, edits: Sequence[Edit], source: int, target: int | None) -> None:
-    """Raises Refusal for edits that there is no place for; ``target`` is None while a text is being written."""
+    """Raise UserError for edits outside of the model or text; ``target`` is None during generation."""
     if edits:
         from inference.record.edit_hooks import check
 

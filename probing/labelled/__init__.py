@@ -1,1 +1,1 @@
-"""Labelled texts: a class for each, or a tag for each word; files of them, ready sets, and what is odd in them."""
+"""Labelled texts for classification and tagging: formats, bundled sets, checks and evaluation."""

@@ -1,9 +1,9 @@
-"""Packs a labelled set into the form of assets/tasks: python -m probing.labelled KIND OUT --train FILE --test FILE …
+"""Packing of labelled sets: python -m probing.labelled KIND OUT --train FILE --test FILE …
 
-Files are what can be brought to the app as well: CSV, TSV, JSON Lines or Parquet with a text and a label in each row,
-or CoNLL columns; a name in .xz is unpacked first. A part that is not given is divided from train. With KIND "both",
---spans brings the same sentences of train, dev and test in CoNLL columns. assets/tasks/README.md says what each set
-was packed from.
+The packed sets are in assets/tasks. The files have the formats that the app accepts: CSV, TSV, JSON Lines or
+Parquet with a text and a label in each row, or CoNLL columns. A file with the suffix .xz is decompressed first. A
+missing split is taken from train. With KIND "both", --spans gives the same sentences of train, dev and test in
+CoNLL columns. assets/tasks/README.md lists the sources of each set.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from probing.labelled.ready_sets import line, pack
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit status: 0 when it is done, 2 where a file cannot be used."""
+    """Run the command line; return 0 on success and 2 if a file cannot be used."""
     asked = _parser().parse_args(arguments)
     try:
         files = TaskFiles(**{part: _open_file(path) for part in PARTS if (path := getattr(asked, part)) is not None})
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _lines(read: ReadResult, spans: ReadResult | None) -> list[list[str]]:
-    """The lines of each part."""
+    """Return the packed lines of each split."""
     parts = []
     for part in PARTS:
         rows = getattr(read.labels, part)
@@ -55,7 +55,7 @@ def _lines(read: ReadResult, spans: ReadResult | None) -> list[list[str]]:
 
 
 def _tag_original_text(row: LabeledText, sentence: TaggedText) -> TaggedText:
-    """A sentence's words and tags in the text as it was written."""
+    """Return the words and tags of a sentence, located in the text as it was written."""
     places = locate_words([sentence.text[start:end] for start, end in sentence.words], row.text)
     if places is None:
         raise UserError(

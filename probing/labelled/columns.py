@@ -1,4 +1,4 @@
-"""Texts and their classes from CSV or TSV: the columns found by name, else by what they hold, or as the caller says."""
+"""Texts and classes from tables, with columns found by name, by content, or as requested."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ MOST_CLASSES = 200
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns hold the texts and their labels: names, or numbers from 1; None where they are to be found."""
+    """The columns of the texts and the labels: names, numbers from 1, or None to detect them."""
 
     text: str | None = None
     label: str | None = None
 
 
 def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows[LabeledText, Columns]:
-    """The rows of a file; raises Refusal in one sentence. ``classes`` are names that numbers from 0 stand for.
+    """Parse the rows of a file; raise UserError with a one-sentence message.
+
+    ``classes`` are the class names for numeric labels, which count from 0.
 
     >>> parse("sports\\tThey won.\\nnews\\tIt rained.\\n", Columns()).rows[1]
     LabeledText(text='It rained.', label='news')
@@ -71,7 +73,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
     refuse_same_names(low, found)
     rows: list[LabeledText] = []
     first: dict[str, int] = {}
-    labels: dict[str, str] = {}  # each written label once, however many rows have it
+    labels: dict[str, str] = {}  # maps each raw label to its class
     for line, fields in islice(table_records(text, delimiter), 1 if header else 0, None):
         if len(fields) != len(sample[0][1]):
             raise UserError(
@@ -120,7 +122,7 @@ def parse(text: str, wanted: Columns, classes: Sequence[str] = ()) -> ParsedRows
 
 
 def first_row(text: str) -> tuple[str, ...]:
-    """The fields of a file's first row: the names of its columns, if they have any.
+    """Return the fields of the first row, which are the column names if there is a header.
 
     >>> first_row("note;said\\n1;yes\\n")
     ('note', 'said')
@@ -131,7 +133,7 @@ def first_row(text: str) -> tuple[str, ...]:
 
 
 def class_list(text: str) -> list[str]:
-    """The names in a file of classes, one a line, the first that of number 0; raises Refusal.
+    """Parse a list of class names, one per line, numbered from 0; raise UserError.
 
     >>> class_list("finance\\nsports\\n")
     ['finance', 'sports']
@@ -155,7 +157,7 @@ def class_list(text: str) -> list[str]:
 
 
 def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, str]:
-    """A row's text and label, checked."""
+    """Return the text and the label of a row; raise UserError if a field is empty or the text too long."""
     text, label = (fields[column].strip() for column in at)
     for name, field in ((gettext_lazy("text"), text), (gettext_lazy("label"), label)):
         if not field:
@@ -168,7 +170,7 @@ def _pair(fields: Sequence[str], at: tuple[int, int], line: int) -> tuple[str, s
 
 
 def _class(written: str, line: int, classes: Sequence[str]) -> str:
-    """The class that a label means: itself, or the name that its number stands for."""
+    """Return the class of a raw label: the label itself, or the name with that number."""
     if not classes or written in classes:
         return written
     number = written.removesuffix(".0")
@@ -187,7 +189,7 @@ def _class(written: str, line: int, classes: Sequence[str]) -> str:
 
 
 def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:
-    """The names of the columns; None where the first row is one of texts, such as "y" above other rows of "y"."""
+    """Return the column names; None if the first row contains data, such as "y" above other rows with "y"."""
     names = [name.strip() for name in sample[0][1]]
     low = [name.lower() for name in names]
     named = {name.lower() for name in (wanted.text, wanted.label) if name and not name.isdigit()}
@@ -201,14 +203,17 @@ def _header(sample: Sequence[Record], wanted: Columns) -> list[str] | None:
 
 
 def _names_only(sample: Sequence[Record], at: tuple[int, int]) -> bool:
-    """Return whether the first row has a name in the column of texts, and a label that no other row has."""
+    """Return True if the first row looks like a header.
+
+    Its text and its label must be identifiers, and no other row may have its label.
+    """
     text, label = (sample[0][1][column].strip() for column in at)
     others = {fields[at[1]].strip() for _, fields in sample[1:] if at[1] < len(fields)}
     return text.isidentifier() and label.isidentifier() and len(others) > 1 and label not in others
 
 
 def _find_columns(sample: Sequence[Record], header: list[str] | None, width: int, wanted: Columns) -> tuple[int, int]:
-    """The columns of texts and labels, from 0."""
+    """Return the indices of the columns of texts and labels; raise UserError if they cannot be determined."""
     names = [name.lower() for name in header or ()]
     text, label = (_column_number(name, header, width) if name else None for name in (wanted.text, wanted.label))
     if text is None:
@@ -219,7 +224,7 @@ def _find_columns(sample: Sequence[Record], header: list[str] | None, width: int
     free = [column for column in range(width) if column not in (text, label)]
     kinds = {column: len({fields[column] for fields in even}) for column in free}
     sizes = {column: sum(len(fields[column]) for fields in even) for column in free}
-    if text is None:  # of two columns the one that varies most, of more, where one may be a number of rows, the longest
+    if text is None:  # of two columns the most varied; of more, which may number the rows, the longest
         text = max(free, key=lambda column: (kinds[column] if width == 2 else 0, sizes[column]), default=None)
         free = [column for column in free if column != text]
     if label is None:

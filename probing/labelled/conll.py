@@ -1,4 +1,4 @@
-"""Words and tags from CoNLL columns; every tagging scheme becomes BIO."""
+"""Words and tags from CoNLL columns, tables and JSON Lines; every tagging scheme is converted to BIO."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BEGINS, ENDS = "BSU", "ESLU"
 
 
 def is_tag(written: str) -> bool:
-    """Whether a field of a file can be a tag.
+    """Return True if a field is a valid tag.
 
     >>> is_tag("B-PER"), is_tag("O"), is_tag("NOUN")
     (True, True, False)
@@ -37,7 +37,7 @@ def is_tag(written: str) -> bool:
 
 
 def check_tag(written: str, line: int) -> str:
-    """The tag itself; raises Refusal with its line where it is none."""
+    """Return a tag; raise UserError with its line if it is invalid."""
     if not is_tag(written):
         raise UserError(
             gettext_lazy(
@@ -51,14 +51,14 @@ def check_tag(written: str, line: int) -> str:
 
 
 def to_bio(tags: Sequence[str]) -> list[str]:
-    """A sentence's tags in BIO.
+    """Convert the tags of a sentence to BIO.
 
     >>> to_bio(["S-PER", "B-LOC", "I-LOC", "E-LOC", "O"])
     ['B-PER', 'B-LOC', 'I-LOC', 'I-LOC', 'O']
     >>> to_bio(["I-PER", "I-PER", "B-PER", "I-LOC"])
     ['B-PER', 'I-PER', 'B-PER', 'B-LOC']
     """
-    turned, before = [], ""  # the kind that may go on
+    turned, before = [], ""  # the kind of the open span
     for tag in tags:
         prefix, kind = tag[0], tag[2:]
         if tag == OUTSIDE:
@@ -70,7 +70,7 @@ def to_bio(tags: Sequence[str]) -> list[str]:
 
 
 def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
-    """The tags of a model's outputs for these kinds: O, then each kind's beginning and inside, in the kinds' order.
+    """Return the output labels of a model for these kinds: O, then B- and I- of each kind, sorted.
 
     >>> bio_tags(["PER", "LOC"])
     ('O', 'B-LOC', 'I-LOC', 'B-PER', 'I-PER')
@@ -78,24 +78,24 @@ def bio_tags(kinds: Iterable[str]) -> tuple[str, ...]:
     return (OUTSIDE, *(f"{prefix}-{kind}" for kind in sorted(set(kinds)) for prefix in "BI"))
 
 
-SAMPLE = 500  # sentences that are looked at to find columns and script
-MOST_WORDS = 2_000  # of a sentence
+SAMPLE = 500  # sentences that are sampled to find the columns and the script
+MOST_WORDS = 2_000  # maximal words of a sentence
 MOST_KINDS = 100
 COMMENT = re.compile(r"#+ ?\w[\w. -]* ?=")
 TEXT = re.compile(r"# ?text ?= ?(.*)")
 DATE = re.compile(r"\[[^\]]*\]")
 SENTENCE = re.compile(r"sentence|#$", re.IGNORECASE)
-WORDS = ("word", "token")  # names of columns
+WORDS = ("word", "token")  # column names
 TAGS = ("tag", "tags", "ner_tags", "ner_tag", "ner", "label", "labels")
 BLANKS = " \t\n"
 DOCUMENT = "-DOCSTART-"
 
-Line = tuple[int, list[str]]  # number, fields
+Line = tuple[int, list[str]]  # (line number, fields)
 
 
 @dataclass(frozen=True)
 class WordColumns:
-    """Which columns hold words and tags, from 1, and whether words are written apart; None where to be found."""
+    """The columns of words and tags, from 1, and True if spaces separate words; None to detect them."""
 
     word: int | None = None
     tag: int | None = None
@@ -104,13 +104,13 @@ class WordColumns:
 
 @dataclass
 class SentenceLines:
-    """The lines of one sentence, and the text that a comment gives."""
+    """The lines of a sentence, and its text if a comment contains it."""
 
     words: list[Line] = field(default_factory=list)
     text: str | None = None
 
     def add(self, number: int, fields: list[str]) -> None:
-        """Append a word's line; raise Refusal if the sentence becomes too long."""
+        """Append the line of a word; raise UserError if the sentence becomes too long."""
         self.words.append((number, fields))
         if len(self.words) > MOST_WORDS:
             raise UserError(
@@ -123,7 +123,7 @@ class SentenceLines:
 
 
 def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]:
-    """The sentences of a file; raises Refusal in one sentence.
+    """Parse the sentences of a file; raise UserError with a one-sentence message.
 
     >>> parse("Ann B-PER\\nsings O\\n", WordColumns()).rows
     [TaggedText(text='Ann sings', words=((0, 3), (4, 9)), tags=('B-PER', 'O'))]
@@ -170,7 +170,7 @@ def parse(text: str, wanted: WordColumns) -> ParsedRows[TaggedText, WordColumns]
 
 
 def _blocks(text: str) -> Iterator[SentenceLines]:
-    """Return the sentences of CoNLL columns, of a table with a header, or of JSON Lines, in order."""
+    """Return the sentences of CoNLL columns, of a table with a header, or of JSON Lines."""
     first = next((line for line in lines(text) if line.strip()), "")
     if first.startswith("{") and is_json(first):
         return _json_blocks(text)
@@ -179,7 +179,7 @@ def _blocks(text: str) -> Iterator[SentenceLines]:
 
 
 def _column_blocks(text: str) -> Iterator[SentenceLines]:
-    """Yield the sentences of a file that has an empty line between them."""
+    """Yield the sentences of CoNLL columns, which are separated by empty lines."""
     tabs = any("\t" in line.strip() for line in islice(lines(text), SAMPLE))
     block = SentenceLines()
     for number, raw in enumerate(lines(text), start=1):
@@ -198,7 +198,9 @@ def _column_blocks(text: str) -> Iterator[SentenceLines]:
 
 
 def _is_comment(line: str, inside: bool, tabs: bool) -> bool:
-    """Return whether a line that begins with # is a comment, as GermEval's with a source and a date before a sentence.
+    """Return True if a line that begins with # is a comment.
+
+    GermEval has such lines before a sentence, with a source and a date.
 
     >>> _is_comment("#\\thttps://a.org\\t[2009-10-17]", False, True), _is_comment("#\\tO", False, True)
     (True, False)
@@ -211,7 +213,7 @@ def _is_comment(line: str, inside: bool, tabs: bool) -> bool:
 
 
 def _table_delimiter(first: str) -> str | None:
-    """Return the delimiter of a table whose first row names columns of words and tags; None for CoNLL columns."""
+    """Return the delimiter of a table with a header for words and tags; None for CoNLL columns."""
     return next((mark for mark in DELIMITERS if all(_header_columns(first, mark))), None)
 
 
@@ -220,14 +222,17 @@ def _names(first: str, delimiter: str) -> list[str]:
 
 
 def _header_columns(first: str, delimiter: str) -> tuple[int, int]:
-    """Return the numbers from 1 of the columns named as words and as tags, 0 if there is none."""
+    """Return the numbers, from 1, of the columns of words and tags; 0 for a missing column."""
     names = _names(first, delimiter)
     word, tag = (next((names.index(name) + 1 for name in known if name in names), 0) for known in (WORDS, TAGS))
     return word, tag
 
 
 def _table_blocks(text: str, delimiter: str) -> Iterator[SentenceLines]:
-    """Yield the sentences of a table: a new name of a sentence begins each, or a word numbered 1, or an empty row."""
+    """Yield the sentences of a table.
+
+    A sentence begins at a new sentence name, at word number 1, or after an empty row.
+    """
     rows = _table_rows(text, delimiter)
     _, header = next((at, row) for at, row in rows if any(field.strip() for field in row))
     column = next((at for at, name in enumerate(header) if SENTENCE.match(name.strip())), None)
@@ -247,14 +252,17 @@ def _table_blocks(text: str, delimiter: str) -> Iterator[SentenceLines]:
 
 
 def _table_rows(text: str, delimiter: str) -> Iterator[Line]:
-    """Return the rows of a table, blank ones too; quotation marks between tabs are words if the header has none."""
+    """Return the rows of a table, blank rows included.
+
+    Quotation marks in a tab-separated file are words unless the header is quoted.
+    """
     if delimiter != "\t" or quotes_header(text):
         return records(lines(text), delimiter)
     return tab_rows(text)
 
 
 def _counts_words(text: str, delimiter: str, column: int) -> bool:
-    """Return whether a column numbers the words of each sentence from 1, rather than the sentences."""
+    """Return True if a column numbers the words of each sentence from 1, and not the sentences."""
     rows = (row for row in _table_rows(text, delimiter) if any(field.strip() for field in row[1]))
     names = [fields[column].strip() for _, fields in islice(rows, 1, SAMPLE) if column < len(fields)]
     after = all(name in ("1", str(int(old) + 1)) if old.isdecimal() else False for old, name in pairwise(names))
@@ -262,7 +270,7 @@ def _counts_words(text: str, delimiter: str, column: int) -> bool:
 
 
 def _json_blocks(text: str) -> Iterator[SentenceLines]:
-    """Yield the sentences of JSON Lines, an object with a list of words and a list of their tags on each line."""
+    """Yield the sentences of JSON Lines: each line is an object with a list of words and a list of tags."""
     for number, line in enumerate(lines(text), start=1):
         if not line.strip():
             continue
@@ -300,7 +308,7 @@ def _json_blocks(text: str) -> Iterator[SentenceLines]:
 
 
 def _find_columns(sample: Sequence[SentenceLines], wanted: WordColumns) -> WordColumns:
-    """The columns, as asked for or as the sample has them."""
+    """Return the columns as requested, or detected from a sample; raise UserError."""
     number, fields = sample[0].words[0]
     width = len(fields)
     if width < 2:
@@ -330,10 +338,10 @@ def _find_columns(sample: Sequence[SentenceLines], wanted: WordColumns) -> WordC
 
 
 def _tag_column(even: Sequence[Sequence[str]], free: Sequence[int]) -> int:
-    """Return the last column with most tags, from 1; GermEval's outer spans rather than those nested in them.
+    """Return the number, from 1, of the last column with the most tags, except columns of nested spans.
 
-    A column that is O throughout, or whose kinds of spans an earlier column has more often, holds nested spans. The
-    chunks of CoNLL-2003 have kinds of their own, so that its last column is read.
+    A column with only O, or with kinds that are more frequent in an earlier column, contains nested spans, as in
+    GermEval. The chunks of CoNLL-2003 have other kinds than its names, so its last column is returned.
     """
     tags = {at: sum(is_tag(fields[at - 1]) for fields in even) for at in free}
     kept, *others = sorted((at for at in free if tags[at] == max(tags.values())), reverse=True)
@@ -345,7 +353,7 @@ def _tag_column(even: Sequence[Sequence[str]], free: Sequence[int]) -> int:
 
 
 def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[str], list[str]]:
-    """A sentence's words and tags, checked."""
+    """Return the words and tags of a sentence; raise UserError with the line of an error."""
     words, tags = [], []
     for number, fields in block:
         if len(fields) != width:
@@ -365,16 +373,16 @@ def _read(block: Sequence[Line], width: int, word: int, tag: int) -> tuple[list[
 
 
 class _Maker:
-    """Sentences from words and tags; counts what had to be done for them."""
+    """A factory of sentences that counts the conversions for ``notes``."""
 
     def __init__(self, apart: bool) -> None:
         self.apart = apart
         self.place = make_place_pool()
-        self.given = self.spans = self.begun = 0  # texts from comments; spans, and those that began with I-
+        self.given = self.spans = self.begun = 0  # texts from comments, spans, and spans that began with I-
         self.bioes = False
 
     def sentence(self, words: list[str], tags: list[str], text: str | None) -> TaggedText:
-        """As it was written where a comment says how, else its words joined."""
+        """Return a sentence with the text of the file's comment if it fits, else with joined words."""
         places = locate_words(words, text) if text else None
         self.given += places is not None
         if text is None or places is None:
@@ -386,7 +394,7 @@ class _Maker:
         return TaggedText(text, tuple(map(self.place, places)), turned)
 
     def notes(self) -> tuple[str, ...]:
-        """What was done, a sentence each."""
+        """Return a message about each kind of conversion."""
         told = []
         if self.given:
             told.append(

@@ -1,4 +1,4 @@
-"""What is worth knowing of labelled texts before a model learns from them: each a value with its sentence."""
+"""Checks of labelled texts before training: class balance, duplicates and text lengths."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from probing.labelled.evaluation import spans
 from probing.labelled.files import kinds
 from probing.labelled.labeled_texts import LabeledDataset, LabeledText, TaggedText
 
-LOPSIDED = 0.8  # a class's share from which on always guessing it looks like skill
-MOST_MEASURED = 5_000  # texts that are cut into pieces to say how many are too long
-SHOWN = 3  # examples
+LOPSIDED = 0.8  # share of a class above which accuracy is misleading
+MOST_MEASURED = 5_000  # maximal number of texts that are tokenized to measure lengths
+SHOWN = 3  # number of examples
 
 Rows = Sequence[LabeledText] | Sequence[TaggedText]
 
 
 def parts(labels: LabeledDataset) -> dict[str, Rows]:
-    """The rows by part."""
+    """Return the rows of each split."""
     return {"train": labels.train, "dev": labels.dev, "test": labels.test}
 
 
 def all_rows(labels: LabeledDataset) -> list[LabeledText | TaggedText]:
-    """The rows of all parts."""
+    """Return the rows of all splits."""
     return [*labels.train, *labels.dev, *labels.test]
 
 
 def preview(labels: LabeledDataset, most: int = 10) -> list[LabeledText | TaggedText]:
-    """Rows of train to look at: the first of each class or kind by turns, then the second of each, and so on.
+    """Return rows of train for a preview: the first row of each class or kind, then the second, and so on.
 
     >>> rows = [LabeledText(text, text[0]) for text in ("a1", "a2", "a3", "b1")]
     >>> [row.text for row in preview(LabeledDataset("classify", ("a", "b"), rows, (), ()), 3)]
@@ -47,21 +47,21 @@ def preview(labels: LabeledDataset, most: int = 10) -> list[LabeledText | Tagged
 
 @dataclass(frozen=True)
 class Balance:
-    """How often each class is, or each kind of span, by part."""
+    """The counts of the labels (or span types) in each split."""
 
-    counts: dict[str, dict[str, int]]  # by part, then by class or kind, the most frequent of train first
+    counts: dict[str, dict[str, int]]  # split -> class or kind -> count, by decreasing frequency in train
     kind: str
 
     @property
     def largest(self) -> tuple[str, float]:
-        """The most frequent of train, and its share there, 0 to 1."""
+        """Return the most frequent label of train and its share, 0 to 1."""
         train = self.counts["train"]
         label = next(iter(train))
         return label, train[label] / sum(train.values())
 
     @property
     def sentence(self) -> str:
-        """What there is, and what always guessing the same would score."""
+        """Return a message with the number of labels and the share of the majority class."""
         label, share = self.largest
         many = len(self.counts["train"])
         if self.kind == "tag":
@@ -84,7 +84,7 @@ class Balance:
 
 
 def balance(labels: LabeledDataset) -> Balance:
-    """The classes of rows, or the kinds of their spans, counted."""
+    """Count the labels (or span types) in each split."""
     counts = {part: Counter(chain.from_iterable(map(_labels_of, rows))) for part, rows in parts(labels).items()}
     order = [label for label, _ in counts["train"].most_common()]
     return Balance({part: {label: found[label] for label in order} for part, found in counts.items()}, labels.kind)
@@ -96,16 +96,16 @@ def _labels_of(row: LabeledText | TaggedText) -> list[str]:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Texts that stand more than once. ``across`` are texts of dev or test that stand in an earlier part, too."""
+    """Counts of repeated texts; ``across`` counts texts of dev or test that also are in an earlier split."""
 
-    across: dict[tuple[str, str], int]  # by the earlier part and the later one
-    within: int  # rows of train whose text stood in it before
-    contradictory: int  # texts that stand with different labels, in any parts
-    examples: tuple[str, ...]  # of those
+    across: dict[tuple[str, str], int]  # by (earlier split, later split)
+    within: int  # rows of train that repeat the text of an earlier row
+    contradictory: int  # texts with different labels, in any splits
+    examples: tuple[str, ...]  # examples of contradictory texts
 
     @property
     def sentence(self) -> str:
-        """What there is of them, and what it does."""
+        """Return a message about the repeated texts and their effects."""
         shared = [(parts, many) for parts, many in self.across.items() if many]
         said = [
             gettext_lazy(
@@ -128,7 +128,7 @@ class Duplicates:
 
 
 def duplicates(labels: LabeledDataset) -> Duplicates:
-    """Texts that are the same letter for letter.
+    """Count texts that are equal character by character.
 
     >>> train, dev = [LabeledText("a", "x"), LabeledText("b", "y")], [LabeledText("a", "y")]
     >>> found = duplicates(LabeledDataset("classify", ("x", "y"), train, dev, ()))
@@ -146,25 +146,25 @@ def duplicates(labels: LabeledDataset) -> Duplicates:
     return Duplicates(across, len(labels.train) - len(texts["train"]), len(differ), tuple(islice(differ, SHOWN)))
 
 
-# Each text's tokens, special ones included, and those of them that are unknown.
+# Numbers of tokens (special tokens included) and of unknown tokens for each text.
 Measure = Callable[[Sequence[str]], Iterable[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
 class LengthFit:
-    """How texts fit a model: those that it would cut, and what its vocabulary lacks."""
+    """The fit of texts to a model: truncated texts and unknown tokens."""
 
-    length: int  # tokens that it reads
-    texts: int  # that were measured
-    of: int  # that there are
-    cut: int  # of those measured
-    longest: int  # tokens
+    length: int  # maximal tokens of the model
+    texts: int  # measured texts
+    of: int  # all texts
+    cut: int  # truncated texts among the measured texts
+    longest: int  # tokens of the longest text
     tokens: int
-    unknown: int  # of these tokens
+    unknown: int  # unknown tokens among ``tokens``
 
     @property
     def unreadable(self) -> str:
-        """Why a training would learn little: the model knows too few of the tokens; "" if it knows enough."""
+        """Return a message if at least a third of the tokens are unknown to the model, else ""."""
         if 3 * self.unknown < self.tokens:
             return ""
         return gettext_lazy(
@@ -176,7 +176,7 @@ class LengthFit:
 
     @property
     def sentence(self) -> str:
-        """What is lost."""
+        """Return a message about truncated texts and unknown tokens."""
         measured = (
             gettext_lazy("{texts:,} texts (evenly taken from {of:,})", texts=self.texts, of=self.of)
             if self.texts < self.of
@@ -207,7 +207,7 @@ class LengthFit:
 
 
 def fit(labels: LabeledDataset, measure: Measure, length: int, most: int = MOST_MEASURED) -> LengthFit:
-    """How the texts of all parts fit a model that reads ``length`` tokens; at most ``most`` of them are measured.
+    """Measure the fit of all splits to a model with ``length`` tokens; measure at most ``most`` texts.
 
     >>> rows = [LabeledText("a b c", "x"), LabeledText("d", "y")]
     >>> def words(texts):

@@ -1,4 +1,4 @@
-"""Scores of predictions: spans, confusion counts, calibration, bootstrap."""
+"""Scores of predictions: span F1, confusion counts, calibration and bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from i18n import gettext_lazy
 from probing.labelled.labeled_texts import OUTSIDE
 from probing.labelled.predictions import TagPrediction, TestPredictions, TextPrediction
 
-Span = tuple[str, int, int]  # kind, first word, last word + 1
+Span = tuple[str, int, int]  # (kind, first word, last word + 1)
 
 
 def spans(tags: Sequence[str]) -> list[Span]:
-    """The spans of a sentence tagged in BIO, in order.
+    """Return the spans of a BIO-tagged sentence, in order.
 
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [('PER', 0, 2), ('LOC', 3, 4), ('LOC', 4, 5)]
@@ -37,7 +37,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 @dataclass(frozen=True)
 class SpanCounts:
-    """Spans counted: ``right`` are both true and found. A share of nothing is 0."""
+    """Span counts: ``right`` spans are both found and true; ratios with a denominator of 0 are 0."""
 
     right: int
     found: int
@@ -45,17 +45,17 @@ class SpanCounts:
 
     @property
     def precision(self) -> float:
-        """Of the spans that were found, the share that is right, 0 to 1."""
+        """Return the share of the found spans that are right, 0 to 1."""
         return self.right / self.found if self.found else 0.0
 
     @property
     def recall(self) -> float:
-        """Of the true spans, the share that was found, 0 to 1."""
+        """Return the share of the true spans that are found, 0 to 1."""
         return self.right / self.true if self.true else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of both, 0 to 1.
+        """Return the harmonic mean of precision and recall, 0 to 1.
 
         >>> SpanCounts(right=1, found=2, true=4).f1
         0.3333333333333333
@@ -64,12 +64,15 @@ class SpanCounts:
 
 
 def score(true: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> tuple[SpanCounts, dict[str, SpanCounts]]:
-    """Over sentences' tags, true and found: all kinds together (micro), and each kind by its name.
+    """Count spans over sentences: all kinds together (micro average), and each kind by name.
+
+    ``true`` and ``found`` are the tags of each sentence. Raise ValueError if their lengths differ.
 
     >>> score([["B-PER", "O", "B-LOC"]], [["B-PER", "O", "B-PER"]])[0].f1
     0.5
     """
-    counts: tuple[Counter[str], Counter[str], Counter[str]] = (Counter(), Counter(), Counter())  # right, found, true
+    # By kind: right, found and true spans.
+    counts: tuple[Counter[str], Counter[str], Counter[str]] = (Counter(), Counter(), Counter())
     for wanted, given in zip(true, found, strict=True):
         if len(wanted) != len(given):
             raise ValueError(
@@ -89,14 +92,16 @@ Verdict = Literal["", "right", "missed", "wrong"]
 
 @dataclass(frozen=True)
 class ComparedWord:
-    """One word. ``label`` says in words what is the matter, at the first word of a name; "" elsewhere."""
+    """The evaluation of a word; ``label`` describes the span at its first word and is "" elsewhere."""
 
     verdict: Verdict
     label: str
 
 
 def compare_words(row: TagPrediction) -> Iterator[ComparedWord]:
-    """A name is right where kind and both ends are; else its words are missed, or said wrongly.
+    """Yield the evaluation of each word of a sentence.
+
+    A span is right if its kind and both ends are right; the words of other spans are "missed" or "wrong".
 
     >>> row = TagPrediction("a b c d", (), ("B-PER", "I-PER", "O", "B-LOC"), ("B-PER", "O", "B-LOC", "B-LOC"), (), ())
     >>> [(word.verdict, word.label) for word in compare_words(row)]
@@ -112,7 +117,7 @@ def compare_words(row: TagPrediction) -> Iterator[ComparedWord]:
 
 
 def _by_word(tags: tuple[str, ...]) -> dict[int, Span]:
-    """The name that each word is of, where it is of any."""
+    """Return the span of each word that is in a span."""
     return {at: span for span in spans(tags) for at in range(span[1], span[2])}
 
 
@@ -141,9 +146,10 @@ Numbers = npt.NDArray[np.float64]
 
 
 def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
-    """Sums over as many rows as there are, drawn again with replacement: (row, number) to (draw, number).
+    """Return bootstrap sums of the rows, (row, number) -> (draw, number).
 
-    Whatever is a function of sums, such as F1 of counts, is drawn again by it. The same rows give the same draws.
+    Each draw samples as many rows as there are, with replacement. Functions of sums, such as F1 of counts, can be
+    computed from the draws. The seed is fixed.
 
     >>> redrawn(np.ones((4, 1)), draws=2).tolist()
     [[4.0], [4.0]]
@@ -157,10 +163,10 @@ def redrawn(rows: Numbers, draws: int = DRAWS) -> Numbers:
 
 
 def interval(value: float, drawn: Numbers) -> tuple[float, float]:
-    """95 % interval of a number between 0 and 1, by what it was when drawn again.
+    """Return the 95 % bootstrap interval of a number between 0 and 1, from its bootstrap values.
 
-    The basic one (A. C. Davison, D. V. Hinkley, 1997, Bootstrap Methods and their Application, chapter 5.2): draws
-    that lie too high on average say that the value does too, and move the interval down.
+    It is the basic interval (A. C. Davison, D. V. Hinkley, 1997, Bootstrap Methods and their Application, chapter
+    5.2): if the bootstrap values are higher than the value on average, the interval moves down.
 
     >>> [round(end, 2) for end in interval(0.5, np.linspace(0.5, 0.7, 41))]
     [0.31, 0.49]
@@ -173,7 +179,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def confusion(told: TestPredictions) -> Counts:
-    """How many texts, or words, of each true label were said to have each, (true, said)."""
+    """Return the confusion matrix of texts or words, shape (true label, predicted label)."""
     found = np.zeros((len(told.labels), len(told.labels)), np.int64)
     pairs = [pair for row in told.rows for pair in row.pairs]
     if pairs:
@@ -182,7 +188,7 @@ def confusion(told: TestPredictions) -> Counts:
 
 
 def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
-    """Each class by its texts; each kind of name by its spans, which are right where kind and both ends are."""
+    """Return the counts of each class by texts, or of each span type by spans."""
     if told.kind == "tag":
         rows = [row for row in told.rows if isinstance(row, TagPrediction)]
         return score([row.tags for row in rows], [row.told for row in rows])[1]
@@ -192,21 +198,20 @@ def per_label(told: TestPredictions) -> dict[str, SpanCounts]:
 
 
 def f1_interval(told: TestPredictions) -> tuple[float, float]:
-    """95 % interval of the F1 of names, all kinds together, by sentences drawn again."""
+    """Return the 95 % bootstrap interval of the micro F1 of spans, resampled by sentence."""
     each = [score([row.tags], [row.told])[0] for row in told.rows if isinstance(row, TagPrediction)]
     counts = np.array([(one.right, one.found + one.true) for one in each], np.float64).reshape(-1, 2)
     return interval(float(_f1(counts.sum(axis=0))), _f1(redrawn(counts)))
 
 
 def _f1(counts: Numbers) -> Numbers:
-    """From right ones, and found and true ones added up, (..., 2)."""
+    """Return F1 from right spans, and the sum of found and true spans, shape (..., 2)."""
     f1: Numbers = 2 * counts[..., 0] / np.maximum(1.0, counts[..., 1])
     return f1
 
 
 def most_mistaken(counts: Counts, most: int) -> list[int]:
-    """The labels with most mistakes, as true or as said one, in the matrix's order; all of them where there are no
-    more than ``most``.
+    """Return the ``most`` labels with the most errors, as true or predicted label, in matrix order.
 
     >>> most_mistaken(np.array([[9, 0, 0], [0, 5, 2], [0, 1, 7]]), 2)
     [1, 2]
@@ -216,7 +221,7 @@ def most_mistaken(counts: Counts, most: int) -> list[int]:
 
 
 def summed_up(counts: Counts, kept: list[int]) -> Counts:
-    """The matrix of these labels, with all others added up in one last row and column, where there are any.
+    """Return the matrix of the labels in ``kept``, with a last row and column for all other labels.
 
     >>> summed_up(np.array([[9, 1, 0], [0, 5, 2], [4, 0, 7]]), [1]).tolist()
     [[5, 2], [1, 20]]
@@ -237,7 +242,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class AnswerConfidences:
-    """Answers one by one, (answer,): how sure the model was, whether it was right, and in which row."""
+    """The confidence and correctness of answers and the row of each, shape (answer,)."""
 
     sure: Numbers
     right: Bools
@@ -246,11 +251,12 @@ class AnswerConfidences:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Of every bin, from the least sure, (bin,): answers, their mean sureness and the share that is right (NaN where
-    there are none); and the error of all, 0 to 1, with its 95 % interval.
+    """A reliability diagram and the expected calibration error.
 
-    ``by_chance`` is the mean error of a model whose sureness is exactly right, on answers as sure as these, and
-    ``at_most`` what 95 % of such models stay below.
+    The arrays have shape (bin,), by increasing confidence: number of answers, mean confidence and accuracy (NaN
+    for an empty bin). ``error`` is between 0 and 1; ``low`` and ``high`` are its 95 % interval. ``by_chance`` is
+    the mean error of a perfectly calibrated model with the same confidences, and ``at_most`` the 95th percentile
+    of its error.
     """
 
     answers: Integers
@@ -264,9 +270,10 @@ class Calibration:
 
 
 def answer_confidences(told: TestPredictions) -> AnswerConfidences:
-    """What can be right or wrong: every text's class; of tags the words that were said to be of a name.
+    """Return the answers to calibrate: every text's class, or the words with a predicted span.
 
-    Words outside all names are left out: there are so many, and so surely told, that they would hide the others.
+    Words that are predicted to be outside are omitted: they are so many, with such high confidence, that they
+    would dominate the result.
     """
     found: list[tuple[float, bool, int]] = []
     for at, row in enumerate(told.rows):
@@ -280,7 +287,7 @@ def answer_confidences(told: TestPredictions) -> AnswerConfidences:
 
 
 def calibration(given: AnswerConfidences) -> Calibration:
-    """Bins, error, interval and chance of some answers; of at least one.
+    """Compute the calibration of at least a single answer, with bootstrap interval and null distribution.
 
     >>> found = calibration(AnswerConfidences(np.array([0.95, 0.95, 0.65]), np.array([True, True, False]),
     ...     np.arange(3)))
@@ -291,7 +298,8 @@ def calibration(given: AnswerConfidences) -> Calibration:
     count = np.bincount(bins, minlength=BINS)
     some = np.where(count, count, np.nan)
     sure, right = (np.bincount(bins, values, BINS) / some for values in (given.sure, given.right))
-    rows = np.zeros((int(given.row.max()) + 1, BINS + 1))  # what each row adds to each bin's distance, and its answers
+    # Each row's sums of right - sure by bin, and its number of answers.
+    rows = np.zeros((int(given.row.max()) + 1, BINS + 1))
     np.add.at(rows, (given.row, bins), given.right - given.sure)
     rows[:, BINS] = np.bincount(given.row)
     error = float(_error(rows.sum(axis=0, keepdims=True))[0])
@@ -301,13 +309,16 @@ def calibration(given: AnswerConfidences) -> Calibration:
 
 
 def _error(sums: Numbers) -> Numbers:
-    """From each bin's sum of right less sure, and last the number of answers, (draw, bin + 1): the error, (draw,)."""
+    """Return the calibration error of each draw, (draw, bin + 1) -> (draw,).
+
+    The columns are each bin's sum of right minus sure, and the number of answers.
+    """
     error: Numbers = np.abs(sums[:, :BINS]).sum(axis=1) / sums[:, BINS]
     return error
 
 
 def _by_chance(sure: Numbers, bins: Integers) -> Numbers:
-    """The same sums when each answer is right as often as it is sure, drawn again and again, (draw, bin + 1)."""
+    """Return simulated sums of a perfectly calibrated model, shape (draw, bin + 1), for ``_error``."""
     chance = np.random.default_rng(SEED)
     sums = np.full((DRAWS, BINS + 1), float(len(sure)))
     for draw in sums:

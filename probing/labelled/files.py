@@ -1,4 +1,4 @@
-"""Files of labelled texts, and their division into train, dev and test."""
+"""Files of labelled texts, and the division into train, dev and test."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from inference.errors import UserError
 from probing.labelled.labeled_texts import OUTSIDE, LabeledText, Row, TaggedText
 from probing.text_files import decoded_or_guessed, refuse_folder
 
-MOST_BYTES = 50_000_000  # of a file
-MOST_ROWS = 250_000  # in it
-LONGEST = 100_000  # characters of a text
-_CONTROL = r"\x01-\x08\x0b-\x1f\x7f-\x9f"  # all but tab and line end; no model reads them
-_LETTER = rf"[^ \t\n,;|\"{_CONTROL}]"  # no control, and nothing that separates words from tags
+MOST_BYTES = 50_000_000  # maximal bytes of a file
+MOST_ROWS = 250_000  # maximal rows of a file
+LONGEST = 100_000  # maximal characters of a text
+_CONTROL = r"\x01-\x08\x0b-\x1f\x7f-\x9f"  # control characters except tab and line end; models do not read them
+_LETTER = rf"[^ \t\n,;|\"{_CONTROL}]"  # neither a control character nor a separator of words and tags
 CONTROLS = re.compile(f"[{_CONTROL}]")
-IN_WORDS = re.compile(rf"(?<={_LETTER})[{_CONTROL}]+|[{_CONTROL}]+(?={_LETTER})")  # not those that are a word
+# Control characters next to a letter, not those that are a whole word.
+IN_WORDS = re.compile(rf"(?<={_LETTER})[{_CONTROL}]+|[{_CONTROL}]+(?={_LETTER})")
 
 
 @dataclass(frozen=True)
 class File:
-    """A file as it came, and what it is called where something is said of it."""
+    """The content of a file, and its name in messages."""
 
     name: str
     content: bytes
-    encoding: str = ""  # that somebody named; "" if it is to be found
+    encoding: str = ""  # the requested encoding; "" to detect it
 
     @classmethod
     def from_path(cls, path: Path, encoding: str = "") -> File:
-        """The file at a path; raises Refusal where it cannot be opened, before it is read where it is too large."""
+        """Load a file; raise UserError if it cannot be opened or, before it is read, if it is too large."""
         refuse_folder(path)
         try:
             if path.stat().st_size > MOST_BYTES:
@@ -55,7 +56,7 @@ class File:
             ) from error
 
     def text(self) -> tuple[str, int]:
-        """What it says, line ends made "\\n", and how many control characters were left out; raises Refusal.
+        """Return the text with line ends "\\n", and the number of removed control characters; raise UserError.
 
         >>> File("a.tsv", b"one\\r\\ntw\\x07o").text()
         ('one\\ntwo', 1)
@@ -63,9 +64,10 @@ class File:
         return self.read()[:2]
 
     def read(self, *, words: bool = False) -> tuple[str, int, str]:
-        """Return the same and the encoding that was guessed, "" if none was; raise Refusal.
+        """Return the text, the number of removed control characters and the guessed encoding; raise UserError.
 
-        With ``words``, control characters that are a whole word stay, so that each column keeps its place.
+        The encoding is "" if none was guessed. With ``words``, control characters that are a whole word are kept,
+        so that the number of columns stays the same.
         """
         if len(self.content) > MOST_BYTES:
             raise _too_large(self.name, len(self.content))
@@ -86,7 +88,7 @@ def _too_large(name: str, size: int) -> UserError:
 
 @contextmanager
 def name_file_in_errors(file: File) -> Iterator[None]:
-    """Refusals of what is in a file begin with its name.
+    """Prefix the messages of UserErrors in the block with the name of the file.
 
     >>> with name_file_in_errors(File("dev.csv", b"")):
     ...     raise UserError("Line 3 has no label.")
@@ -103,7 +105,7 @@ def name_file_in_errors(file: File) -> Iterator[None]:
 
 
 def check_length(text: str, line: int) -> str:
-    """The text itself; raises Refusal with its line where it is too long."""
+    """Return the text; raise UserError with its line if it is too long."""
     if len(text) > LONGEST:
         raise UserError(
             gettext_lazy(
@@ -117,7 +119,7 @@ def check_length(text: str, line: int) -> str:
 
 
 def check_rows(rows: int, line: int) -> None:
-    """Raises Refusal where a file already has as many rows as are read, and one more at this line."""
+    """Raise UserError if a file has more rows than allowed at this line."""
     if rows >= MOST_ROWS:
         raise UserError(
             gettext_lazy(
@@ -129,11 +131,13 @@ def check_rows(rows: int, line: int) -> None:
 
 
 SHARES = {"test": 0.1, "dev": 0.1}
-MOST = {"test": 2_000, "dev": 1_000}  # texts: more would be scored longer than they would say more
+MOST = {"test": 2_000, "dev": 1_000}  # maximal numbers of texts, since more would take longer without better estimates
 
 
 def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "test")) -> dict[str, list[Row]]:
-    """The rows of "train" and of each of ``parts``, in the file's order.
+    """Divide rows into "train" and each of ``parts``, stratified by class; keep the order of the file.
+
+    Rows with the same text are in the same split, and every class or kind of dev and test occurs in train.
 
     >>> rows = [LabeledText(f"{at} is {'odd' if at % 2 else 'even'}", str(at % 2)) for at in range(40)]
     >>> {part: len(some) for part, some in split(rows).items()}
@@ -150,14 +154,17 @@ def split(rows: Sequence[Row], seed: int = 0, parts: Sequence[str] = ("dev", "te
 
 
 def kinds(row: LabeledText | TaggedText) -> frozenset[str]:
-    """What a model must have seen to be asked for it: a row's class, or the kinds of its spans."""
+    """Return the class of a row, or the kinds of its spans."""
     if isinstance(row, LabeledText):
         return frozenset([row.label])
     return frozenset(tag[2:] for tag in row.tags if tag != OUTSIDE)
 
 
 def _strata(rows: Sequence[LabeledText] | Sequence[TaggedText]) -> dict[str, list[str]]:
-    """Texts by their class, or by the rarest kind among their spans; of several rows' the first in the alphabet."""
+    """Return the texts by class, or by the rarest kind of their spans.
+
+    A text of several rows belongs to the alphabetically first of their classes or kinds.
+    """
     counts = Counter(kind for row in rows for kind in kinds(row))
     of_text: dict[str, str] = {}
     for row in rows:
@@ -170,7 +177,7 @@ def _strata(rows: Sequence[LabeledText] | Sequence[TaggedText]) -> dict[str, lis
 
 
 def _draw_parts(strata: dict[str, list[str]], seed: int, parts: Sequence[str]) -> dict[str, str]:
-    """The part of each text that is not for training. Of a stratum, one text at least stays."""
+    """Return the split of each text that is not for training; each stratum keeps a training text."""
     total = sum(map(len, strata.values()))
     part_of: dict[str, str] = {}
     for texts in strata.values():

@@ -1,4 +1,4 @@
-"""Labelled texts as values, what a parser returns, and how words of a script are joined."""
+"""Data classes of labelled texts, and functions that join and locate words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTSIDE = "O"
 
 @dataclass(frozen=True)
 class LabeledText:
-    """A text and its class, as the file names it."""
+    """A text and the name of its class."""
 
     text: str
     label: str
@@ -21,10 +21,10 @@ class LabeledText:
 
 @dataclass(frozen=True)
 class TaggedText:
-    """A text whose words have tags: BIO, so that "B-PER" begins a name and "I-PER" goes on with it.
+    """A text with a BIO tag for each word: "B-PER" begins a span, "I-PER" continues it.
 
-    ``words`` are where each word stands in ``text``, (start, end) in characters, in order and apart; Chinese words
-    stand side by side.
+    ``words`` are the spans of the words in ``text``, (start, end) in characters, in order and without overlap;
+    Chinese words have no gap.
     """
 
     text: str
@@ -34,9 +34,9 @@ class TaggedText:
 
 @dataclass(frozen=True)
 class LabeledDataset:
-    """A task's texts. ``labels`` are its classes or tags in the order of a model's outputs; tags begin with "O".
+    """The texts of a task: for training, for the choice of a checkpoint, and for the final evaluation.
 
-    What a model learns from, what its checkpoint is chosen on, and what it is told on once, at the end.
+    ``labels`` are the classes or tags in the order of the model's outputs; tags begin with "O".
     """
 
     kind: Kind
@@ -52,9 +52,10 @@ Wanted = TypeVar("Wanted")
 
 @dataclass(frozen=True)
 class ParsedRows(Generic[Row, Wanted]):
-    """Its rows, the line that each class or kind of span came first on, and what was found, a sentence each.
+    """The rows of a file, with the first line of each class or span type, and messages about the parsing.
 
-    ``columns`` are those that were read, by which further files are read, too; ``names`` are all that could be.
+    ``columns`` are the columns that were read, and that further files of the task use too; ``names`` are all
+    columns.
     """
 
     rows: list[Row]
@@ -64,18 +65,19 @@ class ParsedRows(Generic[Row, Wanted]):
     notes: tuple[str, ...]
 
 
-Place = tuple[int, int]  # where a word begins in a text, and where it has ended, in characters
+Place = tuple[int, int]  # (start, end) of a word in characters
 
-# Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, and Han beyond the first plane.
+# Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, kana and Han (supplementary planes included).
 SIDE_BY_SIDE = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
-MOST_LOOKED_AT = 20_000  # characters
+MOST_LOOKED_AT = 20_000  # maximal characters that are sampled
 
 
 def uses_spaces(words: Iterable[str]) -> bool:
-    """Whether the words of a file are written with spaces between them: unless half of their letters are of scripts
-    that know none. Korean has spaces.
+    """Return False if at least half of the letters are of scripts without spaces between words.
+
+    Korean has spaces.
 
     >>> uses_spaces(["Ann", "sings"]), uses_spaces(["安", "唱歌", "OK"]), uses_spaces(["안", "노래"])
     (True, False, True)
@@ -90,7 +92,7 @@ def uses_spaces(words: Iterable[str]) -> bool:
 
 
 def join_words(words: Sequence[str], spaces: bool) -> tuple[str, list[Place]]:
-    """A sentence of these words, and where each stands in it.
+    """Return the sentence of these words, and the span of each word.
 
     >>> join_words(["Ann", "sings"], True)
     ('Ann sings', [(0, 3), (4, 9)])
@@ -111,14 +113,16 @@ def join_words(words: Sequence[str], spaces: bool) -> tuple[str, list[Place]]:
 
 
 def _needs_space(left: str, right: str) -> bool:
-    """Whether a space stands between two words of a text without spaces: those of another script, if they are words
-    and not letters one by one."""
+    """Return True if two words of a spaced script meet in a text without spaces.
+
+    Two single letters do not count as words.
+    """
     edges = left[-1] + right[0]
     return len(left) + len(right) > 2 and edges.isalnum() and not SIDE_BY_SIDE.search(edges)
 
 
 def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
-    """Where the words stand in a given text, only space between them; None where they do not make it up.
+    """Return the spans of words that make up a text, separated only by spaces; None if they do not.
 
     >>> locate_words(["Ann", "'s", "dogs"], "Ann's dogs"), locate_words(["Ann"], "Anna")
     ([(0, 3), (3, 5), (6, 10)], None)
@@ -134,6 +138,6 @@ def locate_words(words: Sequence[str], text: str) -> list[Place] | None:
 
 
 def make_place_pool() -> Callable[[Place], Place]:
-    """A function that gives equal places as one object: of 100,000 sentences, most stand at the same few."""
+    """Return a function that interns spans, since 100,000 sentences share a few distinct spans."""
     known: dict[Place, Place] = {}
     return lambda place: known.setdefault(place, place)

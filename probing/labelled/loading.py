@@ -1,4 +1,4 @@
-"""One's own files as labelled texts: train, dev and test as given, what is lacking divided from train, all checked."""
+"""Loading of a user's files as a labelled dataset, with checks and the division of train."""
 
 from __future__ import annotations
 
@@ -18,33 +18,35 @@ from probing.text_files import guess_message
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}(\.[0-9]{0,9})?")
 PARTS = ("train", "dev", "test")
-ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be found
+ANY, ANY_WORDS = Columns(), WordColumns()  # columns to be detected
 
 
 @dataclass(frozen=True)
 class ReadResult:
-    """Labelled texts, and what was found and decided on the way, a sentence each. ``columns`` are those of train."""
+    """A labelled dataset, the columns of its train file, and messages about the decisions while reading."""
 
     labels: LabeledDataset
-    columns: tuple[str, ...]  # names, or numbers from 1: what the caller may name
+    columns: tuple[str, ...]  # names or numbers from 1, as the caller may request them
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The files of a task; what is None is divided from train."""
+    """The files of a task; a split that is None is taken from train."""
 
     train: File
     dev: File | None = None
     test: File | None = None
 
     def by_split(self) -> dict[str, File]:
-        """The files by part, train first."""
+        """Return the files by split, train first."""
         return {part: file for part in PARTS if (file := getattr(self, part)) is not None}
 
 
 def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | None = None, seed: int = 0) -> ReadResult:
-    """Texts with a class each, from CSV or TSV; ``classes`` lists the names that numbers stand for. Raises Refusal.
+    """Load texts with classes from CSV, TSV, JSON Lines or Parquet; raise UserError.
+
+    ``classes`` lists the names of numeric labels.
 
     >>> rows = "".join(f"{at} is {'odd' if at % 2 else 'even'}.,{at % 2}\\n" for at in range(40))
     >>> labels = read_labeled(TaskFiles(File("mine.csv", b"text,label\\n" + rows.encode()))).labels
@@ -67,7 +69,7 @@ def read_labeled(files: TaskFiles, wanted: Columns = ANY, *, classes: File | Non
 
 
 def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int = 0) -> ReadResult:
-    """Texts with a tag for each word, from CoNLL columns. Raises Refusal.
+    """Load texts with tagged words from CoNLL columns, tables or JSON Lines; raise UserError.
 
     >>> lines = "".join(f"Ann B-PER\\nhas O\\n{at} O\\n\\n" for at in range(40))
     >>> labels = read_tagged(TaskFiles(File("mine.conll", lines.encode()))).labels
@@ -90,7 +92,7 @@ def read_tagged(files: TaskFiles, wanted: WordColumns = ANY_WORDS, *, seed: int 
 def _parse_files(
     files: TaskFiles, wanted: Wanted, parse: Callable[[str, Wanted], ParsedRows[Row, Wanted]]
 ) -> tuple[dict[str, ParsedRows[Row, Wanted]], list[str]]:
-    """Each part's file, read by the columns of train, and what was found in each."""
+    """Parse the file of each split with the columns of train; return the rows and the messages."""
     parsed: dict[str, ParsedRows[Row, Wanted]] = {}
     told: list[str] = []
     for part, file in files.by_split().items():
@@ -112,7 +114,7 @@ def _parse_files(
 
 
 def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
-    """Raises Refusal unless there are two classes, and two rows of each."""
+    """Raise UserError unless there are at least two classes, with at least two rows each."""
     counts = Counter(row.label for row in parsed.rows)
     if len(counts) < 2:
         label, count = next(iter(counts.items()))
@@ -144,7 +146,7 @@ def _check_classes(parsed: ParsedRows[LabeledText, Columns]) -> None:
 
 
 def _equal_numbers(labels: Sequence[str]) -> list[str]:
-    """Return a sentence if some classes are the same number, such as 1, 1.0 and 01."""
+    """Return a message for each set of classes that are the same number, such as 1, 1.0 and 01."""
     numbers: dict[float, list[str]] = {}
     for label in labels:
         if NUMBER.fullmatch(label):
@@ -161,7 +163,7 @@ def _equal_numbers(labels: Sequence[str]) -> list[str]:
 
 
 def _by_number(label: str) -> tuple[bool, int, str]:
-    """Numbers in their order, before names in theirs."""
+    """Return a sort key that orders numbers by value, before names."""
     number = label.isascii() and label.isdigit() and len(label) < 10
     return (not number, int(label) if number else 0, label)
 
@@ -169,7 +171,7 @@ def _by_number(label: str) -> tuple[bool, int, str]:
 def _parts(
     files: TaskFiles, parsed: Mapping[str, ParsedRows[Row, Wanted]], seed: int
 ) -> tuple[dict[str, list[Row]], tuple[str, ...]]:
-    """The rows of all three parts, those that no file gives divided from train, and how, in a sentence."""
+    """Return the rows of all splits, with missing splits taken from train, and a message about it."""
     name, rows = files.train.name, {part: found.rows for part, found in parsed.items()}
     for part, file in files.by_split().items():
         _check_known(parsed[part], file.name, parsed["train"], name)
@@ -195,7 +197,7 @@ def _parts(
 
 
 def _check_known(parsed: ParsedRows[Row, Wanted], name: str, train: ParsedRows[Row, Wanted], train_name: str) -> None:
-    """Raises Refusal where a part has a label that train lacks."""
+    """Raise UserError if a split has a label that train lacks."""
     lacking = next((label for label in parsed.first if label not in train.first), None)
     if lacking is not None:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Predictions of a fine-tuned model on its test rows, read from its folder."""
+"""Predictions of a fine-tuned model on its test rows, loaded from its folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from probing.labelled.labeled_texts import OUTSIDE, Kind
 SCORES, ROWS = "evaluation.json", "predictions.jsonl"
 UNREADABLE = (OSError, ValueError, LookupError, TypeError, RecursionError)
 
-Place = tuple[int, int]  # where a word begins in a text, and where it has ended, in characters
-Pair = tuple[int, int]  # what is true and what was said, as numbers of ``Told.labels``
+Place = tuple[int, int]  # (start, end) of a word in characters
+Pair = tuple[int, int]  # (true, predicted) as indices into ``TestPredictions.labels``
 
 
 @dataclass(frozen=True, slots=True)
 class TextPrediction:
-    """A text with its class and the class that was said, both as numbers of ``TestPredictions.labels``.
+    """A text with its true and its predicted class, as indices into ``TestPredictions.labels``.
 
-    ``sure`` is the probability that the model gave the class it said, ``due`` what it gave the true one.
+    ``sure`` is the probability of the predicted class, ``due`` the probability of the true class.
     """
 
     text: str
@@ -34,21 +34,21 @@ class TextPrediction:
 
     @property
     def hit(self) -> bool:
-        """Whether the class was told rightly."""
+        """Return True if the predicted class is right."""
         return self.true == self.said
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The one cell of the confusion matrix that the text is counted in, (true, said)."""
+        """Return the text's cell of the confusion matrix, (true, predicted), in a tuple."""
         return ((self.true, self.said),)
 
 
 @dataclass(frozen=True, slots=True)
 class TagPrediction:
-    """A text whose words have tags, true ones and those that were said, as BIO.
+    """A text with the true and the predicted BIO tags of its words.
 
-    ``shares`` are the probabilities that the model gave the tags it said, None where a word was cut off; ``pairs`` are
-    the words' cells of the confusion matrix.
+    ``shares`` are the probabilities of the predicted tags, None for a truncated word; ``pairs`` are the words'
+    cells of the confusion matrix.
     """
 
     text: str
@@ -60,12 +60,12 @@ class TagPrediction:
 
     @property
     def hit(self) -> bool:
-        """Whether every word has its tag."""
+        """Return True if every tag is right."""
         return self.tags == self.told
 
     @property
     def sure(self) -> float:
-        """How sure the model was of its surest mistake, or of its least sure word where there is none."""
+        """Return the highest confidence of an error, or the lowest confidence if there is no error."""
         each = list(zip(self.tags, self.told, (share or 0.0 for share in self.shares), strict=True))
         if self.hit:
             return min((share for *_, share in each), default=0.0)
@@ -77,25 +77,25 @@ ToldRow = TextPrediction | TagPrediction
 
 @dataclass(frozen=True, eq=False)
 class TestPredictions:
-    """Every test row, in the order of the file, and the scores that were taken when the model was saved.
+    """The predictions of all test rows, in the order of the file, and the scores saved with the model.
 
-    ``labels`` are the classes, or of tags "O" and the kinds of names that occur: the axes of the confusion matrix.
+    ``labels`` are the classes, or for tags "O" and the span types that occur: the axes of the confusion matrix.
     """
 
     kind: Kind
     labels: tuple[str, ...]
-    rows: tuple[ToldRow, ...]  # all of one kind
+    rows: tuple[ToldRow, ...]  # all of the same type
     scores: Mapping[str, Any]
 
     @property
     def test(self) -> Mapping[str, Any]:
-        """The scores on the test rows."""
+        """Return the scores on the test rows."""
         scores: Mapping[str, Any] = self.scores["test"]
         return scores
 
 
 def load_predictions(folder: Path) -> TestPredictions:
-    """What is saved in a model's folder; raises Refusal where it cannot be read."""
+    """Load the predictions in a model's folder; raise UserError if they cannot be read."""
     try:
         scores = json.loads((folder / SCORES).read_text(encoding="utf-8"))
         labels = tuple(str(label) for label in scores["test"]["labels"])
@@ -104,7 +104,7 @@ def load_predictions(folder: Path) -> TestPredictions:
         raise _damaged_file_error(SCORES) from error
     numbers = {label: at for at, label in enumerate(labels)}
     try:
-        with (folder / ROWS).open(encoding="utf-8", newline="\n") as lines:  # a text may hold other ends of lines
+        with (folder / ROWS).open(encoding="utf-8", newline="\n") as lines:  # a text may contain other line separators
             values = (json.loads(line) for line in lines)
             if kind == "tag":
                 return TestPredictions(kind, labels, tuple(_words(value, numbers) for value in values), scores)
@@ -122,7 +122,7 @@ def _damaged_file_error(file: str) -> UserError:
 
 
 def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
-    """Mistakes, the surest first, then right answers, the least sure first.
+    """Return errors by decreasing confidence, then right answers by increasing confidence.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 0, 1,
     ...     0.8, 0.2)]
@@ -133,7 +133,7 @@ def worst_first(rows: Sequence[ToldRow]) -> list[ToldRow]:
 
 
 def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list[ToldRow]:
-    """The rows that a cell of the confusion matrix counts; None for a whole row or column of it.
+    """Return the rows that a cell of the confusion matrix counts; None selects a whole row or column.
 
     >>> rows = [TextPrediction("a", 0, 0, 0.9, 0.9), TextPrediction("b", 0, 1, 0.6, 0.4), TextPrediction("c", 2, 1,
     ...     0.8, 0.2)]
@@ -144,7 +144,7 @@ def in_cell(rows: Sequence[ToldRow], true: int | None, said: int | None) -> list
 
 
 def counts(pair: Pair, true: int | None, said: int | None) -> bool:
-    """Whether a cell, or a whole row or column, of the confusion matrix counts this pair of (true, said)."""
+    """Return True if a cell, or a whole row or column, of the confusion matrix counts this pair."""
     return true in (None, pair[0]) and said in (None, pair[1])
 
 
@@ -166,7 +166,7 @@ def _words(value: Mapping[str, Any], numbers: Mapping[str, int]) -> TagPredictio
 
 
 def kind_of(tag: str) -> str:
-    """What a tag names: its kind, or "O".
+    """Return the kind of a tag, or "O".
 
     >>> kind_of("B-PER"), kind_of("O")
     ('PER', 'O')

@@ -1,4 +1,4 @@
-"""The labelled sets that come with the app: cards and packed files."""
+"""The bundled labelled sets: cards and the packed file format."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from probing.labelled.labeled_texts import OUTSIDE, Kind, LabeledDataset, Labele
 
 TOUCH = "\x1f"
 WORD = re.compile(f"[^ {TOUCH}]+")
-# Text is made of bytes: four bits of the last one tell most of the next, and its place in a machine word tells nothing.
+# Literal context bits (lc) help for text; position bits (lp, pb) are for data with aligned words.
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}]
 
 
 def line(row: LabeledText | TaggedText, label: str = "") -> str:
-    """A row as a line; ``label`` is the class of a tagged text. Raises ValueError where the form has no way to say it.
+    """Return a row as a packed line; ``label`` is the class of a tagged text.
+
+    Raise ValueError if the format cannot represent the row.
 
     >>> line(TaggedText("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O")))
     '\\t\\tPER\\tAnn\\t sings'
@@ -36,13 +38,13 @@ def line(row: LabeledText | TaggedText, label: str = "") -> str:
 
 
 def parse_labeled(written: str) -> LabeledText:
-    """The text of a line and its class."""
+    """Parse the text and the class of a packed line."""
     label, *pieces = written.split("\t")
     return LabeledText("".join(piece for at, piece in enumerate(pieces) if at % 3 != 1).replace(TOUCH, ""), label)
 
 
 def parse_tagged(written: str) -> TaggedText:
-    """The text of a line and its words' tags.
+    """Parse the text and the tags of a packed line.
 
     >>> parse_tagged("\\t\\tPER\\tAnn Lee\\t sings")
     TaggedText(text='Ann Lee sings', words=((0, 3), (4, 7), (8, 13)), tags=('B-PER', 'I-PER', 'O'))
@@ -61,7 +63,7 @@ def parse_tagged(written: str) -> TaggedText:
 
 
 def _mark_spans(row: TaggedText) -> str:
-    """A text with its spans and touching words marked."""
+    """Return a text with marks for spans and for words without a space in between."""
     starts = {first: kind for kind, first, _ in spans(row.tags)}
     ends = {end for _, _, end in spans(row.tags)}
     parts, at = [], 0
@@ -81,13 +83,13 @@ def _mark_spans(row: TaggedText) -> str:
 
 
 def pack(parts: Sequence[Sequence[str]]) -> bytes:
-    """A file of the lines of train, dev and test."""
+    """Return the compressed file of the lines of train, dev and test."""
     text = "\n\n".join("\n".join(part) for part in parts) + "\n"
     return lzma.compress(text.encode(), format=lzma.FORMAT_XZ, filters=FILTERS)
 
 
 def unpack(content: bytes) -> list[list[str]]:
-    """The lines of train, dev and test in a file.
+    """Return the lines of train, dev and test from a packed file.
 
     >>> unpack(pack([["a\\t1", "b\\t2"], ["a\\t3"], ["b\\t4"]]))
     [['a\\t1', 'b\\t2'], ['a\\t3'], ['b\\t4']]
@@ -105,29 +107,29 @@ LICENCES = {
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """A labelled set. ``attribution`` is what must be shown wherever the set or a part of it is."""
+    """A bundled labelled set; ``attribution`` must be shown with the set or a part of it."""
 
     id: str
     title: str
     kind: Kind
     language: str
-    sentence: str  # what is to be told
-    licence: str  # of LICENCES
-    source: str  # where the published files are
+    sentence: str  # description of the task
+    licence: str  # a key of LICENCES
+    source: str  # address of the published files
     attribution: str
     citation: str
-    file: str  # in FOLDER; two cards may read the same
-    rows: tuple[int, int, int]  # train, dev, test
-    sha256: str  # of the file
+    file: str  # name in FOLDER; two cards may share a file
+    rows: tuple[int, int, int]  # numbers of rows in train, dev and test
+    sha256: str  # SHA-256 of the file
 
     @property
     def path(self) -> Path:
-        """Where its texts are."""
+        """Return the path of the packed file."""
         return FOLDER / self.file
 
     @property
     def licence_address(self) -> str:
-        """Where the licence is written."""
+        """Return the address of the licence."""
         return LICENCES[self.licence]
 
 
@@ -258,7 +260,7 @@ BY_ID = {card.id: card for card in CARDS}
 
 @cache
 def load(card_id: str) -> LabeledDataset:
-    """The texts of a card; raises Refusal where there is no such card.
+    """Load the set with this card; raise UserError if the card is unknown.
 
     >>> load("sib-200-en").labels[:3]
     ('entertainment', 'geography', 'health')

@@ -25,14 +25,14 @@ PAGE = """
 import streamlit as st
 
 from ui.pages.translate.quality import quality_section
-from ui.run.page_model import Answerer
-from ui.state.session import begin, choose, current
+from ui.run.page_model import PageModel
+from ui.state.session import begin, get_view_state, set_view_state
 
 begin("aligning")
 st.title("Aligning")
-keep = lambda layer, head: choose(part="cross", layer=layer, head=head)
-quality_section(current(), Answerer(MODEL, None, "tiny", "writes", False), keep)
-st.text(f"part {current().part}, layer {current().layer}, head {current().head}")
+keep = lambda layer, head: set_view_state(part="cross", layer=layer, head=head)
+quality_section(get_view_state(), PageModel(MODEL, None, "tiny", "writes", False), keep)
+st.text(f"part {get_view_state().part}, layer {get_view_state().layer}, head {get_view_state().head}")
 """
 OWN = b"The cat sat\tLe chat dort\t0-0 1-1 2-2\nA dog <b>barked</b>\tEin Hund\t0-0 1?1\nIt was\tIl fait\t0-0 1?1\n"
 

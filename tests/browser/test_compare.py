@@ -111,7 +111,7 @@ def test_saved_tables_have_every_digit_and_a_saved_page_opens_without_the_app(  
     _table, meta = parts(Path(file).read_bytes())
     assert (meta["first"]["text"], meta["second"]["text"]) == (TIRED, WIDE)
     lines = rows(file)[1:]
-    assert [line[:4] for line in lines[:2]] == [["1", "1", "1", "1"], ["1", "2", "1", "2"]]
+    assert [line[:4] for line in lines[:2]] == [["0", "0", "0", "0"], ["0", "1", "0", "1"]]
     bits = np.array([line[4] for line in lines], np.float32).reshape(6, 12)
     np.testing.assert_allclose(bits, found.bits, atol=1e-5)
     table = rows(file_of(page.get_by_role("button", name="Save these maps")).path())

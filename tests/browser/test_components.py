@@ -31,10 +31,10 @@ import streamlit as st
 
 from ui.show.chart import CONFIG, theme
 from viz.components.matrices import matrices
-from viz.components.matrices.matrices import Sheet
-from viz.components.token_strip import strip
-from viz.components.token_strip.token_strip import Chip
-from viz.figures import head_map
+from viz.components.matrices.matrices import MatrixSpec
+from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TokenChip
+from viz.figures import head_maps
 
 WORDS = ("[CLS]", "<b>The</b>", "tor", "toise", "\\u202e", "slept")
 state = st.session_state
@@ -42,29 +42,30 @@ state.setdefault("chip", 1)
 state.setdefault("cell", None)
 
 def keep_chip():
-    state.chip = strip.picked("words")
+    state.chip = token_strip.picked_chip("words")
 
 def keep_cell():
-    state.cell = matrices.picked("sheets")
+    state.cell = matrices.picked_cell("sheets")
 
 st.title("Components")
 marks = {state.chip: "chosen", 5: "masked"}
 chips = [
-    Chip(word, shade=i / 5, mark=marks.get(i, ""), glued=i == 3, special=i == 0, title=f"0.{i}")
+    TokenChip(word, shade=i / 5, mark=marks.get(i, ""), glued=i == 3, special=i == 0, title=f"0.{i}")
     for i, word in enumerate(WORDS)
 ]
-strip.mount(chips, "words", title="Words of the text", on_pick=keep_chip)
-strip.mount([Chip(w, shade=-0.5, label="0.50") for w in WORDS], "still", title="Only to be read", diverging=True)
-strip.mount([Chip(w) for w in ("הכלב", "רץ", "מהר")], "rtl", title="Right to left", on_pick=lambda: None)
-long = [Chip(f"w{i}", mark="chosen" if i == 4000 else "") for i in range(LONG)]
-strip.mount(long, "long", title="A long text", on_pick=lambda: None)
+token_strip.mount(chips, "words", title="Words of the text", on_pick=keep_chip)
+still = [TokenChip(w, shade=-0.5, label="0.50") for w in WORDS]
+token_strip.mount(still, "still", title="Only to be read", diverging=True)
+token_strip.mount([TokenChip(w) for w in ("הכלב", "רץ", "מהר")], "rtl", title="Right to left", on_pick=lambda: None)
+long = [TokenChip(f"w{i}", mark="chosen" if i == 4000 else "") for i in range(LONG)]
+token_strip.mount(long, "long", title="A long text", on_pick=lambda: None)
 values = np.array([[0.25, -1.5, 2.0], [-np.inf, 0.0, 1 / 3]])
 large = np.linspace(-1, 1, 512 * 384).reshape(512, 384)
-matrices.mount([Sheet("Q", values, ("je", "suis")), Sheet("W", large)], "sheets", on_pick=keep_cell,
+matrices.mount([MatrixSpec("Q", values, ("je", "suis")), MatrixSpec("W", large)], "sheets", on_pick=keep_cell,
                about=[("model", "tiny"), ("text", "=je, suis")])
-figure = head_map.head_map(values, theme(), "Heads", "bits")
+figure = head_maps.head_map(values, theme(), "Heads", "bits")
 event = st.plotly_chart(figure, theme=None, config=CONFIG, key="map", on_select="rerun")
-st.text(f"chip {state.chip}, cell {state.cell}, head {head_map.picked(event)}")
+st.text(f"chip {state.chip}, cell {state.cell}, head {head_maps.picked_head(event)}")
 """.replace("LONG", str(LONG))
 
 
@@ -199,14 +200,14 @@ from functools import partial
 import streamlit as st
 
 from tests.support.traces import sentence_trace
-from attention.measures import survey
+from attention.measures import summarize_heads
 from attention.view import View
 from viz.components.explore import explore
 
 view = View(sentence_trace())
 FIRST = {"layer": 0, "head": 0, "focus": 3, "target": None, "tab": "matrix", "order": "layer", "scale": "sqrt"}
 MORE = {"facing": "out", "upto": "fit", "filter": "all", "by": "excess", "pinned": []}
-data = explore.payload(view, survey(view, 48), {**FIRST, **MORE}, "", "", 0)
+data = explore.payload(view, summarize_heads(view, 48), {**FIRST, **MORE}, "", "")
 
 def keep(key):
     st.session_state[f"{key} kept"] = dict(st.session_state[key].selection)

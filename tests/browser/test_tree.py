@@ -16,28 +16,28 @@ PAGE = """
 import streamlit as st
 
 from viz.components.tree import tree
-from viz.components.tree.tree import Node
+from viz.components.tree.tree import TreeNode
 
 state = st.session_state
 state.setdefault("at", "b2")
 
 def keep():
-    state.at = tree.picked("small")
+    state.at = tree.picked_node("small")
 
 st.title("Trees")
 nodes = [
-    Node("root", None, "start", kind="kept"),
-    Node("a", "root", "<b>Je</b>", -0.25, "kept", "step 1"),
-    Node("b", "root", "Tu", -1.5, "kept", "step 1"),
-    Node("a2", "a", "suis", -0.5, "dropped"),
-    Node("b2", "b", "es", -1.75, "kept"),
-    Node("b3", "b2", "</s>", -2.0, "ended"),
+    TreeNode("root", None, "start", kind="kept"),
+    TreeNode("a", "root", "<b>Je</b>", -0.25, "kept", "step 1"),
+    TreeNode("b", "root", "Tu", -1.5, "kept", "step 1"),
+    TreeNode("a2", "a", "suis", -0.5, "dropped"),
+    TreeNode("b2", "b", "es", -1.75, "kept"),
+    TreeNode("b3", "b2", "</s>", -2.0, "ended"),
 ]
 tree.mount(nodes, "small", title="Beams", current=state.at, on_pick=keep, unit="log-probability")
 st.text(f"at {state.at}")
-chain = [Node("0", None, "Once"), *(Node(str(i), str(i - 1), f"word{i}") for i in range(1, 200))]
+chain = [TreeNode("0", None, "Once"), *(TreeNode(str(i), str(i - 1), f"word{i}") for i in range(1, 200))]
 tree.mount(chain, "chain", title="A chain", current="199")
-wide = [Node("0", None, "Once"), *(Node(str(i), "0", f"way{i}", kind="dropped") for i in range(1, 60))]
+wide = [TreeNode("0", None, "Once"), *(TreeNode(str(i), "0", f"way{i}", kind="dropped") for i in range(1, 60))]
 tree.mount(wide, "wide", title="Many ways", current="59")
 """
 

@@ -20,10 +20,10 @@ from tests.support.atrest import PATIENCE
 from tests.support.repository import ROOT
 
 # What the shell mounts on every page: the mark of rest, and the run that a change of theme asks for.
-LIKE_THE_SHELL = """from viz.components.idle_tracker import rest as mark_of_rest
+LIKE_THE_SHELL = """from viz.components.idle_tracker import idle_tracker
 from viz.components.theme_change import theme_change as change_of_theme
 
-mark_of_rest.mount()
+idle_tracker.mount()
 change_of_theme.mount()"""
 # As our app is started: nothing looks through torch's thousands of modules, or collects garbage, after every run.
 AT_EASE = ("--server.fileWatcherType=none", "--runner.postScriptGC=false")

@@ -1,4 +1,5 @@
-"""Attention and its rivals: three small networks with as many numbers each, trained on the same four tasks.
+"""A Transformer and its baselines (LSTM, CNN) of the same size, trained on four synthetic tasks.
 
-What is asked, and what comes of it, is plain Python in `training/jobs/baseline_runs.py`, which pages may read.
+The requests and results are in `training/jobs/baseline_runs.py`, which does not import torch, so that pages can
+import it.
 """

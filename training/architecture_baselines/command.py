@@ -1,5 +1,4 @@
-"""The command `python -m training baseline_runs`: runs, one after the other, kept in a folder and gathered in one
-file."""
+"""The command `python -m training rivals`, which trains and measures the networks."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from training.config import Count
 from training.jobs import baseline_runs
 from training.jobs.baseline_runs import LAYERS, MODELS, NAME, PARTS, SEEDS, STEPS, TASKS, BaselineRequest
 
-NUMBERS = {"steps": Count, "layers": Count}  # that options take
+NUMBERS = {"steps": Count, "layers": Count}  # allowed ranges of numeric options
 WHAT = "train attention and its rivals on small tasks, and record how they learn"
 
 
 def add(commands: Any) -> None:
-    """Puts the command among the others."""
+    """Add the command to the argument parser."""
     command = commands.add_parser(NAME, help=WHAT, description=f"{WHAT}. What is left out of the choices means all.")
     command.add_argument("--task", choices=TASKS, action="append", help="may be given more than once")
     command.add_argument("--model", choices=MODELS, action="append", help="may be given more than once")
@@ -36,12 +35,15 @@ def add(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Trains what is asked and not there yet; then writes all runs of the folder, and the times, into one file."""
+    """Train the requested networks that are missing, then collect all runs of the folder in a file.
+
+    The file also contains the times of a step. Raise UserError if the folder cannot be written.
+    """
     import torch
 
     from training.architecture_baselines.training import times
 
-    torch.set_num_threads(1)  # small products; two threads would only wait for each other
+    torch.set_num_threads(1)  # the matrices are too small for a second thread to help
     try:
         (asked.out / "runs").mkdir(parents=True, exist_ok=True)
         for one in requested_runs(asked):
@@ -53,7 +55,10 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def requested_runs(asked: argparse.Namespace) -> Iterator[BaselineRequest]:
-    """The runs that the options mean, seed by seed, so that all is there once before it is there again."""
+    """Yield the runs that the options select, seed by seed.
+
+    All runs are complete for the first seed before the second begins.
+    """
     for seed, off, task, model in product(
         asked.seeds or SEEDS, asked.off or ("nothing", *PARTS), asked.task or TASKS, asked.model or MODELS
     ):

@@ -1,4 +1,4 @@
-"""Tasks with a distance, the training of a network on one of them, and its measurements."""
+"""Synthetic tasks with a distance, the training of a network on a task, and its measurements."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from training.jobs.baseline_runs import (
 
 Ids = NDArray[np.int64]
 UNASKED = -1
-LETTERS, COPIED = 16, 8  # letters that there are, and how many of them are to be copied
-BLANK, ASK = LETTERS, LETTERS + 1  # the gap, and the mark after which is answered
+LETTERS, COPIED = 16, 8  # number of letters, and of letters to copy
+BLANK, ASK = LETTERS, LETTERS + 1  # ids of the gap, and of the mark before the answer
 KEYS = VALUES = 8
-KNOWN = 5  # keys that a text gives a value to
-NEAR = 6  # places at most between the two whose order is asked
-OTHERS = 6  # letters that only fill the text
+KNOWN = 5  # key-value pairs in a text
+NEAR = 6  # largest distance between the two marked letters
+OTHERS = 6  # letters that are fillers
 
 
 @dataclass(frozen=True)
 class SyntheticTask:
-    """``tokens`` different ids; ``chance`` is how often a guess is right; ``least`` is the shortest distance.
+    """A task with ``tokens`` different ids.
 
-    ``masked``: several places answer, each from what stands before it alone, so that attention must not look ahead.
-    ``running``: every place answers, each at a distance of its own; the last one's is the text's.
+    ``chance`` is the accuracy of guessing, ``least`` the shortest distance. If ``masked`` is set, several
+    positions have an answer that depends on earlier positions only, so attention must be causal. If ``running`` is
+    set, every position has an answer at its own distance; only the last is scored.
     """
 
     tokens: int
@@ -52,7 +53,9 @@ class SyntheticTask:
 
 
 def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Letters, all different, a gap, a mark, and the letters once more; each is to be told one place ahead.
+    """Draw texts of letters, a gap, a mark and the letters again, as ids and targets (row, position).
+
+    All letters differ. Each target is the letter at the next position.
 
     >>> ids, targets = copying(np.random.default_rng(0), 1, 9)
     >>> ids[0].tolist()
@@ -68,15 +71,16 @@ def copying(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, I
 
 
 def recall(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Keys with their values, each pair one token, the keys all different; then a key, and its value is asked.
+    """Draw texts of key-value pairs, followed by a key whose value is the target, as ids and targets.
 
-    The id of a pair is VALUES · key + value; VALUES · KEYS is a blank, and a key that asks follows it.
+    All keys of a text differ. Each pair is a token with the id VALUES · key + value; VALUES · KEYS is a blank, and
+    the ids after it are the keys that ask for a value.
 
     >>> ids, targets = recall(np.random.default_rng(0), 1, 3)
     >>> ids[0].tolist(), int(targets[0, -1])
     ([17, 38, 29, 55, 44, 68], 5)
     """
-    after = int(dice.integers(0, min(KNOWN - 1, distance - 1) + 1))  # pairs between the one that is asked and the end
+    after = int(dice.integers(0, min(KNOWN - 1, distance - 1) + 1))  # pairs between the pair in question and the end
     before = KNOWN - 1 - after
     keys = dice.permuted(np.tile(np.arange(KEYS), (rows, 1)), axis=1)[:, :KNOWN]
     values = dice.integers(0, VALUES, (rows, KNOWN))
@@ -90,7 +94,9 @@ def recall(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Id
 
 
 def order(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Two marked letters, 0 and 1, somewhere among others; which of them came first? The later is ``distance`` back.
+    """Draw texts with two marked letters, 0 and 1, among fillers; the target is the earlier letter.
+
+    The later letter is ``distance`` positions before the end.
 
     >>> ids, targets = order(np.random.default_rng(0), 1, 2)
     >>> ids[0].tolist(), int(targets[0, -1])
@@ -107,7 +113,9 @@ def order(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids
 
 
 def parity(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Ids]:
-    """Zeros and ones; at each place, is the number of ones up to here odd? ``distance`` is the text's length.
+    """Draw texts of the bits 0 and 1; the target at each position is the parity of the bits so far.
+
+    ``distance`` is the length of the text.
 
     >>> ids, targets = parity(np.random.default_rng(1), 1, 6)
     >>> ids[0].tolist(), targets[0].tolist()
@@ -118,7 +126,7 @@ def parity(dice: np.random.Generator, rows: int, distance: int) -> tuple[Ids, Id
 
 
 def _last(ids: Ids, answers: Ids) -> Ids:
-    """Targets of a task that asks at the end alone."""
+    """Return targets of a task that only the last position answers."""
     targets = np.full(ids.shape, UNASKED)
     targets[:, -1] = answers
     return targets
@@ -132,13 +140,16 @@ TASKS: Mapping[str, SyntheticTask] = {
 }
 
 
-DRAWINGS, MEASUREMENT_ROWS = 4, 64  # of texts at each distance, none of them of the training's seeds
+DRAWINGS, MEASUREMENT_ROWS = 4, 64  # batches and rows at each distance, with seeds other than those of the training
 TEST_SEED = 1_000_000
-TIMED_ROWS, TIMES = 16, 5  # texts of a step that is timed, and how often; the shortest counts
+TIMED_ROWS, TIMES = 16, 5  # texts in a timed step, and repetitions; the minimum counts
 
 
 def accuracy(network: SequenceModel, task: SyntheticTask, distances: Sequence[int] = DISTANCES) -> Points:
-    """The share of answers that are right at each distance, chance at least; of a running count, the last one's."""
+    """Return (distance, accuracy) for each distance of at least ``task.least``.
+
+    For a running task, only the last position counts.
+    """
     return tuple(
         (distance, round(_share(network, task, distance), 4)) for distance in distances if distance >= task.least
     )
@@ -157,8 +168,11 @@ def _share(network: SequenceModel, task: SyntheticTask, distance: int) -> float:
 
 
 def gradient(network: SequenceModel, task: SyntheticTask, distance: int = LOOKED_BACK) -> tuple[float, ...]:
-    """How much the last answer's score, above the mean of all scores, hangs on each token's vector: the norm of the
-    gradient, the mean over texts, by places back from the last."""
+    """Return the gradient norm of the last answer's score with respect to each token vector.
+
+    The score is taken relative to the mean of all scores. Norms are averaged over texts and ordered by positions
+    back from the last.
+    """
     ids, targets = _texts(task, distance, 0)
     vectors = network.vectors(ids).detach().requires_grad_()
     scores = network.read(vectors)[:, -1]  # (row, token)
@@ -175,7 +189,7 @@ def _texts(task: SyntheticTask, distance: int, drawing: int) -> tuple[Tensor, Te
 
 
 def times(task: str = "copying", lengths: Sequence[int] = LENGTHS) -> dict[str, Points]:
-    """Milliseconds of reading texts forward and backward, for each network and length, on this machine, now."""
+    """Measure the milliseconds of a forward and backward pass, for each network and text length."""
     found: dict[str, Points] = {}
     for model in MODELS:
         asked = TASKS[task]
@@ -194,16 +208,16 @@ def _milliseconds(network: SequenceModel, tokens: int, length: int) -> float:
     return float(f"{1000 * min(taken):.{DIGITS}g}")
 
 
-TRAIN_ROWS = 64  # texts of a step
-RATE, WARM_UP = 4e-3, 100  # the highest rate, and the steps until it is reached
-EVERY = 40  # steps between two numbers of the loss's curve
-LONGEST_STRIDE = 1.0  # the norm that a step's gradient is cut to
+TRAIN_ROWS = 64  # texts in a batch
+RATE, WARM_UP = 4e-3, 100  # peak learning rate, and steps of the warm-up
+EVERY = 40  # steps between points of the loss curve
+LONGEST_STRIDE = 1.0  # gradients are clipped to this norm
 
 Told = Callable[[int, float], None]
 
 
 def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
-    """Trains a network and measures it; ``told`` hears the loss (nats) as it goes."""
+    """Train and measure a network, and report step and loss (nats) to the callback, if any."""
     task, network = TASKS[one.task], build_network(one)
     before = gradient(network, task)
     losses: list[tuple[int, float]] = []
@@ -226,14 +240,14 @@ def run(one: BaselineRequest, told: Told | None = None) -> BaselineRun:
 
 
 def build_network(one: BaselineRequest) -> SequenceModel:
-    """A network before its first step."""
+    """Build a network with the weights that its seed draws."""
     torch.manual_seed(one.seed)
     task = TASKS[one.task]
     return build(one, task.tokens, masked=task.masked)
 
 
 def train(network: SequenceModel, task: SyntheticTask, seed: int, steps: int) -> Iterator[tuple[int, float]]:
-    """Takes the steps one by one: each one's number, from 1, and its loss in nats."""
+    """Train a network, yielding the step, counted from 1, and its loss in nats."""
     optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
     dice = np.random.default_rng(seed)
     for step in range(steps):

@@ -1,1 +1,1 @@
-"""A model learns a task from labelled texts: a class for each text, or a tag for each word."""
+"""Fine-tuning on labelled texts: text classification and word tagging."""

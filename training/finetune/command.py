@@ -30,13 +30,13 @@ from training.loop import RunBudget
 if TYPE_CHECKING:
     from training.finetune.evaluation import Scores
 
-RUN = "run"  # the folder inside the model's own where a run has its checkpoint, its best weights and its curves
+RUN = "run"  # subfolder of the model's folder with checkpoint, best weights and metrics
 
 
 def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine) -> Scores:
-    """Trains in ``folder``, or goes on there, and saves the best model with its scores; raises Refusal.
+    """Start or resume a run in ``folder``, save the best model, and return its scores.
 
-    A run that is stopped (Ctrl-C, SIGTERM) is saved too, and the same call goes on with it later.
+    A run that is stopped (Ctrl-C, SIGTERM) is also saved; the same call resumes it later. May raise UserError.
     """
     _refuse_finished(folder)
     run = prepare_run(task.labels, model, settings, folder / RUN, machine)
@@ -48,7 +48,7 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
     counted = _baseline_scores(task, run)
     if run.progress.step < run.progress.schedule.last or not run.progress.schedule.last:
         loop.train(run, _stint(run, settings))
-    run.optimiser.state.clear()  # the checkpoint has it; the saved model is read beside what is left
+    run.optimiser.state.clear()  # the checkpoint contains this state; free it before opening the saved model
     run.film = None
     found = export(task, run, settings, folder, counted, measured)
     if run.progress.step >= run.progress.schedule.last:
@@ -58,7 +58,7 @@ def fine_tune(task: LabeledTask, model: str, settings: FinetuneSettings, folder:
 
 
 def _refuse_finished(folder: Path) -> None:
-    """Raises Refusal for a folder that holds something else than a run to go on with."""
+    """Raise UserError if the folder is not empty and contains no unfinished run."""
     begun = (folder / RUN / "checkpoint.pt").exists()
     if (folder / WEIGHTS).exists() and not begun:
         raise UserError(f"{folder} holds a finished model. Name another folder, or remove it.")
@@ -69,9 +69,9 @@ def _refuse_finished(folder: Path) -> None:
 
 
 def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
-    """Return the baseline's scores on the test rows, and log its accuracy on the dev rows once; empty for tags.
+    """Return the baseline's scores on the test rows, and log its accuracy on the dev rows once.
 
-    The baseline learns from the train rows and is not kept.
+    The baseline is fitted on the train rows and is not saved. There is no baseline for tags: the result is empty.
     """
     if task.labels.kind != "classify":
         return {}
@@ -90,7 +90,7 @@ def _baseline_scores(task: LabeledTask, run: FinetuneRun) -> Scores:
 
 
 def _stint(run: FinetuneRun, settings: FinetuneSettings) -> RunBudget:
-    """By the clock where minutes are given: those that are left, and no more steps than are wanted."""
+    """Return the remaining minutes and the maximum of steps; no limits if ``minutes`` is None."""
     if settings.minutes is None or not run.progress.schedule.last:
         return RunBudget()
     left = max(0.0, settings.minutes - run.progress.seconds / 60)
@@ -102,7 +102,7 @@ KINDS = {
     "tag": "teach a model to tag words: CoNLL columns, the word first and its tag last, an empty line after each text;"
     " or a table with the columns Word and Tag; or lists of tokens and tags in JSON Lines or Parquet",
 }
-# The numbers that options take.
+# Allowed ranges of numeric options.
 NUMBERS = {
     "minutes": Positive,
     "seed": Whole,
@@ -115,7 +115,7 @@ NUMBERS = {
 
 
 def add(commands: Any) -> None:
-    """Puts both commands among the others."""
+    """Add both commands to the argument parser."""
     for name, what in KINDS.items():
         command = commands.add_parser(name, help=what, description=what)
         command.add_argument("train", metavar="TRAIN", help="a file, or the name of a set that comes along")
@@ -149,7 +149,7 @@ def add(commands: Any) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Does what the command line asks; raises Refusal."""
+    """Run a command; may raise UserError."""
     from training.finetune.data import task
 
     _check_places(asked)
@@ -163,7 +163,7 @@ def run(asked: argparse.Namespace) -> None:
         ensure_downloaded(backend, model, None, asked.download)
     try:
         found = fine_tune(labelled, model, FinetuneSettings(**given), asked.out, backend.settings)
-    except KeyboardInterrupt as stopped:  # the loop itself knows what to do; this was before or after it
+    except KeyboardInterrupt as stopped:  # the loop handles signals itself; this one came before or after it
         raise UserError("Stopped. The same command goes on from the last checkpoint, if there is one.") from stopped
     if asked.json is not None:
         asked.json.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -171,13 +171,13 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def _check_places(asked: argparse.Namespace) -> None:
-    """Raises Refusal where the scores could not be written in the end."""
+    """Raise UserError if the file for the scores cannot be written."""
     if asked.json is not None and (asked.json.is_dir() or not asked.json.absolute().parent.is_dir()):
         raise UserError(f"{asked.json} cannot be written. Give a file in a folder that exists.")
 
 
 def summary(found: Scores) -> str:
-    """The scores as lines for a terminal."""
+    """Format the scores as lines for a terminal."""
     test = found["test"]
     wide = max(map(len, (*test["classes"], "")))
     names = ("precision", "recall", "f1", "support")

@@ -1,4 +1,4 @@
-"""A control with shuffled labels, and the heads that fine-tuning changed beyond it."""
+"""The shuffled-label control, and the heads that fine-tuning changes more than the control does."""
 
 from __future__ import annotations
 
@@ -31,38 +31,41 @@ from training.finetune.trainer import FinetuneRun, open_start, prepare_run
 from training.loop import RunBudget
 
 TWINS = 2
-SHUFFLE = 1  # beside the run's seed: of which labels which texts get
+SHUFFLE = 1  # added to the run's seed for the shuffling
 
 
 @dataclass(kw_only=True)
 class ShuffledLabelRun(FinetuneRun):
-    """A run whose labels say nothing, so that there is nothing to assess it by."""
+    """A run on shuffled labels, which is not evaluated."""
 
     def assess(self) -> None:
-        """Nothing is told, and no weights are kept for it: which ones count is set beforehand."""
+        """Skip the evaluation: the weights of a fixed last step are saved, so no checkpoint has to be chosen."""
 
 
-def teach_twins(  # noqa: PLR0913  # what the task was taught with, and where that lies
+def teach_twins(  # noqa: PLR0913  # the arguments of the fine-tuning, and the folder of its result
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path
 ) -> bool:
-    """Trains the twins of the model in the folder ``taught``, one after the other; raises Refusal.
+    """Train the shuffled-label controls of the model in ``taught``; return False if one is stopped.
 
-    Each is saved in a folder of its own inside ``folder``; the rest is what the task was taught with. Whether all are
-    there: when one was stopped (Ctrl-C, SIGTERM), the same call goes on with it.
+    Each control is saved in its own subfolder of ``folder``; the other arguments are those of the fine-tuning.
+    After Ctrl-C or SIGTERM the same call resumes the unfinished control. May raise UserError.
     """
     asked = (task, model, settings, folder, machine, taught)
     return all(place.exists() or _teach(*asked, number) for number, place in enumerate(places(folder)))
 
 
 def places(folder: Path) -> tuple[Path, ...]:
-    """Where the twins are saved."""
+    """Return the folders of the controls."""
     return tuple(folder / str(number) for number in range(TWINS))
 
 
-def _teach(  # noqa: PLR0913  # the same, and which of the twins
+def _teach(  # noqa: PLR0913  # the same arguments, and the number of the control
     task: LabeledTask, model: str, settings: FinetuneSettings, folder: Path, machine: Machine, taught: Path, number: int
 ) -> bool:
-    """Trains one of them, in the folder's run, or goes on there; whether it came to its end."""
+    """Start or resume the training of a control; return False if it was stopped.
+
+    It trains for as many steps as the fine-tuned model's best checkpoint, with the same schedule.
+    """
     said = json.loads((taught / SCORES).read_text(encoding="utf-8"))
     last, rates = said["dev"]["step"], schedule.read(said["rates"])
     how = replace(settings, minutes=None, steps=rates.last, filmed=False)
@@ -78,18 +81,18 @@ def _teach(  # noqa: PLR0913  # the same, and which of the twins
         return False
     partial = folder / f"{number}.partial"
     save(run.model, run.tokenizer, partial)
-    (run.folder / "checkpoint.pt").unlink(missing_ok=True)  # the next one begins anew
+    (run.folder / "checkpoint.pt").unlink(missing_ok=True)  # the next control starts from scratch
     partial.replace(folder / str(number))
     return True
 
 
 def shuffle_labels(labels: LabeledDataset, seed: int, number: int = 0) -> LabeledDataset:
-    """The same texts with each other's labels, in the train rows and in the dev rows; the test rows stay.
+    """Return the texts with shuffled labels in the train and dev rows; test rows are unchanged.
 
-    Classes change places among texts, so that each is as frequent as before and no text tells anything about its own.
-    Tags change places among all words, whatever text they are of: inside a text they would still tell how many names
-    it has, and whole texts' tags would still tell that a name is seldom at the end and that "I-PER" follows "B-PER".
-    All that is left to learn is how frequent each label is.
+    Classes are permuted among texts, so their frequencies stay and a text carries no information about its label.
+    Tags are permuted among all words of all texts: a permutation within a text would preserve its number of names,
+    and a permutation of whole tag sequences would preserve positions and transitions ("I-PER" after "B-PER"). Only
+    the label frequencies remain to be learned.
 
     >>> rows = [LabeledText(text, text.upper()) for text in "abcd"]
     >>> mixed = shuffle_labels(LabeledDataset("classify", ("A", "B", "C", "D"), rows, rows[:1], rows), seed=0)
@@ -113,17 +116,18 @@ def _shuffle_rows(
     return [replace(row, tags=tuple(next(dealt) for _ in row.tags)) for row in tagged]
 
 
-def compare(  # noqa: PLR0913  # what the task was taught with, where both lie, and where it is written
+def compare(  # noqa: PLR0913  # the arguments of the fine-tuning, both results, and the output folder
     task: LabeledTask, model: str, settings: FinetuneSettings, taught: Path, twins: Path, into: Path, machine: Machine
 ) -> None:
-    """Compares the maps of the model in ``taught``, and of its twins inside ``twins``, with what they were before.
+    """Compare the attention maps of the fine-tuned model and of its controls with those before training.
 
-    Written is what ``probing.fine_tuning_changes`` reads; the film of the task's run is kept there too. Where there
-    is nothing to compare, that is written: the model is as well taught. Raises Refusal where the start is gone.
+    ``taught`` and ``twins`` are the folders of the model and of its controls. The result, in the format of
+    ``probing.fine_tuning_changes``, is written to ``into``, together with the run's snapshots. If nothing can be
+    compared, the reason is written instead. Raise UserError if the initial model is missing.
     """
     silence_transformers()
     start = open_start(task.labels, model, settings, machine)
-    torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
+    torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads
     seen = sample_unseen(task.labels, start, settings)
     if seen is None:
         fine_tuning_changes.refuse(

@@ -1,4 +1,4 @@
-"""Labelled texts as tensors: the task of a command, encoding, and the batch of a step."""
+"""Labelled texts as arrays: loading of a command's files, tokenisation, and batches."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from probing.labelled.labeled_texts import Kind, LabeledDataset, LabeledText, Ta
 from probing.labelled.loading import ANY, TaskFiles, read_labeled, read_tagged
 from training.translation.data import Texts, laid_out, texts
 
-GOES_ON, UNREAD = -1, -2  # of words in which no piece begins
-CHUNK = 1_000  # texts that are cut into pieces at a time
+GOES_ON, UNREAD = -1, -2  # values in ``places`` for words in which no token begins
+CHUNK = 1_000  # texts per call of the tokenizer
 
 Rows = Sequence[LabeledText] | Sequence[TaggedText]
 Row = LabeledText | TaggedText
@@ -32,15 +32,16 @@ Numbers = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Encoded:
-    """Labelled texts in their order.
+    """Tokenised labelled texts in their order.
 
-    ``labels`` are numbers: one for a text, or one for each of its words. ``places`` are there for words only: the
-    piece that carries a word's tag, or GOES_ON where the word begins inside a piece of the word before, or UNREAD
-    where it was cut off.
+    ``labels`` contains the label numbers: a single number for a text, or a number per word. ``places`` is None for
+    classification. For tagging it contains, for each word, the position of the token that carries its tag, GOES_ON
+    if the word begins inside a token of the preceding word, or UNREAD if it has no token, for example because of
+    truncation.
     """
 
     pieces: Texts
-    kinds: Texts | None  # token types, where any is not 0
+    kinds: Texts | None  # token type ids; None if all are 0
     labels: Texts
     places: Texts | None
 
@@ -49,7 +50,7 @@ class Encoded:
 
 
 def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) -> Encoded:
-    """The rows as numbers, at most ``length`` pieces each; raises Refusal for what the tokenizer cannot read."""
+    """Tokenise the rows, truncated to ``length`` tokens; raise UserError if the tokenizer fails."""
     number = {label: at for at, label in enumerate(labels)}
     told = [np.array([number[label] for label in _labels(row)], np.int32) for row in rows]
     read = list(_read(rows, tokenizer, length))
@@ -63,7 +64,7 @@ def encode_rows(rows: Rows, labels: Sequence[str], tokenizer: Any, length: int) 
 
 
 def sizes(tokenizer: Any, texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the number of tokens of each text, and how many of them are unknown to the model."""
+    """Return (number of tokens, number of unknown tokens) of each text."""
     unknown = tokenizer.unk_token_id
     return [(len(ids), ids.count(unknown)) for ids in tokenizer(list(texts), verbose=False)["input_ids"]]
 
@@ -73,7 +74,7 @@ def _labels(row: Row) -> tuple[str, ...]:
 
 
 def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """Of each row its pieces, their types, and its words' places."""
+    """Yield token ids, token type ids and word positions of each row."""
     tagged = isinstance(rows[0], TaggedText)
     spaces = _spaces(tokenizer) if tagged else frozenset()
     nothing = np.zeros(0, np.int32)
@@ -85,7 +86,7 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
             batch = tokenizer([row.text for row in some], truncation=True, max_length=length, verbose=False)
         for at in range(len(some)):
             row: Row = some[at]
-            # Of some texts nothing is read, and a batch needs something in each of its rows.
+            # Some texts have no tokens, but a batch needs at least one token per row.
             ids = np.array(batch["input_ids"][at] or [tokenizer.pad_token_id], np.int32)
             types = np.zeros_like(ids)
             if "token_type_ids" in batch and batch["token_type_ids"][at]:
@@ -97,13 +98,16 @@ def _read(rows: Rows, tokenizer: Any, length: int) -> Iterator[tuple[Numbers, Nu
 
 
 def _spaces(tokenizer: Any) -> frozenset[int]:
-    """Pieces that only say that a word begins: some tokenizers let them claim its first letter."""
+    """Return the ids of tokens that only mark the start of a word.
+
+    In some tokenizers the offsets of these tokens include the word's first letter.
+    """
     how = style(tokenizer)
     return frozenset(number for piece, number in tokenizer.get_vocab().items() if role(piece, how) == "space")
 
 
 def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator[tuple[int, int, int]]:
-    """Each piece that stands for letters: its place, its first letter, and where it ends."""
+    """Yield (position, first letter, end) of each token that represents letters."""
     columns = zip(encoding.ids, encoding.offsets, encoding.special_tokens_mask, strict=True)
     for place, (piece, (start, end), special) in enumerate(columns):
         letters = text[start:end]
@@ -112,13 +116,14 @@ def _letter_pieces(text: str, encoding: Any, spaces: frozenset[int]) -> Iterator
 
 
 def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, int]]) -> Numbers:
-    """Return the place of the first piece that begins in each word, shape (word,).
+    """Return the position of the first token that begins in each word, shape (word,).
 
-    Pieces are (place, first letter, end). A word in which no piece begins is GOES_ON if a piece of an earlier word
-    reaches into it, else UNREAD: it was cut off, or the tokenizer drops all its characters (a soft hyphen).
+    ``pieces`` contains (position, first letter, end) of each token. A word in which no token begins is GOES_ON if
+    a token of an earlier word reaches into it. Otherwise it is UNREAD: it was truncated, or the tokenizer drops
+    all its characters (a soft hyphen).
 
-    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters, read as "abc" and "d"; three words, cut off after the
-    second; three words of which the tokenizer drops the second.
+    The examples: "ab cd"; "abcd" in words of 2, 1 and 1 letters with the tokens "abc" and "d"; three words,
+    truncated after the second; three words of which the tokenizer drops the second.
 
     >>> carriers([(0, 2), (3, 5)], [(1, 0, 2), (2, 3, 5)]).tolist()
     [1, 2]
@@ -140,32 +145,32 @@ def carriers(words: Sequence[tuple[int, int]], pieces: Iterable[tuple[int, int, 
     return np.array(found, np.int32)
 
 
-NOTHING = -100  # in place of a label where nothing is asked, as cross-entropy leaves it out
-NEIGHBOURS = 32  # batches whose rows are put in order of length together, so that little is padding
+NOTHING = -100  # label of positions that the cross-entropy ignores
+NEIGHBOURS = 32  # batches whose rows are sorted by length together, to reduce padding
 
 
 @dataclass(frozen=True)
 class FinetuneBatch:
-    """What one step reads; arrays are (row, position) unless they say otherwise."""
+    """The input and the labels of one step; arrays are (row, position) unless noted otherwise."""
 
     pieces: NDArray[np.int64]
     kinds: NDArray[np.int64] | None
-    real: NDArray[np.int64]  # 1 for pieces, 0 for padding
-    labels: NDArray[np.int64]  # (row,) of texts; (row, position) of words, NOTHING where none begins
+    real: NDArray[np.int64]  # attention mask: 1 for tokens, 0 for padding
+    labels: NDArray[np.int64]  # (row,) for classes; (row, position) for tags, with NOTHING at unlabelled tokens
 
     @property
     def count(self) -> int:
-        """Pieces read, padding left out."""
+        """Return the number of tokens without padding."""
         return int(self.real.sum())
 
     @property
     def label_count(self) -> int:
-        """Labels that are there: texts, or words that have a piece of their own."""
+        """Return the number of labels: texts, or words with a token of their own."""
         return int((self.labels != NOTHING).sum())
 
 
 def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) -> FinetuneBatch:
-    """Some of the rows side by side, filled up behind with ``padding``."""
+    """Return a batch of some rows, padded on the right with ``padding``."""
     pieces = [rows.pieces[row] for row in some]
     real = laid_out([np.ones_like(one) for one in pieces], 0)
     kinds = None if rows.kinds is None else laid_out([rows.kinds[row] for row in some], 0)
@@ -181,16 +186,21 @@ def batch(rows: Encoded, some: Sequence[int] | NDArray[np.int64], padding: int) 
 
 @dataclass
 class FinetuneBatches:
-    """The batches of labelled texts, by step. A pass reads every row once, rows of like length together."""
+    """The batches of labelled texts, indexed by step.
+
+    An epoch reads every row once, in batches of similar length.
+    """
 
     rows: Encoded
     padding: int
-    size: int  # rows in a batch; the last one of a pass may have fewer
+    size: int  # rows in a batch; a batch of each epoch may have fewer
     seed: int
-    _kept: tuple[int, list[NDArray[np.int64]]] | None = field(default=None, repr=False)  # the latest pass
+    _kept: tuple[int, list[NDArray[np.int64]]] | None = field(
+        default=None, repr=False
+    )  # the latest epoch and its batches
 
     def __call__(self, step: int) -> FinetuneBatch:
-        """The batch of a step, counted from 0 over all passes."""
+        """Return the batch of a step, counted from 0 over all epochs."""
         number, within = divmod(step, self.in_a_pass)
         if self._kept is None or self._kept[0] != number:
             self._kept = number, self._draw_order(np.random.default_rng([self.seed, number]))
@@ -198,7 +208,7 @@ class FinetuneBatches:
 
     @property
     def in_a_pass(self) -> int:
-        """Steps that read every row once."""
+        """Return the number of steps in an epoch."""
         return math.ceil(len(self.rows) / self.size)
 
     def _draw_order(self, random: np.random.Generator) -> list[NDArray[np.int64]]:
@@ -213,17 +223,17 @@ class FinetuneBatches:
 
 @dataclass(frozen=True)
 class LabeledTask:
-    """Labelled texts, with what a model card has to say about them, and what was found while they were read."""
+    """Labelled texts, their attribution for the model card, and notes from loading them."""
 
     labels: LabeledDataset
     name: str
     licence: str = "not stated"
     attribution: str = "whoever brought the file"
     notes: tuple[str, ...] = ()
-    called: str = ""  # what the taught model is called on its card; "" is the name of its folder
+    called: str = ""  # title on the model card; "" for the name of the folder
 
 
-def task(  # noqa: PLR0913  # the parts, and how to read them
+def task(  # noqa: PLR0913  # the files, and their format
     kind: Kind,
     train: str,
     dev: Path | None,
@@ -232,9 +242,10 @@ def task(  # noqa: PLR0913  # the parts, and how to read them
     columns: Columns = ANY,
     encoding: str = "",
 ) -> LabeledTask:
-    """The texts that a command names; parts that are not given are divided from ``train`` by the seed. Raises Refusal.
+    """Load the labelled texts of a command; may raise UserError.
 
-    A name with a file behind it is that file, any other is a ready set's.
+    ``train`` is a file if it exists, otherwise the name of a ready-made data set. Missing dev or test rows are
+    split from ``train`` by the seed.
     """
     if train in ready_sets.BY_ID and not Path(train).exists():
         return _load_ready_task(kind, train, dev, test)
@@ -257,7 +268,7 @@ def _load_ready_task(kind: Kind, name: str, dev: Path | None, test: Path | None)
 
 
 def _number(column: str | None) -> int | None:
-    """Return the number of a column of words or tags, which have no names; raise Refusal for anything else."""
+    """Return the number of a column of words or tags; raise UserError if it is not a number."""
     if column is None:
         return None
     if not (column.isascii() and column.isdigit() and len(column) < 6):

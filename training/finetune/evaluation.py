@@ -23,18 +23,18 @@ from training.finetune.data import GOES_ON, NOTHING, UNREAD, Encoded, FinetuneBa
 from training.loop import Precision
 from training.translation.data import Texts
 
-AT_ONCE = 64  # texts in one pass
-TOKENS_AT_ONCE = 1024  # of a pass, padded: larger passes are not faster and take more memory
+AT_ONCE = 64  # texts in a forward pass
+TOKENS_AT_ONCE = 1024  # padded tokens in a forward pass; larger batches are not faster and need more memory
 
-Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # of one text: its words' tags, and how sure each is
+Told = tuple[tuple[str, ...], tuple[float | None, ...]]  # a text's tags, and the probability of each
 
 
 @dataclass(frozen=True)
 class LabelShares:
-    """Every text's shares in the order of the texts, and the mean loss in nats.
+    """The label probabilities of every text, and the mean loss in nats.
 
-    A text's shares are (answer, label), each row a probability distribution; there is one answer for a text with a
-    class, and of a text with tags one for each word that has a piece of its own.
+    Each array is (answer, label) and its rows sum to 1. A classified text has a single answer; a tagged text has
+    an answer for each word with a token of its own.
     """
 
     shares: list[NDArray[np.float32]]
@@ -42,7 +42,7 @@ class LabelShares:
 
 
 def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
-    """What a model makes of a batch: (row, label) of texts, (row, position, label) of words."""
+    """Compute logits of a batch: (row, label) for classes, (row, position, label) for tags."""
     given = {"input_ids": read.pieces, "attention_mask": read.real, "token_type_ids": read.kinds}
     found: Tensor = model(
         **{name: _to_device(array, device) for name, array in given.items() if array is not None}
@@ -51,7 +51,7 @@ def logits(model: Any, read: FinetuneBatch, device: torch.device) -> Tensor:
 
 
 def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
-    """Mean cross-entropy of a batch in nats, over its texts or over its words."""
+    """Compute the mean cross-entropy of a batch in nats, over its texts or its labelled words."""
     labels = _to_device(read.labels, found.device)
     total = functional.cross_entropy(
         found.float().flatten(0, -2), labels.flatten(), ignore_index=NOTHING, reduction="sum"
@@ -61,7 +61,7 @@ def loss(found: Tensor, read: FinetuneBatch) -> Tensor:
 
 @torch.no_grad()
 def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelShares:
-    """What a model says about every text; it is left as it was found, learning or not."""
+    """Compute the label probabilities of every text in evaluation mode, and restore the model's mode."""
     learning = model.training
     model.eval()
     shares: list[NDArray[np.float32]] = [np.zeros((0, 0), np.float32)] * len(rows)
@@ -80,7 +80,7 @@ def answers(model: Any, rows: Encoded, padding: int, where: Precision) -> LabelS
 
 
 def batch_by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the numbers of texts of similar length, short ones first, each pass within the limits if padded.
+    """Yield indices of texts of similar length, short texts first, within the limits of a forward pass.
 
     >>> [some.tolist() for some in batch_by_length(np.array([600, 3, 700, 500]))]
     [[1, 3], [0], [2]]
@@ -88,28 +88,28 @@ def batch_by_length(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     order = np.argsort(lengths, kind="stable")
     first = 0
     while first < len(order):
-        longest = lengths[order[first : first + AT_ONCE]]  # ascending, so each is the longest of those before it
+        longest = lengths[order[first : first + AT_ONCE]]  # ascending, so each is the maximum of those up to it
         many = max(1, int((longest * np.arange(1, len(longest) + 1) <= TOKENS_AT_ONCE).sum()))
         yield order[first : first + many]
         first += many
 
 
 def classes(said: LabelShares, labels: Sequence[str]) -> list[str]:
-    """The likeliest class of each text."""
+    """Return the most probable class of each text."""
     return [labels[int(shares[0].argmax())] for shares in said.shares]
 
 
 def tags(said: LabelShares, places: Texts, labels: Sequence[str]) -> list[Told]:
-    """The likeliest tag of each word of each text, with its probability.
+    """Return the most probable tags of each text's words, with their probabilities.
 
-    A word that begins inside a piece of the word before continues the tag of that word. A word without any piece is
-    outside, with unknown probability, unless the words around it continue a span across it.
+    A word that begins inside a token of the preceding word continues its tag. A word without tokens is "O" with
+    unknown probability (None), unless the words around it continue a span across it.
     """
     return [_tags(shares, places[at], labels) for at, shares in enumerate(said.shares)]
 
 
 def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequence[str]) -> Told:
-    """The same of one text.
+    """Return the most probable tags of a text's words, with their probabilities.
 
     >>> shares = np.array([[0.25, 0.75], [1.0, 0.0]], np.float32)
     >>> _tags(shares, np.array([1, GOES_ON, 2, -2]), ("O", "B-PER"))
@@ -137,7 +137,7 @@ def _tags(shares: NDArray[np.float32], places: NDArray[np.int32], labels: Sequen
 
 
 def _bridge(said: list[str], places: NDArray[np.int32]) -> None:
-    """Give words without pieces the tag of a span that continues across them, in place."""
+    """Give words without tokens the tag of a span that continues across them, in place."""
     for at in range(len(said) - 2, 0, -1):
         after = said[at + 1]
         if places[at] == UNREAD and after.startswith("I-"):
@@ -154,11 +154,13 @@ def _to_device(array: NDArray[np.int64], device: torch.device) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
-Scores = dict[str, Any]  # plain values, as a JSON file holds them
+Scores = dict[str, Any]  # JSON-compatible values
 
 
 def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str]) -> Scores:
-    """Of texts: accuracy, macro F1 over the classes that occur, each class, and the confusion matrix (true, said).
+    """Score classes: accuracy, macro F1 over the classes that occur, each class, and the confusion matrix.
+
+    The matrix has the axes (true, predicted).
 
     >>> found = score_texts(["a", "a", "b"], ["a", "b", "b"], ["a", "b", "c"])
     >>> found["confusion"], round(found["accuracy"], 3), round(found["macro_f1"], 3)
@@ -182,7 +184,9 @@ def score_texts(true: Sequence[str], said: Sequence[str], labels: Sequence[str])
 
 
 def score_tags(true: Sequence[Sequence[str]], said: Sequence[Sequence[str]]) -> Scores:
-    """Of words: spans that match exactly, all kinds together and each, and the confusion of words' kinds (true, said).
+    """Score tags by exact span matches, overall and for each entity type.
+
+    The confusion matrix (true, predicted) counts words; its classes are "O" and the entity types.
 
     >>> found = score_tags([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
     >>> found["f1"], found["labels"], found["confusion"]
@@ -218,15 +222,15 @@ def _mean(values: Iterable[float]) -> float:
     return sum(listed) / max(1, len(listed))
 
 
-# Letters of scripts that part no words by spaces: Thai to Khmer, kana, Han.
+# Letters of scripts without spaces between words: Thai to Khmer, kana, Han.
 UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 LETTER = re.compile(r"\w")
-SAMPLE = 1_000  # texts that tell which way a language is written
-MOST = 200_000  # kinds of features, the most frequent ones
+SAMPLE = 1_000  # texts from which the script is detected
+MOST = 200_000  # most features, chosen by frequency
 
 
 def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
-    """Learned from these rows; ``predict`` takes texts.
+    """Fit TF-IDF features and a logistic regression on the rows; ``predict`` takes texts.
 
     >>> rows = [LabeledText("good film", "+"), LabeledText("bad film", "-")] * 3
     >>> fit_baseline(rows).predict(["a good one"]).tolist()
@@ -238,7 +242,9 @@ def fit_baseline(rows: Sequence[LabeledText]) -> Pipeline:
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Words and pairs of words; where most letters are of a script without spaces, one to three characters.
+    """Return a TF-IDF vectoriser of words and word pairs, or of character 1- to 3-grams.
+
+    Characters are used if at least half of the letters belong to scripts without spaces.
 
     >>> features(["一只猫"]).analyzer, features(["a cat"]).analyzer
     ('char', 'word')

@@ -1,4 +1,4 @@
-"""A fine-tuned model as a folder that transformers reads, with its model card."""
+"""Export of a fine-tuned model as a transformers folder with a model card."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ NAMES = {
 
 
 def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneSettings, folder: Path) -> str:
-    """The card of the model in a folder, in Markdown."""
+    """Return the model card of an exported folder as Markdown."""
     test, labels = found["test"], [_cell(label) for label in found["test"]["labels"]]
     pipeline, what, of, columns = TASKS[run.kind]
     measure, score = next(iter(found["dev"].items()))
@@ -122,7 +122,7 @@ def card(task: LabeledTask, run: FinetuneRun, found: Scores, settings: FinetuneS
 
 
 def _recipe(run: FinetuneRun, settings: FinetuneSettings) -> dict[str, Any]:
-    """What another would need to do the same."""
+    """Return the settings that are needed to reproduce the run."""
     return {
         **({"revision": settings.revision} if settings.revision else {}),
         "rate": run.learning.rate,
@@ -141,7 +141,7 @@ def _score_row(name: str, one: dict[str, float]) -> str:
 
 
 def _cell(text: str) -> str:
-    """A name as text in a table: no line end, no markup.
+    """Escape a name for a Markdown table: no line breaks, no markup.
 
     >>> _cell("a|b <i>")
     'a\\\\|b &lt;i>'
@@ -149,16 +149,16 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-PREDICTIONS = "predictions.jsonl"  # of the test rows, a JSON object a line
+PREDICTIONS = "predictions.jsonl"  # predictions for the test rows, a JSON object per line
 
 
-def export(  # noqa: PLR0913  # a finished run, and what was measured before it
+def export(  # noqa: PLR0913  # the run, and the measurements before it
     task: LabeledTask, run: FinetuneRun, settings: FinetuneSettings, folder: Path, counted: Scores, measured: LengthFit
 ) -> Scores:
-    """Writes the best model, scores what was written on the test rows, in float32, and adds card and predictions.
+    """Save the best model, score it in float32 on the test rows, and write its model card.
 
-    ``counted`` contains the baseline's scores on the same rows; it is empty for tags, which have none.
-    ``measured`` states how many texts were cut.
+    The scores and the predictions are also written. ``counted`` contains the baseline's scores on the same rows;
+    it is empty for tags, which have none. ``measured`` contains the number of truncated texts.
     """
     load_best_weights(run.folder, run.model)
     save(run.model, run.tokenizer, folder)
@@ -190,19 +190,23 @@ def export(  # noqa: PLR0913  # a finished run, and what was measured before it
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Writes weights, in half precision where that can hold them all, configuration and tokenizer."""
+    """Save configuration, tokenizer and weights, in float16 if it can represent all of them."""
     if all(bool(value.half().isfinite().all()) for value in model.state_dict().values() if value.is_floating_point()):
         save_half(model, folder)
     else:
         model.save_pretrained(folder)
-    if tokenizer.is_fast:  # its file would go on cutting and filling up
+    if tokenizer.is_fast:  # a saved fast tokenizer would keep its truncation and padding
         tokenizer.backend_tokenizer.no_truncation()
         tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(folder)
 
 
 def _predictions(labels: LabeledDataset, rows: Encoded, said: LabelShares) -> Iterator[dict[str, Any]]:
-    """What was said of every test row, and how sure: of a text each class's share, of a word its own tag's."""
+    """Yield the prediction for every test row with its probabilities.
+
+    A classified text has the probabilities of all classes; a tagged text has the probability of each word's
+    predicted tag.
+    """
     if rows.places is None:
         for row, label, shares in zip(labels.test, classes(said, labels.labels), said.shares, strict=True):
             if isinstance(row, LabeledText):

@@ -1,4 +1,4 @@
-"""The command `python -m training job FOLDER`: what a visitor asked for, in phases that each can go on."""
+"""The command `python -m training job FOLDER`, which runs a visitor's job in resumable phases."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from training.jobs import job as jobs
 from training.jobs import rows
 from training.jobs.job import Phase, Training
 
-NICE = 10  # pages answer first
-GRACE = 30.0  # seconds to save in, once the app is gone
+NICE = 10  # the pages' process has priority
+GRACE = 30.0  # seconds to save the weights after the app has ended
 
 
 @dataclass(frozen=True)
 class JobContext:
-    """A job as its phases need it."""
+    """A job with its labelled texts and its folder, as the phases need it."""
 
     job: Training
     task: LabeledTask
@@ -38,12 +38,12 @@ class JobContext:
 
     @property
     def settings(self) -> FinetuneSettings:
-        """How it is taught, with which state of the model it starts from."""
+        """Return the settings of the training, with the revision of the initial model."""
         return replace(self.job.settings, revision=self.job.revision)
 
 
 def run(folder: Path) -> None:
-    """Goes through the phases that are left, and writes into the folder how it stands; raises Refusal."""
+    """Run the remaining phases of a job and write its status into the folder; may raise UserError."""
     folder = folder.absolute()
     job = jobs.read(folder)
     _lower_priority()
@@ -59,7 +59,7 @@ def run(folder: Path) -> None:
                 jobs.update_status(folder, "stopped")
                 return
         jobs.update_status(folder, "done")
-    except KeyboardInterrupt:  # before or after the training itself, which knows what to do
+    except KeyboardInterrupt:  # the training loop handles signals itself; this one came before or after it
         jobs.update_status(folder, "stopped")
     except UserError as refusal:
         jobs.update_status(folder, "failed", said=refusal.message)
@@ -67,18 +67,18 @@ def run(folder: Path) -> None:
 
 
 def _teach(asked: JobContext) -> bool:
-    """The training itself; whether it came to its end."""
+    """Fine-tune the model; return False if the training was stopped."""
     from training.finetune.command import fine_tune
 
     job, folder = asked.job, asked.folder / sources.MODEL
     if (folder / sources.SCORES).is_file() and not (folder / "run" / "checkpoint.pt").exists():
-        return True  # it came to its end before, and the process to another one
+        return True  # the training finished in an earlier process, which was interrupted in a later phase
     found = fine_tune(asked.task, job.model, asked.settings, folder, asked.machine)
     return bool(found["finished"])
 
 
 def _train_control(asked: JobContext) -> bool:
-    """The same training on shuffled labels, twice."""
+    """Train the shuffled-label controls; return False if a training was stopped."""
     from training.finetune.control import teach_twins
 
     folder, taught_in = asked.folder / jobs.TWIN, asked.folder / sources.MODEL
@@ -86,7 +86,7 @@ def _train_control(asked: JobContext) -> bool:
 
 
 def _changes(asked: JobContext) -> bool:
-    """What the trainings did to the heads; the twins' weights are needed for that alone."""
+    """Compare the heads before and after training, then delete the controls' weights, and return True."""
     from training.finetune.control import compare, places
 
     folder, twins = asked.folder, asked.folder / jobs.TWIN
@@ -98,7 +98,7 @@ def _changes(asked: JobContext) -> bool:
     return True
 
 
-# Each tells whether it came to its end; one that was stopped goes on when it is called again.
+# Each phase returns False if it was stopped, and resumes if it is called again.
 PHASES: tuple[tuple[Phase, Callable[[JobContext], bool]], ...] = (
     ("teach", _teach),
     ("twin", _train_control),
@@ -107,14 +107,14 @@ PHASES: tuple[tuple[Phase, Callable[[JobContext], bool]], ...] = (
 
 
 def _task(job: Training, folder: Path) -> LabeledTask:
-    """The labelled texts that were asked for: a ready set, or the visitor's own rows."""
+    """Load the labelled texts of a job: a ready-made data set, or the visitor's own rows."""
     if job.data:
         return replace(task(job.kind, job.data, None, None, job.settings.seed), called=job.slug)
     return LabeledTask(rows.read(folder / jobs.ROWS), job.source or "rows of one's own", called=job.slug)
 
 
 def _lower_priority() -> None:
-    """Pages answer before this process does anything; asked to stop, it says so as a Ctrl-C does."""
+    """Lower the priority of this process, and raise KeyboardInterrupt on SIGTERM."""
     if hasattr(os, "nice"):
         os.nice(NICE)
 
@@ -125,7 +125,7 @@ def _lower_priority() -> None:
 
 
 def _end_with_parent() -> None:
-    """Stops when the pipe that this process reads from is closed: the app that holds its other end is gone then."""
+    """Stop this process if the app closes the pipe to its standard input, which happens if the app ends."""
 
     def watch() -> None:
         while os.read(0, 1):

@@ -1,4 +1,4 @@
-"""A model to fine-tune: a base model with a new head, or a small model of characters."""
+"""Models to fine-tune: a base model with a new head, or a small character model."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ AUTO = {
     "tag": transformers.AutoModelForTokenClassification,
 }
 _HEADS = {"classify": gettext_lazy("no head for classes of texts"), "tag": gettext_lazy("no head for tags of words")}
-_BYTES = 20  # of each number that learns: itself, its gradient, two of AdamW's, and the copy that is filmed (film.py)
+_BYTES = 20  # bytes per parameter: weight, gradient, two moments of AdamW, and the copy for snapshots
 
 
 @dataclass(frozen=True)
 class FinetuneStart:
-    """A model that is ready to be taught, in float32, with its tokenizer."""
+    """A model that is ready for fine-tuning, in float32, with its tokenizer."""
 
     model: Any
     tokenizer: Any
     name: str
-    longest: int | None  # pieces that its positions are for; None: any number
-    fresh: bool = False  # drawn at random as a whole
+    longest: int | None  # number of positions; None for no limit
+    fresh: bool = False  # True if all weights are randomly initialised
 
 
-def open_model(  # noqa: PLR0913  # which model, with which head, drawn how, by which machine
+def open_model(  # noqa: PLR0913  # the model, its head, its seed, and the settings of the machine
     name: str, kind: Kind, labels: Sequence[str], seed: int, settings: Settings, revision: str | None = None
 ) -> FinetuneStart:
-    """The model of that name with a head for these labels, drawn from the seed; raises Refusal.
+    """Load a model with a head for these labels; raise UserError if it cannot be fine-tuned.
 
-    A head of the same size that the files hold already is where the new one starts.
+    The head is initialised from the checkpoint if it contains a head of the same size, otherwise from the seed.
     """
     source = sources.find(name, revision, settings)
     files = checkpoint.inspect(source.folder, source.name)
@@ -88,7 +88,7 @@ def open_model(  # noqa: PLR0913  # which model, with which head, drawn how, by 
 
 
 def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
-    """Raises Refusal where words are to be tagged and the tokenizer does not tell where in a text its pieces stand."""
+    """Raise UserError if words are to be tagged and the tokenizer returns no character offsets."""
     if kind == "tag" and not getattr(tokenizer, "is_fast", False):
         raise UserError(
             gettext_lazy(
@@ -100,9 +100,10 @@ def fits_words(tokenizer: Any, name: str, kind: Kind) -> None:
 
 
 def fill_up(tokenizer: Any, config: Any, name: str) -> None:
-    """Sees to it that tokenizer and configuration name one piece to fill up texts with, behind them.
+    """Set a padding token in tokenizer and configuration, and pad on the right.
 
-    The end of a text stands for it where a decoder has none: nothing looks at it. Raises Refusal without either.
+    The end-of-text token is used if the tokenizer has no padding token; padded positions are masked. Raise
+    UserError if it has neither.
     """
     inner = config.get_text_config()
     if tokenizer.pad_token_id is None:
@@ -117,7 +118,7 @@ def fill_up(tokenizer: Any, config: Any, name: str) -> None:
 
 
 def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequence[str]) -> Any:
-    """The model's configuration with the task's labels; raises Refusal where its architecture has no such head."""
+    """Load the model's configuration with the labels; raise UserError if there is no such head."""
     with as_user_error(
         gettext_lazy(
             "The config.json of {name} is broken or from another program version. Pick another model.", name=name
@@ -131,7 +132,7 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequenc
             id2label=dict(enumerate(labels)),
             label2id={label: at for at, label in enumerate(labels)},
         )
-    if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of configurations that it knows
+    if type(config) not in AUTO[kind]._model_mapping:  # noqa: SLF001  # the only list of supported configurations
         raise UserError(
             gettext_lazy(
                 "{name} ({model_type}) has {head} in transformers. Pick another, such as BERT.",
@@ -145,11 +146,14 @@ def _config(files: checkpoint.Checkpoint, name: str, kind: Kind, labels: Sequenc
     return config
 
 
-def _build_model(  # noqa: PLR0913  # one step of opened, with all that it knows by then
+def _build_model(  # noqa: PLR0913  # a step of open_model, with its results so far
     files: checkpoint.Checkpoint, name: str, kind: Kind, config: Any, seed: int, settings: Settings
 ) -> Any:
-    """The model with its weights, its head drawn from the seed."""
-    capture.install()  # a sketch is made with the app's own attention
+    """Load the model with its weights and a head drawn from the seed.
+
+    Raise UserError if the model is too large or its weights do not fit its configuration.
+    """
+    capture.install()  # the model on the meta device uses the app's attention implementation
     with as_user_error(
         gettext_lazy("{name} cannot be opened: its weights and its configuration do not fit together.", name=name)
     ):
@@ -164,7 +168,7 @@ def _build_model(  # noqa: PLR0913  # one step of opened, with all that it knows
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            ignore_mismatched_sizes=True,  # of a head for other labels
+            ignore_mismatched_sizes=True,  # the stored head may have another number of labels
             output_loading_info=True,
         )
     base = f"{model.base_model_prefix}."
@@ -176,18 +180,18 @@ def _build_model(  # noqa: PLR0913  # one step of opened, with all that it knows
 
 
 def reopen_model(folder: Path, kind: Kind) -> Any:
-    """A saved model as anybody opens it."""
+    """Load a saved model with transformers' defaults."""
     return AUTO[kind].from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
 
 
 LAYERS, WIDTH, HEADS = 4, 256, 4
-MOST = 8_000  # characters that are known
+MOST = 8_000  # characters in the vocabulary
 POSITIONS = 512
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) -> FinetuneStart:
-    """A BERT drawn from the seed, for the characters of these texts."""
+    """Build a randomly initialised BERT with a vocabulary of the texts' characters."""
     words = tokenizer(texts)
     config = BertConfig(
         vocab_size=len(words),
@@ -207,7 +211,9 @@ def start(texts: Iterable[str], kind: Kind, labels: Sequence[str], seed: int) ->
 
 
 def tokenizer(texts: Iterable[str]) -> PreTrainedTokenizerFast:
-    """One piece for every character that occurs more than once; full and half width, large and small are the same.
+    """Build a tokenizer with a token for every character that occurs more than once.
+
+    NFKC normalisation and lower-casing map full and half width, and upper and lower case, to the same token.
 
     >>> words = tokenizer(["大家好", "大Ｈ好h"])
     >>> words.convert_ids_to_tokens(words("好 H家")["input_ids"])

@@ -1,4 +1,4 @@
-"""How a model is taught, and what is found where nothing is said: measured on small encoders (docs/LOG.md)."""
+"""Fine-tuning settings and their defaults, which were measured on small encoders (docs/LOG.md)."""
 
 from __future__ import annotations
 
@@ -9,35 +9,38 @@ from typing import Any
 from probing.labelled.labeled_texts import Kind
 from training.schedule import Plan, Schedule
 
-CHARACTERS = "characters"  # the model from nothing (characters.py), as --model names it
-WARM_UP = 0.06  # share of the steps
-LEAST_STEPS = 100  # a small file is read more often, so that something is learned at all
-WIDE = 768  # from there on BERT's own rate, which is smaller
+CHARACTERS = "characters"  # value of --model for a character model that is trained from scratch
+WARM_UP = 0.06  # share of the steps with an increasing learning rate
+LEAST_STEPS = 100  # minimum of steps, so that small data sets are read for more epochs
+WIDE = 768  # hidden size from which BERT's smaller learning rate is used
 EVALUATIONS = 10
-LEAST_DEV_ROWS, DEV_ROWS = 100, 500  # that an evaluation on the way reads, from the whole of the dev rows
-LOOKING = 0.25  # share of the time that evaluations may take, where the least dev rows leave it at that
+LEAST_DEV_ROWS, DEV_ROWS = 100, 500  # minimum and maximum of dev rows in an evaluation during training
+LOOKING = 0.25  # share of the time for evaluations, unless the minimum of dev rows takes longer
 
 
 @dataclass(frozen=True)
 class FinetuneSettings:
-    """How a model is taught. None is found from the model and the task."""
+    """The settings of a fine-tuning run.
+
+    If ``rate`` or ``batch`` is None, it is chosen for the model and the task.
+    """
 
     seed: int = 0
-    revision: str | None = None  # of a model of the hub
-    minutes: float | None = 3.0  # of training and of the evaluations on the way; None: as long as it takes
-    epochs: float = 3.0  # passes over the training rows, where the minutes are enough for them
-    steps: int | None = None  # in place of the epochs
-    length: int = 64  # pieces of a text, special ones included; what is longer is cut
+    revision: str | None = None  # revision of a hub model
+    minutes: float | None = 3.0  # training time including evaluations; None for no limit
+    epochs: float = 3.0  # epochs, if ``minutes`` suffices
+    steps: int | None = None  # overrides ``epochs``
+    length: int = 64  # tokens of a text including special tokens; longer texts are truncated
     rate: float | None = None
-    batch: int | None = None  # texts in a step
-    frozen: int = 0  # layers from below that stay as they are, with the embeddings
+    batch: int | None = None  # texts in a batch
+    frozen: int = 0  # number of lower layers that are frozen together with the embeddings
     threads: int = 1
-    filmed: bool = True  # whether every head is looked at at each evaluation (film.py)
-    precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 where the processor multiplies it
+    filmed: bool = True  # record attention snapshots at each evaluation (snapshots.py)
+    precision: str = "auto"  # "bf16", "fp32", or "auto": bf16 if the hardware multiplies it
 
 
 def rate(config: Any, kind: Kind, fresh: bool) -> float:
-    """The highest rate for a model of that configuration; ``fresh``: drawn at random as a whole."""
+    """Return the default peak learning rate; ``fresh`` is True for a randomly initialised model."""
     text = config.get_text_config()
     if fresh:
         return 5e-4
@@ -47,21 +50,22 @@ def rate(config: Any, kind: Kind, fresh: bool) -> float:
 
 
 def batch(fresh: bool) -> int:
-    """Texts in a step."""
+    """Return the default number of texts in a batch."""
     return 32 if fresh else 16
 
 
 def most_steps(settings: FinetuneSettings, steps_per_epoch: int) -> int:
-    """Steps that a run takes if it has the time."""
+    """Return the number of steps of a run without a time limit."""
     if settings.steps is not None:
         return settings.steps
     return max(LEAST_STEPS, math.ceil(settings.epochs * steps_per_epoch))
 
 
 def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, int]:
-    """Steps that fit into these seconds, and how many of the ``dev`` rows each evaluation on the way then reads.
+    """Return the steps that fit into ``seconds``, and the number of dev rows for each evaluation.
 
-    ``step`` is the seconds that a step of ``batch`` rows takes; to read a row without learning takes about a third.
+    ``step`` is the time in seconds of a step of ``batch`` rows; a row without a backward pass takes a third of the
+    time. ``dev`` is the number of dev rows.
 
     >>> plan_steps(60.0, step=0.12, batch=16, dev=700), plan_steps(18.0, step=0.4, batch=16, dev=1000)
     ((396, 500), (24, 100))
@@ -73,7 +77,9 @@ def plan_steps(seconds: float, step: float, batch: int, dev: int) -> tuple[int, 
 
 
 def schedule(last: int) -> Schedule:
-    """Warm-up, then a straight line to 0 at the last step, which may be step 0: nothing is learned then.
+    """Return a warm-up followed by a linear decay to 0 at step ``last``.
+
+    If ``last`` is 0, nothing is learned.
 
     >>> [round(schedule(100).share(step), 2) for step in (0, 5, 6, 53, 100)]
     [0.17, 1.0, 1.0, 0.5, 0.0]

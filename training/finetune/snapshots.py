@@ -28,27 +28,30 @@ from training.finetune.model_setup import FinetuneStart
 from training.finetune.settings import FinetuneSettings
 
 MOST = 64  # sentences
-LONGEST = 64  # pieces of them that are read
-SHOWN, SHORT = 8, 24  # sentences that are shown map by map, and pieces that they have at most, where there are such
-MOST_WEIGHTS = 3 * 10**7  # of all their maps together; of large models fewer sentences are compared
-CHOICE = 2  # beside a run's seed: of which sentences
+LONGEST = 64  # tokens of a sentence; longer sentences are truncated
+SHOWN, SHORT = 8, 24  # sentences whose maps are stored, and their maximum number of tokens if there are such sentences
+MOST_WEIGHTS = 3 * 10**7  # weights of all maps together, so large models are compared on fewer sentences
+CHOICE = 2  # added to the run's seed for the choice of sentences
 
 
 @dataclass(frozen=True)
 class UnseenSentences:
-    """Some test rows whose text no train row has, as a model reads them; those that are shown map by map come first."""
+    """Test rows whose text is not in the train rows.
+
+    The maps of the first ``shown`` rows are stored.
+    """
 
     rows: Sequence[Row]
     read: Encoded
     shown: int
-    outside: int  # the number of the tag "O"; of classes -1
+    outside: int  # label number of "O"; -1 for classes
 
     def __len__(self) -> int:
         return len(self.rows)
 
 
 def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings) -> UnseenSentences | None:
-    """Sentences of the test rows, the same ones for the same seed; None where the train rows have them all."""
+    """Sample test rows whose text is not in the train rows, by the seed; return None if there are none."""
     taught = {row.text for row in labels.train}
     left = {row.text: row for row in labels.test if row.text.strip() and row.text not in taught}
     if not left:
@@ -68,18 +71,21 @@ def sample_unseen(labels: LabeledDataset, start: FinetuneStart, settings: Finetu
 
 
 def names(seen: UnseenSentences, at: int, start: FinetuneStart) -> tuple[str, ...]:
-    """What a sentence's pieces are called on screen."""
+    """Return the labels of a sentence's tokens on screen."""
     reader = SafeTokenizer(start.tokenizer, start.name, "encoder", len(start.tokenizer))
     return reader.read(seen.rows[at].text, None, None, cut=len(seen.read.pieces[at])).row.labels
 
 
-AT_ONCE = 16  # texts in one pass
+AT_ONCE = 16  # texts in a forward pass
 
 Places = NDArray[np.intp]
 
 
 class SnapshotRecorder:
-    """Sentences, and a copy of a model that their maps are recorded in; raises Refusal for a model without maps."""
+    """Sentences, and a copy of a model that records their attention maps.
+
+    The constructor raises UserError if the model's maps cannot be recorded.
+    """
 
     def __init__(self, start: FinetuneStart, seen: UnseenSentences) -> None:
         self.start, self.seen = start, seen
@@ -93,7 +99,7 @@ class SnapshotRecorder:
             capture.prepare(self.copied)
 
     def maps(self, model: Any, many: int) -> Iterator[FloatArray]:
-        """What a model with other weights does on the first so many sentences, each (layer, head, query, key)."""
+        """Yield the maps of a model on the first ``many`` sentences, each (layer, head, query, key)."""
         self.copied.load_state_dict(model.base_model.state_dict())
         for first in range(0, many, AT_ONCE):
             some = np.arange(first, min(first + AT_ONCE, many))
@@ -107,10 +113,11 @@ class SnapshotRecorder:
                 yield np.stack([np.stack([one.weights(head) for head in range(one.heads)]) for one in records])
 
     def telling(self, at: int) -> Places:
-        """The rows of the pieces that a sentence's label is read from, (row,); none where no word has a tag.
+        """Return the positions of the tokens that a sentence's label is read from, shape (position,).
 
-        Of a text with tags those of the words whose tag is not "O". Of a text with a class the piece that its head
-        reads: "[CLS]" in most encoders, the last one in decoders, and all of them where it reads their mean.
+        In a tagged text these are the tokens of words whose tag is not "O". In a classified text it is the token
+        that the head reads: "[CLS]" in most encoders, the last token in decoders, or all tokens if the head reads
+        their mean.
         """
         read = self.seen.read
         if read.places is not None:
@@ -120,7 +127,10 @@ class SnapshotRecorder:
         return np.arange(len(read.pieces[at]))[self._read]
 
     def row_label(self, first: str) -> str:
-        """Those rows in words; ``first`` is what the first piece is called."""
+        """Return a message that names the rows from which the label is read.
+
+        ``first`` is the name of the first token.
+        """
         if self.seen.read.places is not None:
             return gettext_lazy("the rows of tagged words")
         if self._read == slice(None):
@@ -133,7 +143,7 @@ class SnapshotRecorder:
 
     @cached_property
     def _read(self) -> slice:
-        """Which pieces of a text its head reads, told by the first of the sentences."""
+        """Return the slice of a text's tokens that the head reads, determined on the first sentence."""
         pieces = torch.from_numpy(self.seen.read.pieces[0].astype(np.int64))[None]
         with torch.random.fork_rng([]):
             first, stop = reads(self.start.model, {"input_ids": pieces, "attention_mask": torch.ones_like(pieces)})
@@ -143,7 +153,10 @@ class SnapshotRecorder:
 
 
 class Drift:
-    """A camera with the maps that a run starts from, by which all later ones are measured; of the first sentences."""
+    """The attention maps of the initial model, with which later maps are compared.
+
+    Only the first ``many`` sentences of the recorder are compared.
+    """
 
     def __init__(self, camera: SnapshotRecorder, many: int) -> None:
         self.camera, self.many = camera, many
@@ -151,9 +164,10 @@ class Drift:
         self.telling = [camera.telling(at) for at in range(many)]
 
     def measure(self, model: Any) -> tuple[dict[str, FloatArray], list[FloatArray]]:
-        """The Jensen–Shannon divergence of each head's rows from what they were, and the maps of the shown sentences.
+        """Return the drift of each head from the initial maps, and the maps of the shown sentences.
 
-        In bits, (sentence, layer, head) by ROWS, mean over those rows; NaN where a sentence has none of them.
+        The drift is the Jensen–Shannon divergence in bits, (sentence, layer, head), averaged over all rows and
+        over the rows that the label is read from (keys in ``ROWS``); NaN if a sentence has no such row.
         """
         every, telling, shown = [], [], []
         for at, after in enumerate(self.camera.maps(model, self.many)):
@@ -166,32 +180,35 @@ class Drift:
         return dict(zip(ROWS, (np.stack(every), np.stack(telling)), strict=True)), shown
 
 
-FOLDER = "film"  # inside the run's
+FOLDER = "film"  # name of a subfolder in the run's folder
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshots:
-    """What is filmed, and where the frames lie."""
+    """The recorder of a run's snapshots, and the folder that they are stored in."""
 
     drift: Drift
     folder: Path
 
     def cut(self, step: int) -> None:
-        """Leaves out what was filmed after a step: a run that goes on from there may plan its steps anew."""
+        """Delete the snapshots after a step, because a resumed run can have another plan."""
         for file in self.folder.glob("*.npz"):
             if int(file.stem) > step:
                 file.unlink()
 
     def frame(self, model: Any, step: int) -> None:
-        """Films the model as it is now."""
+        """Record a snapshot of the model at a step."""
         bits, maps = self.drift.measure(model)
         self.folder.mkdir(exist_ok=True)
         save_arrays(self.folder / f"{step:08}.npz", bits | {"maps": maps[0].astype(np.float16)})
 
 
 def load_snapshots(folder: Path) -> dict[str, FloatArray] | None:
-    """All frames as arrays: ``step`` (frame,); ``all`` and ``telling`` (frame, sentence, layer, head) in bits; ``maps``
-    (frame, layer, head, query, key). None where nothing was filmed."""
+    """Load all snapshots as arrays; return None if there are none.
+
+    The arrays are ``step`` (snapshot,); ``all`` and ``telling`` (snapshot, sentence, layer, head) in bits;
+    ``maps`` (snapshot, layer, head, query, key).
+    """
     files = sorted(folder.glob("*.npz"))
     if not files:
         return None

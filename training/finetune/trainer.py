@@ -56,9 +56,10 @@ from training.schedule import optimiser
 
 
 def freeze(model: Any, layers: int, name: str) -> None:
-    """The embeddings and that many layers from below learn nothing; 0 leaves all learning. Raises Refusal.
+    """Freeze the embeddings and the lowest ``layers`` layers; 0 freezes nothing.
 
-    What a model is made of is read in its order: all that stands before the end of the last of these layers stays.
+    All parameters before the end of the last frozen layer, in the model's own order, are frozen. Raise UserError
+    if the model has fewer layers or no list of layers.
     """
     if not layers:
         return
@@ -84,26 +85,26 @@ def freeze(model: Any, layers: int, name: str) -> None:
 
 
 def _stack(model: Any) -> ModuleList | None:
-    """The list of a model's layers; None where there is none of as many as its configuration says."""
+    """Return the list of a model's layers; None if no list has the configured number of entries."""
     count = model.config.get_text_config().num_hidden_layers
     lists = (part for part in model.base_model.modules() if isinstance(part, ModuleList) and len(part) == count)
     return next(lists, None)
 
 
-NEAR_ZERO = 0.05  # scores below it are luck: the loss then decides
+NEAR_ZERO = 0.05  # scores below it are at chance level, so the loss is compared instead
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Quality of weights on the dev rows."""
+    """The quality of weights on the dev rows."""
 
     score: float
-    gain: float  # minus the loss
+    gain: float  # negative loss
     step: int
 
     @property
     def rank(self) -> tuple[bool, float, float]:
-        """The sort key: trained before untrained, then the score unless it is near zero, then the loss.
+        """Return the sort key: trained before untrained, then the score unless it is near zero, then the loss.
 
         >>> Mark(0.0, -1.0, 10).rank > Mark(0.0016, -2.0, 0).rank
         True
@@ -112,12 +113,12 @@ class Mark:
 
 
 def best_weights_file(folder: Path) -> Path:
-    """Where a run's best weights are."""
+    """Return the path of a run's best weights."""
     return folder / "best.safetensors"
 
 
 def read_mark(folder: Path) -> Mark | None:
-    """How good the best weights so far are; None where there are none."""
+    """Read the quality of the best weights so far; return None if there are none."""
     if not best_weights_file(folder).is_file():
         return None
     with safe_open(best_weights_file(folder), framework="pt") as opened:
@@ -126,7 +127,7 @@ def read_mark(folder: Path) -> Mark | None:
 
 
 def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
-    """Keeps the model's weights if they are better than what is there, and says whether they were."""
+    """Save the model's weights if they are better than the saved weights, and return True if so."""
     before = read_mark(folder)
     if before is not None and reached.rank <= before.rank:
         return False
@@ -137,37 +138,37 @@ def save_if_better(folder: Path, model: Any, reached: Mark) -> bool:
 
 
 def load_best_weights(folder: Path, model: Any) -> None:
-    """Puts the best weights into the model."""
+    """Load the best weights into the model."""
     load_model(model, str(best_weights_file(folder)))
 
 
-MEASURE = {"classify": "accuracy", "tag": "f1"}  # what a checkpoint is chosen by
+MEASURE = {"classify": "accuracy", "tag": "f1"}  # the score by which the best weights are chosen
 NAMED = {"classify": "accuracy", "tag": "F1 of names"}
 
 
 @dataclass(kw_only=True)
 class FinetuneRun(loop.Run):
-    """A run that teaches a task."""
+    """A run that fine-tunes a model on labelled texts."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("loss",)
 
     kind: Kind
     labels: tuple[str, ...]
-    start: str  # what the weights start from
+    start: str  # name of the initial model
     tokenizer: Any
-    length: int  # pieces that are read of a text
+    length: int  # maximum tokens of a text
     batches: FinetuneBatches
     dev: Encoded
     film: Snapshots | None = None
 
     def learn(self) -> StepResult:
-        """Loss of the labels of the next batch."""
+        """Compute the loss of the next batch's labels."""
         batch = self.batches(self.progress.step)
         found = loss(logits(self.model, batch, self.precision.device), batch)
         return StepResult(found, found[None], batch.count)
 
     def assess(self) -> None:
-        """Scores the dev rows, keeps the weights if they are the best so far, films, and says how it goes."""
+        """Score the dev rows, save the weights if they are the best, record a snapshot, and log the result."""
         said = answers(self.model, self.dev, self.batches.padding, self.precision)
         found = scores(self.kind, self.dev, said, self.labels)
         reached = Mark(found[MEASURE[self.kind]], -said.loss, self.progress.step)
@@ -183,14 +184,14 @@ class FinetuneRun(loop.Run):
         self.metrics.note(self._line(reached, kept))
 
     def _only(self, found: Scores) -> str | None:
-        """The one label that was said of everything, where there is more than one to say."""
+        """Return the single label of all predictions, or None if they vary or all true labels are the same."""
         columns = zip(*found["confusion"], strict=True)
         said = [label for label, column in zip(found["labels"], columns, strict=True) if any(column)]
         true = sum(any(row) for row in found["confusion"])
         return said[0] if len(said) == 1 and true > 1 else None
 
     def _notice(self, only: str | None) -> None:
-        """Says so, once, where one label is said of everything, now and at the evaluation before."""
+        """Log a warning, once, if two evaluations in a row predict only this label."""
         before = [row["only"] for row in curves.lines(self.metrics.file, "evaluation") if row["step"]]
         if only is None or before[-1:] != [only] or before[-2:-1] == [only]:
             return
@@ -199,7 +200,7 @@ class FinetuneRun(loop.Run):
         self.metrics.note(f"twice running {what}: try a smaller rate, more minutes or more rows")
 
     def _line(self, reached: Mark, kept: bool) -> str:
-        """Where the run is, for people."""
+        """Format the progress of the run for the log."""
         progress = self.progress
         learned = curves.lines(self.metrics.file, "step")
         parts = [f"step {progress.step} of {progress.schedule.last}"]
@@ -213,20 +214,20 @@ class FinetuneRun(loop.Run):
 
 
 def scores(kind: Kind, rows: Encoded, said: LabelShares, labels: tuple[str, ...]) -> Scores:
-    """How well a model's answers tell the rows' labels."""
+    """Score a model's predictions against the rows' labels."""
     true = [tuple(labels[number] for number in rows.labels[row]) for row in range(len(rows))]
     if kind == "classify" or rows.places is None:
         return score_texts([label for (label,) in true], classes(said, labels), labels)
     return score_tags(true, [told for told, _ in tags(said, rows.places, labels)])
 
 
-LOOKED_AT = 500  # texts that are checked for unknown words
-TRIED = 5  # steps that the pace is guessed by before the first
-REST = 1.15  # what a step takes, by what its two passes take
-FACTS = "task.json"  # in a run's folder: what it was begun with
+LOOKED_AT = 500  # texts that are checked for unknown tokens
+TRIED = 5  # trial steps by which the time per step is estimated
+REST = 1.15  # ratio of a step's time to that of its forward and backward pass
+FACTS = "task.json"  # file in a run's folder with its initial settings
 
 
-def prepare_run(  # noqa: PLR0913  # what a run is made of, and which kind of run
+def prepare_run(  # noqa: PLR0913  # the parts of a run, and its class
     labels: LabeledDataset,
     model: str,
     settings: FinetuneSettings,
@@ -234,13 +235,13 @@ def prepare_run(  # noqa: PLR0913  # what a run is made of, and which kind of ru
     machine: Machine,
     made: type[FinetuneRun] = FinetuneRun,
 ) -> FinetuneRun:
-    """The run of these texts in a folder, new or where it stopped; raises Refusal."""
+    """Prepare a new run in a folder, or resume its checkpoint; may raise UserError."""
     _refuse_nothing(labels)
     silence_transformers()
     start = open_start(labels, model, settings, machine)
     if model != CHARACTERS:
         _refuse_unknown(labels, start)
-    torch.set_num_threads(settings.threads)  # opening a model sets the app's own number
+    torch.set_num_threads(settings.threads)  # loading a model sets the app's number of threads
     freeze(start.model, settings.frozen, start.name)
     filming = _film(labels, start, settings, folder)
     where = precision(settings.precision)
@@ -284,7 +285,7 @@ def prepare_run(  # noqa: PLR0913  # what a run is made of, and which kind of ru
 
 
 def _refuse_nothing(labels: LabeledDataset) -> None:
-    """Raises Refusal where there is nothing to learn, to choose by, or to tell the result on."""
+    """Raise UserError if there are no train, dev or test rows, or fewer than two labels."""
     for part, rows in (("train", labels.train), ("dev", labels.dev), ("test", labels.test)):
         if not rows:
             raise UserError(gettext_lazy("There are no {part} rows. Bring more rows, or a file of them.", part=part))
@@ -297,21 +298,21 @@ def _refuse_nothing(labels: LabeledDataset) -> None:
 
 
 def _refuse_unknown(labels: LabeledDataset, start: FinetuneStart) -> None:
-    """Raise Refusal if the model does not know the words of the texts, before anything is written."""
+    """Raise UserError if too many tokens of the texts are unknown to the model."""
     found = fit(labels, lambda texts: sizes(start.tokenizer, texts), 0, LOOKED_AT)
     if found.unreadable:
         raise UserError(found.unreadable)
 
 
 def open_start(labels: LabeledDataset, model: str, settings: FinetuneSettings, machine: Machine) -> FinetuneStart:
-    """What the weights of a run start from; raises Refusal."""
+    """Load the initial model of a run, or build a character model; may raise UserError."""
     if model == CHARACTERS:
         return model_setup.start((row.text for row in labels.train), labels.kind, labels.labels, settings.seed)
     return open_model(model, labels.kind, labels.labels, settings.seed, machine, settings.revision)
 
 
 def _film(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettings, folder: Path) -> Snapshots | None:
-    """The film of a run that begins there; None where none is wanted or can be made."""
+    """Return the snapshots of a run; None if they are switched off or cannot be recorded."""
     seen = sample_unseen(labels, start, settings) if settings.filmed else None
     if seen is None:
         return None
@@ -323,7 +324,7 @@ def _film(labels: LabeledDataset, start: FinetuneStart, settings: FinetuneSettin
 
 
 def _facts(labels: LabeledDataset, model: str, settings: FinetuneSettings) -> dict[str, Any]:
-    """What a run stays with from its first step to its last."""
+    """Return the settings that must not change when a run is resumed."""
     rows = hashlib.sha256()
     for row in (*labels.train, *labels.dev, *labels.test):
         rows.update(repr(row).encode("utf-8", "surrogatepass"))
@@ -339,10 +340,10 @@ def _facts(labels: LabeledDataset, model: str, settings: FinetuneSettings) -> di
 
 @dataclass(frozen=True)
 class _Plan:
-    """What the first plan of a run hangs on."""
+    """The settings from which a new run's first plan is made."""
 
     settings: FinetuneSettings
-    dev: int  # rows
+    dev: int  # number of dev rows
     folder: Path
     facts: dict[str, Any]
 
@@ -350,7 +351,7 @@ class _Plan:
 def _progress(
     model: Any, descent: torch.optim.AdamW, batches: FinetuneBatches, where: Precision, plan: _Plan
 ) -> tuple[RunProgress, int, int]:
-    """How far the run has come, after how many steps each it is assessed, and on how many dev rows."""
+    """Return the progress of a new or resumed run, the steps between evaluations, and their dev rows."""
     settings, folder, facts = plan.settings, plan.folder, plan.facts
     saved, stated = folder / "checkpoint.pt", folder / FACTS
     if saved.exists():
@@ -367,17 +368,17 @@ def _progress(
         gettext_lazy("Nothing can be written in {folder}. Name another folder.", folder=folder), way_out=None
     ):
         folder.mkdir(parents=True, exist_ok=True)
-    best_weights_file(folder).unlink(missing_ok=True)  # of a run that was cut off before its first checkpoint
+    best_weights_file(folder).unlink(missing_ok=True)  # left by a run that was interrupted before its first checkpoint
     said = facts | {"every": every, "dev_rows": asked}
     stated.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return RunProgress(schedule(last)), every, asked
 
 
 def _pace(model: Any, batches: FinetuneBatches, where: Precision) -> float:
-    """Seconds that a step takes, guessed; nothing is learned, and no random number of the run is used up.
+    """Estimate the seconds per step, without learning and without using the run's random state.
 
-    The fastest is what counts: the first one is slow, and a machine may be busy for a moment. A plan that is too long
-    is shortened on the way; what is looked at how often stays.
+    The fastest of several steps counts, because the first step is slow and the machine may be briefly busy. A plan
+    that is too long is shortened during training, but the interval of evaluations is fixed.
     """
     fastest = math.inf
     with torch.random.fork_rng(devices=[]):

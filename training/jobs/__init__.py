@@ -1,4 +1,5 @@
-"""Trainings that visitors ask for: what was asked, how it stands, and a queue that runs one at a time.
+"""Fine-tuning jobs that visitors request: their files, their states, and their queue.
 
-Importing this needs neither torch nor transformers: pages do, and the training itself is a process of its own.
+This package imports neither torch nor transformers, since pages import it; the training itself is a separate
+process.
 """

@@ -1,4 +1,4 @@
-"""Runs of attention against its baselines, as pages request and watch them."""
+"""Runs of a Transformer and its baselines (LSTM, CNN), as pages request and follow them."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from training.jobs import queue
 from training.jobs.job import LOG
 from training.jobs.queue import TrainingProcess
 
-NAME = "rivals"  # of the command
+NAME = "rivals"  # name of the subcommand
 MODELS = ("lstm", "convolution", "transformer")
 TASKS = ("copying", "recall", "order", "parity")
-PARTS = ("heads", "positions", "residuals", "scaling", "norm")  # of the Transformer, that can be switched off
-KERNEL, APART = 3, (1, 2, 4)  # what each convolution sees of the past: KERNEL places, so many apart
-REACH = 1 + (KERNEL - 1) * sum(APART)  # places that the convolutional network sees: its own and those before it
+PARTS = ("heads", "positions", "residuals", "scaling", "norm")  # parts of the Transformer that can be ablated
+KERNEL, APART = 3, (1, 2, 4)  # kernel size, and the dilation of each layer
+REACH = 1 + (KERNEL - 1) * sum(APART)  # receptive field of the CNN in positions, including the current position
 STEPS = 800
-LAYERS, DEEP = 2, 6  # of a Transformer; and of the deep one that is recorded too
-DEEP_TASK, DEEP_STEPS = "recall", 400  # what that is trained on
-SEEDS = (0, 1, 2)  # of the recorded runs
-TRAINED = 16  # the longest distance that is trained on
-DISTANCES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 64)  # those tested, where a task has them
-LOOKED_BACK = 24  # the distance of the texts whose gradient is taken
-LENGTHS = (16, 32, 64, 128, 256)  # of texts whose time is taken, in tokens
-FILE, PROGRESS = "rivals.json", "progress.jsonl"  # in a run's folder: what was found; the losses as it goes
-DIGITS = 3  # of a recorded number that is no share
+LAYERS, DEEP = 2, 6  # layers of the Transformer, and of the deeper Transformer that is also recorded
+DEEP_TASK, DEEP_STEPS = "recall", 400  # task and steps of the deeper Transformer
+SEEDS = (0, 1, 2)  # seeds of the recorded runs
+TRAINED = 16  # the longest distance in the training texts
+DISTANCES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 64)  # distances in the test texts; each task has a minimum
+LOOKED_BACK = 24  # distance of the texts for the gradient norms
+LENGTHS = (16, 32, 64, 128, 256)  # tokens of the texts for the time measurements
+FILE, PROGRESS = "rivals.json", "progress.jsonl"  # files in a run's folder: the result, and the losses during training
+DIGITS = 3  # significant digits of recorded gradient norms and times
 
 Points = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True)
 class BaselineRequest:
-    """One network, to be trained once. ``off`` names the part of it that is switched off, or is ""."""
+    """A network to train. ``off`` names the ablated part of a Transformer, or is ""."""
 
     task: str
     model: str
     off: str = ""
     seed: int = 0
     steps: int = STEPS
-    layers: int = LAYERS  # of a Transformer
+    layers: int = LAYERS  # layers of a Transformer
 
     @property
     def name(self) -> str:
-        """What tells it from other runs, as a file's name.
+        """Return a file name that identifies the run.
 
         >>> BaselineRequest("copying", "transformer", "norm", 2).name
         'copying-transformer-norm-2-800'
@@ -65,60 +65,60 @@ class BaselineRequest:
 
 @dataclass(frozen=True)
 class BaselineRun(BaselineRequest):
-    """What came of it.
+    """The result of a run.
 
-    ``before`` and ``after`` training: the norm of the gradient of the last answer's score with respect to the token's
-    vector so many places back, beginning with the last token's own.
+    ``before`` and ``after`` training contain the gradient norms of the last answer's score with respect to each
+    token vector, by positions back from the last token.
     """
 
-    numbers: int = 0  # that it learns
-    seconds: float = 0.0  # of the processor, for the training alone
-    chance: float = 0.0  # how often a guess is right
-    losses: Points = ()  # step and the loss of its texts, in nats
-    accuracy: Points = ()  # distance and the share answered rightly
+    numbers: int = 0  # number of parameters
+    seconds: float = 0.0  # CPU time of the training
+    chance: float = 0.0  # accuracy of a random guess
+    losses: Points = ()  # (step, loss in nats)
+    accuracy: Points = ()  # (distance, accuracy between 0 and 1)
     before: tuple[float, ...] = ()
     after: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
 class RecordedRuns:
-    """Runs, and for each network the milliseconds that a step takes with texts of so many tokens."""
+    """Runs, and for each network its (tokens, milliseconds per step)."""
 
     runs: tuple[BaselineRun, ...]
     times: Mapping[str, Points]
 
     def runs_of(self, task: str, model: str, off: str = "", layers: int = LAYERS) -> tuple[BaselineRun, ...]:
-        """The runs of one network on one task, by seed."""
+        """Return the runs of a network on a task, sorted by seed."""
         asked = (task, model, off, layers)
         found = (run for run in self.runs if (run.task, run.model, run.off, run.layers) == asked)
         return tuple(sorted(found, key=lambda run: run.seed))
 
 
 def run_of(values: Mapping[str, Any]) -> BaselineRun:
-    """A run as JSON has it."""
+    """Return a run from its JSON values."""
     points = {name: tuple((int(at), float(number)) for at, number in values[name]) for name in ("losses", "accuracy")}
     rows = {name: tuple(float(number) for number in values[name]) for name in ("before", "after")}
     return BaselineRun(**{**values, **points, **rows})
 
 
 def read(file: Path) -> RecordedRuns:
-    """The runs of a file, and the times."""
+    """Read runs and times from a JSON file."""
     values = json.loads(file.read_text(encoding="utf-8"))
     times = {model: tuple((int(n), float(ms)) for n, ms in points) for model, points in values["times"].items()}
     return RecordedRuns(tuple(run_of(run) for run in values["runs"]), times)
 
 
 def write(runs: Iterable[BaselineRun], times: Mapping[str, Points], file: Path) -> None:
-    """Runs in the order of their names, one a line, and the times."""
+    """Write runs, sorted by name and a line each, and times as JSON."""
     lines = [json.dumps(asdict(run), separators=(",", ":")) for run in sorted(runs, key=lambda run: run.name)]
     text = ",\n".join(lines)
     file.write_text(f'{{"times":{json.dumps(times)},\n"runs":[\n{text}\n]}}\n', encoding="utf-8")
 
 
 COMMAND = (sys.executable, "-m", "training", NAME)
-LONGEST = 300.0  # seconds after which a run is ended, however far it is
-MOST_STEPS, MOST_SEED = 2_000, 999  # that a visitor may ask for
-MOST_KEPT = 100  # runs, of a few kilobytes each
+LONGEST = 300.0  # seconds after which a run is killed
+MOST_STEPS, MOST_SEED = 2_000, 999  # limits of a visitor's request
+MOST_KEPT = 100  # kept runs, of a few kilobytes each
 BUSY = gettext_lazy("Another network is being trained here; that takes a minute or two. Try again then.")
 FULL = gettext_lazy(
     "As many networks were trained here as are kept until the app starts anew. The recorded runs are all here."
@@ -132,7 +132,7 @@ State = Literal["unasked", "running", "stopped", "failed", "done"]
 
 @dataclass(frozen=True)
 class BaselineStatus:
-    """How an ask stands: the losses so far, what was found once it is done, and the sentence of a failure."""
+    """The state of a request: its losses so far, its result if it is done, and the message of a failure."""
 
     state: State
     losses: Points = ()
@@ -141,7 +141,7 @@ class BaselineStatus:
 
 
 class BaselineRunner:
-    """The runs of one app, in a folder that goes with it. Safe to use from many threads."""
+    """The runs of an app, in a temporary folder that is deleted with the runner. Thread-safe."""
 
     def __init__(self, command: tuple[str, ...] = COMMAND, longest: float = LONGEST) -> None:
         self._home = Path(tempfile.mkdtemp(prefix="headlight-rivals-"))
@@ -153,7 +153,7 @@ class BaselineRunner:
         self._ends: dict[BaselineRequest, tuple[State, str]] = {}
 
     def start(self, ask: BaselineRequest) -> None:
-        """Begins a run that is not there yet; raises Refusal while another goes on."""
+        """Start a run unless it is running or done; raise UserError during another run or if it cannot start."""
         folder = self._folder(ask)
         with self._lock:
             if self._current is not None:
@@ -175,13 +175,13 @@ class BaselineRunner:
             self._thread.start()
 
     def stop(self, ask: BaselineRequest) -> None:
-        """Ends a run; nothing of it is kept."""
+        """Stop a run if it is in progress; no result is kept."""
         with self._lock:
             if self._current is not None and self._current[0] == ask:
                 self._current[1].end(signal.SIGTERM)
 
     def look(self, ask: BaselineRequest) -> BaselineStatus:
-        """How an ask stands now."""
+        """Return the current status of a request."""
         with self._lock:
             running = self._current is not None and self._current[0] == ask
             state, said = self._ends.get(ask, ("unasked", ""))
@@ -192,7 +192,7 @@ class BaselineRunner:
         return BaselineStatus(state, said=said)
 
     def wait(self) -> None:
-        """Waits until nothing runs here."""
+        """Block until no run is in progress."""
         with self._lock:
             thread = self._thread
         if thread is not None:
@@ -202,8 +202,8 @@ class BaselineRunner:
         return self._home / ask.name
 
     def _see_to_its_end(self, ask: BaselineRequest, child: TrainingProcess) -> None:
-        """Waits until a run has ended, and ends it where it takes too long."""
-        begun = time.monotonic()  # before the timer: whom that ends has taken at least so long
+        """Wait for a run to end, kill it after the time limit, and record its final state."""
+        begun = time.monotonic()  # started before the timer, so that a killed run has taken at least the limit
         late = threading.Timer(self._longest, child.end, (queue.AT_ONCE,))
         late.daemon = True
         late.start()
@@ -228,7 +228,7 @@ class BaselineRunner:
 
 
 def options(ask: BaselineRequest) -> tuple[str, ...]:
-    """An ask as the command line has it.
+    """Return a request as command-line options.
 
     >>> " ".join(options(BaselineRequest("copying", "lstm", seed=3)))
     '--task copying --model lstm --off nothing --seed 3 --steps 800'
@@ -238,7 +238,7 @@ def options(ask: BaselineRequest) -> tuple[str, ...]:
 
 
 def losses(file: Path) -> Points:
-    """Steps and losses so far, without a line that is half written."""
+    """Return (step, loss) so far, ignoring an incomplete last line; empty if the file is missing."""
     try:
         lines = file.read_text(encoding="utf-8").split("\n")[:-1]
     except OSError:

@@ -1,4 +1,4 @@
-"""What taught models take of the disk, and which go when that is too much: the oldest first, none that is in use."""
+"""Disk use of fine-tuned models, and the choice of models to delete: the oldest that are not in use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from inference.files import checkpoint, sources
 from inference.settings import Settings
 from training.jobs.job import CHARACTERS, JobStatus
 
-SAVED = 2  # bytes of each number of a model that is kept
-# While it learns: the checkpoint with what AdamW gathers, the best weights so far, what is saved.
+SAVED = 2  # bytes per parameter of a saved model
+# Bytes per parameter during training: the checkpoint with AdamW's moments, the best weights, and the saved model.
 WHILE_LEARNING = 12 + 4 + SAVED
-BESIDE = 5_000_000  # bytes of a tokenizer, the rows and what was said of them
-MOST_KEPT = 200  # trainings, however small
-FROM_NOTHING = 1_000_000  # numbers of a small model of characters, roughly
+BESIDE = 5_000_000  # bytes of a tokenizer, the rows and the predictions
+MOST_KEPT = 200  # kept jobs, regardless of their size
+FROM_NOTHING = 1_000_000  # approximate parameters of a small character model
 
 
 def size(folder: Path) -> int:
-    """Bytes of a folder's files; what vanishes meanwhile has none."""
+    """Return the size of a folder's files in bytes, ignoring files that disappear meanwhile."""
     found = 0
     for file in folder.rglob("*"):
         try:
@@ -32,7 +32,7 @@ def size(folder: Path) -> int:
 
 
 def numbers(model: str, revision: str | None, settings: Settings) -> int:
-    """How many numbers a model has, by its files here; raises Refusal where it is not here."""
+    """Return the number of parameters of a local model; raise UserError if it is not on this machine."""
     if model == CHARACTERS:
         return FROM_NOTHING
     source = sources.find(model, revision, settings)
@@ -40,9 +40,10 @@ def numbers(model: str, revision: str | None, settings: Settings) -> int:
 
 
 def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[JobStatus, ...]:
-    """The trainings that go, the oldest first, so that a model of ``coming`` numbers has its place in the budget.
+    """Return the jobs to delete, oldest first, so that a new model fits into ``budget`` bytes.
 
-    What waits or runs stays, and what is learned on from.
+    ``coming`` is its number of parameters. Jobs that wait or run, and models that they start from, are never
+    deleted.
     """
     found = sorted(looks, key=lambda look: look.job.begun)
     busy = [look for look in found if look.state in ("waiting", "running")]
@@ -60,7 +61,7 @@ def pushed_out(looks: Iterable[JobStatus], budget: int, coming: int) -> tuple[Jo
 
 
 def check_room(place: Path, coming: int) -> None:
-    """Raises Refusal where the disk is too full to teach a model of so many numbers."""
+    """Raise UserError if the disk is too full to fine-tune a model of ``coming`` parameters."""
     needed = WHILE_LEARNING * coming + BESIDE
     free = shutil.disk_usage(place).free
     if free < needed:

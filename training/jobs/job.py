@@ -1,4 +1,4 @@
-"""A training that a visitor asked for: its request, its folder, its archive."""
+"""A visitor's fine-tuning job: its request, its status files, and the zip file of its model."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ STATUS, ROWS, LOG, TWIN, CHANGES, PREDICTIONS = (
     "status.json", "rows.xz", "log", "twin", "changes", "predictions.jsonl",
 )  # fmt: skip
 OWNER = re.compile(r"[0-9a-zA-Z_-]{0,64}")
-LONGEST = {"title": 120, "source": 400, "model": 400}  # characters
-MOST_METRICS = 20_000_000  # bytes that are read of a run's curves
+LONGEST = {"title": 120, "source": 400, "model": 400}  # longest strings in a request, in characters
+MOST_METRICS = 20_000_000  # bytes of metrics.jsonl that are read
 UNREADABLE = gettext_lazy("What was asked of this training cannot be read. Remove it, and ask again.")
 
 
 @dataclass(frozen=True)
 class Training:
-    """What was asked. ``title`` and ``source`` are text from a visitor."""
+    """The request of a job. ``title`` and ``source`` are untrusted text from a visitor."""
 
     id: str
-    owner: str  # whoever asked, as ui/run/fine_tuning.py tells visitors apart; "" for nobody known
+    owner: str  # visitor id from ui/run/fine_tuning.py; "" for an unknown visitor
     title: str  # shown in lists
     kind: Kind
-    data: str  # the id of a ready set; "" where the rows are the visitor's own
-    source: str  # the names of the visitor's files
+    data: str  # id of a ready-made data set; "" for the visitor's own rows
+    source: str  # names of the visitor's files
     model: str
     revision: str | None
     settings: FinetuneSettings
-    begun: str  # when it was asked, ISO, UTC
+    begun: str  # time of the request, ISO 8601, UTC
 
     @property
     def name(self) -> str:
-        """What its model is called in the app."""
+        """Return the name of the fine-tuned model in the app."""
         return sources.PREFIX + self.id
 
     @property
     def slug(self) -> str:
-        """The title as a file's name, on any system.
+        """Return the title as a file name that is valid on any system.
 
         >>> new_job("", "Snips: what is asked for · BERT", "classify", model="bert").slug
         'headlight-snips-what-is-asked-for-bert'
@@ -79,46 +79,46 @@ class Training:
 
 @dataclass(frozen=True)
 class Status:
-    """How a job stands by its status.json. ``pid`` is the process that has it in hand while it runs."""
+    """The content of a job's status.json. ``pid`` is the process that runs the job."""
 
     state: State
     phase: Phase = "teach"
-    said: str = ""  # the sentence of a failure
-    turn: int = 0  # whose is lower comes first; where they are the same, who waits longer
-    since: float = 0.0  # when it began to wait, by the machine's clock
+    said: str = ""  # the message of a failure
+    turn: int = 0  # lower turns run first; equal turns run in the order of ``since``
+    since: float = 0.0  # start of waiting, Unix time
     pid: int = 0
 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """How a job stands, read from its folder."""
+    """The status of a job, with its request and its folder."""
 
     job: Training
     state: State
     phase: Phase
     said: str
-    ahead: int  # jobs that come before it
+    ahead: int  # number of jobs ahead in the queue
     folder: Path
     turn: int = 0
-    since: float = 0.0  # as in Status
+    since: float = 0.0
 
     @property
     def model(self) -> Path:
-        """Where its model is, in transformers' layout."""
+        """Return the folder of the fine-tuned model, in transformers' layout."""
         return self.folder / sources.MODEL
 
     @property
     def has_model(self) -> bool:
-        """Whether a model is saved with all that is told of it."""
+        """Return True if the model is saved with its scores and predictions."""
         return all((self.model / name).is_file() for name in (WEIGHTS, sources.SCORES, PREDICTIONS))
 
     def lines(self, kind: str, phase: Phase | None = None) -> list[dict[str, Any]]:
-        """The lines of one kind in a phase's curves, in order; of the phase that it is in where none is named."""
+        """Return the lines of one kind in the metrics of a phase, in order; by default of the current phase."""
         run = {"teach": self.model, "twin": self.folder / TWIN}.get(phase or self.phase)
         return [] if run is None else metrics(run / "run" / "metrics.jsonl", kind)
 
 
-def new_job(  # noqa: PLR0913  # everything that a visitor may say of a training
+def new_job(  # noqa: PLR0913  # all parts of a visitor's request
     owner: str,
     title: str,
     kind: Kind,
@@ -129,7 +129,7 @@ def new_job(  # noqa: PLR0913  # everything that a visitor may say of a training
     source: str = "",
     settings: FinetuneSettings | None = None,
 ) -> Training:
-    """A new job, with an id that nobody guesses."""
+    """Create a job with an unguessable id; title and source are truncated."""
     begun = datetime.now(UTC).isoformat(timespec="microseconds")
     title, source = title[: LONGEST["title"]], source[: LONGEST["source"]]
     drawn = secrets.token_urlsafe(16)
@@ -137,17 +137,17 @@ def new_job(  # noqa: PLR0913  # everything that a visitor may say of a training
 
 
 def default_settings(**changes: Any) -> FinetuneSettings:
-    """How a model is taught beside the pages: one core stays with them."""
+    """Return settings that leave one CPU core to the pages, updated with ``changes``."""
     return FinetuneSettings(**{"threads": max(1, cores() - 1), **changes})
 
 
 def write(job: Training, folder: Path) -> None:
-    """Puts a job into its folder."""
+    """Write a job's request into its folder."""
     replace_file(folder / sources.JOB, json.dumps(asdict(job), indent=1) + "\n")
 
 
 def read(folder: Path) -> Training:
-    """The job in a folder; raises Refusal where it is no whole one, or another folder's."""
+    """Read the job of a folder; raise UserError if it is malformed or belongs to another folder."""
     try:
         with (folder / sources.JOB).open("rb") as stream:
             raw = json.loads(stream.read(sources.MOST_BYTES))
@@ -167,12 +167,12 @@ def read(folder: Path) -> Training:
 
 
 def _parse_fields(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str, Any]:
-    """A dataclass' fields from JSON, each of its annotated type; raises ValueError or LookupError otherwise."""
+    """Return a dataclass' fields from JSON; raise ValueError or LookupError if a type does not fit."""
     hints = get_type_hints(kind)
     found = {}
     for name in (field.name for field in fields(kind) if field.name != but):
         if name not in raw and hasattr(kind, name):
-            continue  # it has a default, and was not there yet when this was written
+            continue  # a field with a default may be missing in files of earlier versions
         allowed, value = get_args(hints[name]) or (hints[name],), raw[name]
         numbers = (int, float) if float in allowed else ()
         if value not in allowed and type(value) not in (*allowed, *numbers):
@@ -182,7 +182,7 @@ def _parse_fields(kind: type, raw: Mapping[str, Any], but: str = "") -> dict[str
 
 
 def status(folder: Path) -> Status:
-    """How a folder's job stands by its own file; stopped where that cannot be read."""
+    """Read the status of a folder's job; return "stopped" if it cannot be read."""
     try:
         with (folder / STATUS).open("rb") as stream:
             raw = json.loads(stream.read(sources.MOST_BYTES))
@@ -193,24 +193,24 @@ def status(folder: Path) -> Status:
 
 
 def update_status(folder: Path, state: State, **changes: Any) -> None:
-    """Says how a folder's job stands from now on; what is not named stays as it was."""
+    """Set the state of a folder's job and the given fields; the other fields keep their values."""
     set_status(folder, replace(status(folder), state=state, **changes))
 
 
 def set_status(folder: Path, found: Status) -> None:
-    """Puts it into the folder."""
+    """Write a status into a job's folder."""
     replace_file(folder / STATUS, json.dumps({**asdict(found), "of": serialization.message_parts(found.said)}) + "\n")
 
 
 def replace_file(file: Path, text: str) -> None:
-    """Writes a file whole: who reads it meanwhile reads the old one."""
+    """Write a file atomically, so that concurrent readers see either the old or the new content."""
     partial = file.with_name(f".{file.name}-{secrets.token_hex(4)}")
     partial.write_text(text, encoding="utf-8")
     os.replace(partial, file)
 
 
 def metrics(file: Path, kind: str) -> list[dict[str, Any]]:
-    """The lines of one kind in a metrics.jsonl that may be written at the same time; what is no whole line is left."""
+    """Return the complete lines of one kind in a metrics.jsonl, which may be written at the same time."""
     found = []
     try:
         with file.open("rb") as stream:
@@ -231,14 +231,14 @@ BLOCK = 2**20  # bytes
 
 
 def iterate_zip(model: Path, name: str) -> Iterator[bytes]:
-    """The files of a model's folder, in a folder of this name, as the bytes of a zip file; raises OSError.
+    """Yield the bytes of a zip file with the model's files in the folder ``name``; may raise OSError.
 
-    Without what its run needs to go on. Nothing is compressed: weights are as good as random bytes.
+    Subfolders, such as the run's checkpoint, are left out. Nothing is compressed, because weights barely compress.
     """
     sink = _Sink()
     with ExitStack() as opened, zipfile.ZipFile(sink, "w") as made:
         files = sorted(file for file in model.iterdir() if file.is_file() and not file.is_symlink())
-        # All are opened before any is sent: what is removed meanwhile comes whole.
+        # Open all files first, so that the download is complete even if the folder is removed meanwhile.
         entries = [zipfile.ZipInfo.from_file(file, f"{name}/{file.name}", strict_timestamps=False) for file in files]
         streams = [opened.enter_context(file.open("rb")) for file in files]
         for entry, stream in zip(entries, streams, strict=True):
@@ -250,7 +250,7 @@ def iterate_zip(model: Path, name: str) -> Iterator[bytes]:
 
 
 class _Sink(io.RawIOBase):
-    """Where a zip file is written to; what was written since the last time is taken from it."""
+    """A buffer that a zip file is written to and that ``drain`` empties."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -259,11 +259,11 @@ class _Sink(io.RawIOBase):
         return True
 
     def write(self, data: object) -> int:
-        block = bytes(data)  # type: ignore[call-overload]  # whatever has a buffer
+        block = bytes(data)  # type: ignore[call-overload]  # anything with the buffer protocol
         self._held += block
         return len(block)
 
     def drain(self) -> bytes:
-        """What was written since the last time."""
+        """Return the bytes written since the last call, and empty the buffer."""
         taken, self._held = bytes(self._held), bytearray()
         return taken

@@ -1,4 +1,4 @@
-"""Trainings of several visitors, one at a time, each in its own process."""
+"""A queue of visitors' fine-tuning jobs, run one at a time in separate processes."""
 
 from __future__ import annotations
 
@@ -29,25 +29,29 @@ from training.jobs.job import LOG, TWIN, JobStatus, State, Status, Training
 
 COMMAND = (sys.executable, "-m", "training", "job")
 ROOT = Path(__file__).resolve().parents[2]
-LAST = 300  # characters of what it printed that are told
+LAST = 300  # characters of a process's last line that are shown
 OUT_OF_MEMORY = gettext_lazy(
     "The system ended this training, most likely because memory ran out. Ask for a smaller model, shorter texts or"
     " fewer texts in a step."
 )
-NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # as Python, torch and the system say it
+NO_MEMORY = (
+    "MemoryError",
+    "can't allocate memory",
+    "Cannot allocate memory",
+)  # messages of Python, torch and the system
 UNEXPECTED = gettext_lazy("This training ended unexpectedly.")
 
 
-# What ends a training at once, where SIGTERM has it save what is best so far.
+# The signal that kills a training immediately; on SIGTERM it saves its best weights first.
 AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class TrainingProcess:
-    """A training that runs as a child of this process."""
+    """A training that runs as a child process."""
 
     def __init__(self, command: tuple[str, ...], folder: Path) -> None:
         self.folder, self.asked_to_end = folder, False
-        # It asks no hub: the model is here by now, or it is refused. Its end of the pipe tells it that the app is gone.
+        # The child may not download: a missing model is refused. It exits if the app closes the pipe to its stdin.
         env = {**os.environ, "HF_HUB_OFFLINE": "1", "HEADLIGHT_TAUGHT": str(folder.parent)}
         with (folder / LOG).open("ab") as log:
             self._child = subprocess.Popen(
@@ -57,24 +61,28 @@ class TrainingProcess:
                 stderr=subprocess.STDOUT,
                 cwd=ROOT,
                 env=env,
-                # Ctrl-C in the app's terminal is the app's alone. The session stays one: of two sessions Linux gives
-                # each half of the machine, however low the priority of one's processes (autogroup in sched(7)).
+                # A process group of its own keeps Ctrl-C in the app's terminal from stopping it. It stays in the app's
+                # session, because Linux divides the CPU equally between sessions and ignores the priority of
+                # processes in different sessions (autogroup in sched(7)).
                 process_group=0,
             )
 
     def end(self, number: signal.Signals) -> None:
-        """Asks it to save what is best so far and to end (SIGTERM), or ends it at once."""
+        """Send a signal: SIGTERM to save the best weights and exit, ``AT_ONCE`` to kill."""
         self.asked_to_end = True
         self._child.send_signal(number)
 
     def wait(self) -> int:
-        """Its exit status, once it has ended."""
-        with self._child:  # closes the pipe
+        """Wait for the process to end and return its exit status."""
+        with self._child:  # the context manager closes the pipe
             return self._child.wait()
 
 
 def is_running(pid: int, folder: Path) -> bool:
-    """Whether that process is there and trains in the folder; another program may have its number by now."""
+    """Return True if process ``pid`` exists and trains in the folder.
+
+    The command line is checked, because another program can have the same process id later.
+    """
     import psutil
 
     try:
@@ -84,13 +92,13 @@ def is_running(pid: int, folder: Path) -> bool:
 
 
 def send_signal(pid: int, folder: Path, number: signal.Signals) -> None:
-    """Sends a signal to the process that trains in the folder, if it is there."""
+    """Send a signal to the process that trains in the folder, if it is running."""
     if is_running(pid, folder):
         os.kill(pid, number)
 
 
 def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str]:
-    """How a training stands that ended and did not say how, and the sentence that says why."""
+    """Return the state, and the error message, of a training that ended without writing its own status."""
     if asked_to_end:
         return "stopped", ""
     begun = any((folder / part / "run" / "checkpoint.pt").is_file() for part in (sources.MODEL, TWIN))
@@ -107,7 +115,7 @@ def end_state(folder: Path, status: int, asked_to_end: bool) -> tuple[State, str
 
 
 def last_words(log: Path) -> str:
-    """The last line that a process printed, without the paths of this machine."""
+    """Return the last line of a process's log without file paths; empty if there is none."""
     try:
         with log.open("rb") as stream:
             stream.seek(max(0, log.stat().st_size - 4_000))
@@ -118,15 +126,15 @@ def last_words(log: Path) -> str:
     return re.sub(r"(?:[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}", "…", last)[:LAST]
 
 
-MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that wait or run: of all visitors, and of one
+MOST_WAITING, MOST_OF_ONE = 50, 3  # jobs that may wait or run: in total, and per visitor
 NO_JOB = gettext_lazy("There is no such training here: it was removed, or its link is not whole.")
 CUT_OFF = gettext_lazy("The app ended while this training ran. It can go on where it was.")
-AGAIN = 1.0  # seconds after which it is looked again whether another app's process still trains
-OLD = 3_600.0  # seconds after which a folder that was never finished is nobody's
+AGAIN = 1.0  # seconds between checks of the lock that another app may hold
+OLD = 3_600.0  # seconds after which an unfinished temporary folder is deleted
 
 
 class TrainingQueue:
-    """The trainings in a folder. Safe to use from many threads; two apps with one folder take turns, too."""
+    """The jobs in a folder. Thread-safe; two apps that share a folder also take turns."""
 
     def __init__(
         self,
@@ -137,19 +145,22 @@ class TrainingQueue:
     ) -> None:
         self.place, self.budget, self.command = place.absolute(), budget, command
         self.machine = machine or Machine.from_env()
-        self._read: dict[str, tuple[int, Training]] = {}  # what was asked, by id, with the time of its file
+        self._read: dict[str, tuple[int, Training]] = {}  # requests by id, with the modification time of their files
         self._lock = threading.RLock()
-        self._current = ""  # the job that this queue has in hand
+        self._current = ""  # id of the job that this queue runs
         self._process: TrainingProcess | None = None
-        self._called_off = False  # the one in hand is to end, and its process has not begun yet
+        self._called_off = False  # the current job was stopped before its process started
         self._thread: threading.Thread | None = None
         self._tidy()
         if any(look.state == "waiting" for look in self._looks()):
             self._wake()
 
     def submit(self, job: Training, labels: LabeledDataset | None = None) -> None:
-        """Puts a job into the queue, with its rows where they are the visitor's own; raises Refusal."""
-        self._turn(job.owner)  # who is refused is so before anything is written
+        """Add a job to the queue, with ``labels`` if the rows are the visitor's own.
+
+        Raise UserError if the queue is full, the disk is too full, or nothing can be written.
+        """
+        self._turn(job.owner)  # raise before anything is written
         numbers = budgets.numbers(job.model, job.revision, self.machine)
         made = self.place / f".new-{secrets.token_hex(8)}"
         try:
@@ -173,7 +184,7 @@ class TrainingQueue:
             shutil.rmtree(made, ignore_errors=True)
 
     def stop(self, job_id: str) -> None:
-        """A job that runs saves its best weights and ends; one that waits does not begin. Raises Refusal."""
+        """Stop a job: a running job saves its best weights, a waiting job does not start; may raise UserError."""
         with self._lock:
             look = self.look(job_id)
             if look.state == "waiting":
@@ -182,7 +193,7 @@ class TrainingQueue:
                 self._end(look.folder, signal.SIGTERM)
 
     def go_on(self, job_id: str) -> None:
-        """A job that was stopped, or failed, waits again and goes on where it was; raises Refusal."""
+        """Put a stopped or failed job back into the queue, to resume from its checkpoint; may raise UserError."""
         with self._lock:
             look = self.look(job_id)
             if look.state in ("stopped", "failed"):
@@ -191,7 +202,7 @@ class TrainingQueue:
                 self._wake()
 
     def remove(self, job_id: str) -> None:
-        """A job is gone with all that it made, and its process where it runs; raises Refusal."""
+        """Delete a job with all its files and kill its process; raise UserError if the job does not exist."""
         with self._lock:
             folder = self._folder(job_id)
             if self._in_hand(folder, jobs.status(folder)):
@@ -201,13 +212,13 @@ class TrainingQueue:
         shutil.rmtree(gone, ignore_errors=True)
 
     def look(self, job_id: str) -> JobStatus:
-        """How a job stands; raises Refusal where there is none, or it cannot be read."""
+        """Return the status of a job; raise UserError if the job does not exist or cannot be read."""
         folder = self._folder(job_id)
         found = self._look(folder, jobs.read(folder))
         return replace(found, ahead=_jobs_ahead(found, self._looks())) if found.state == "waiting" else found
 
     def jobs_of(self, owner: str) -> tuple[JobStatus, ...]:
-        """A visitor's jobs, the newest first."""
+        """Return the jobs of a visitor, newest first."""
         own = [self._look(folder, job) for folder, job in self._jobs(owner)]
         if any(look.state == "waiting" for look in own):
             every = self._looks()
@@ -215,15 +226,15 @@ class TrainingQueue:
         return tuple(sorted(own, key=lambda look: look.job.begun, reverse=True))
 
     def pushed_out(self, model: str, revision: str | None = None) -> tuple[JobStatus, ...]:
-        """What goes, of all visitors', to make room for a training of this model; raises Refusal."""
+        """Return the jobs, of all visitors, that a training of this model would delete; may raise UserError."""
         return budgets.pushed_out(self._looks(), self.budget, budgets.numbers(model, revision, self.machine))
 
     def size(self, job_id: str) -> int:
-        """Bytes that a job takes of the budget; raises Refusal."""
+        """Return the disk use of a job in bytes; raise UserError if the job does not exist."""
         return budgets.size(self._folder(job_id))
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Waits until nothing runs here and nothing waits; whether it came to that in time."""
+        """Wait until no job runs or waits here; return False if that takes longer than ``seconds``."""
         with self._lock:
             thread = self._thread
         if thread is not None:
@@ -231,11 +242,14 @@ class TrainingQueue:
         return thread is None or not thread.is_alive()
 
     def _looks(self) -> list[JobStatus]:
-        """Every job that can be read, in the order in which they come."""
+        """Return the status of every readable job, in the order of the queue."""
         return _in_order(self._look(folder, job) for folder, job in self._jobs())
 
     def _jobs(self, owner: str | None = None) -> Iterator[tuple[Path, Training]]:
-        """Every job, or a visitor's. Each is read once for its file's time: pages ask at every rerun."""
+        """Yield (folder, request) of every job, or of a visitor's.
+
+        Requests are cached until their files change, because pages ask at every rerun.
+        """
         try:
             names = {entry.name for entry in os.scandir(self.place)}
         except OSError:
@@ -266,7 +280,7 @@ class TrainingQueue:
         return JobStatus(job, found.state, found.phase, found.said, 0, folder, found.turn, found.since)
 
     def _in_hand(self, folder: Path, found: Status) -> bool:
-        """Whether a job's process is there, this app's or another's."""
+        """Return True if the process of a job is running, in this app or in another."""
         return folder.name == self._current or (found.state == "running" and is_running(found.pid, folder))
 
     def _end(self, folder: Path, number: signal.Signals) -> None:
@@ -278,9 +292,9 @@ class TrainingQueue:
             self._called_off = True
 
     def _turn(self, owner: str) -> int:
-        """Which turn a job of this visitor has that comes now; raises Refusal where too many wait.
+        """Return the turn of a visitor's next job; raise UserError if too many jobs wait.
 
-        The turn that it is for who has nothing waiting, and one for each that waits before it.
+        A visitor without jobs joins the lowest turn in the queue; each further job of a visitor has the next turn.
         """
         busy = [look for look in self._looks() if look.state in ("waiting", "running")]
         own = [look.turn for look in busy if look.job.owner == owner]
@@ -296,13 +310,13 @@ class TrainingQueue:
         return max(own) + 1 if own else min((look.turn for look in busy), default=0)
 
     def _wake(self) -> None:
-        """Sees to it that a thread runs what waits; called under the lock."""
+        """Start the worker thread unless it is running; called under the lock."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._work, name="trainings", daemon=True)
             self._thread.start()
 
     def _work(self) -> None:
-        """Runs what waits, one after the other."""
+        """Run the waiting jobs one after another."""
         with FileLock(self.place / ".lock").acquire(poll_interval=AGAIN):
             while (folder := self._next()) is not None:
                 try:
@@ -314,7 +328,7 @@ class TrainingQueue:
                 self._set_ended(folder, *ended)
 
     def _next(self) -> Path | None:
-        """The job whose turn it is, taken in hand; None where nothing waits, and the thread is then done."""
+        """Claim the next waiting job and return its folder; return None if none waits, to end the thread."""
         with self._lock:
             look = next((look for look in self._looks() if look.state == "waiting"), None)
             if look is None:
@@ -325,7 +339,7 @@ class TrainingQueue:
             return look.folder
 
     def _run(self, folder: Path) -> tuple[State, str]:
-        """Makes room and has the job's process run to its end; how it then stands, if it did not say so itself."""
+        """Make room on the disk, run the job's process, and return its final state and error message."""
         job = jobs.read(folder)
         numbers = budgets.numbers(job.model, job.revision, self.machine)
         for look in budgets.pushed_out(self._looks(), self.budget, numbers):
@@ -338,26 +352,26 @@ class TrainingQueue:
         return end_state(folder, status, self._process.asked_to_end)
 
     def _set_ended(self, folder: Path, state: State, said: str) -> None:
-        """Says how a job ended where it did not say so itself, unless it was removed."""
+        """Record the final state of a job if its process has not recorded it and the job still exists."""
         with self._lock:
             self._process, self._current, self._called_off = None, "", False
             if folder.is_dir() and jobs.status(folder).state == "running":
                 jobs.update_status(folder, state, said=said)
 
     def _tidy(self) -> None:
-        """Removes what an app that was cut off left half made, or half removed."""
+        """Delete temporary folders that an interrupted app left behind."""
         for folder in [*self.place.glob(".new-*"), *self.place.glob(".gone-*")]:
             if time.time() - folder.lstat().st_mtime > OLD:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def _in_order(looks: Iterable[JobStatus]) -> list[JobStatus]:
-    """What runs, then what waits in its turn, then the others."""
+    """Sort jobs: running, then waiting in the order of their turns, then the rest."""
     states = {"running": 0, "waiting": 1}
     return sorted(looks, key=lambda look: (states.get(look.state, 2), look.turn, look.since))
 
 
 def _jobs_ahead(look: JobStatus, every: Iterable[JobStatus]) -> int:
-    """How many jobs come before one that waits."""
+    """Return the number of jobs ahead of a waiting job."""
     ids = [one.job.id for one in every if one.state in ("running", "waiting")]
     return ids.index(look.job.id) if look.state == "waiting" and look.job.id in ids else 0

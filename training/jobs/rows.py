@@ -1,6 +1,6 @@
-"""A visitor's labelled texts as one packed file: a line of JSON for the labels, then one for each row.
+"""A visitor's labelled texts as an xz-compressed file of JSON lines: the labels first, then the rows.
 
-Lines of JSON hold line ends, tabs and lone surrogates alike, which the shorter form of the ready sets cannot.
+JSON lines preserve line breaks, tabs and lone surrogates; the shorter format of the ready-made data sets cannot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BROKEN = gettext_lazy("The rows of this training cannot be read. Remove it, and 
 
 
 def write(labels: LabeledDataset, file: Path) -> None:
-    """Packs them; raises Refusal for more rows than a training reads."""
+    """Write labelled texts to a file; raise UserError if there are more rows than a training reads."""
     many = sum(len(getattr(labels, part)) for part in PARTS)
     if many > MOST_ROWS:
         raise UserError(
@@ -36,7 +36,7 @@ def write(labels: LabeledDataset, file: Path) -> None:
 
 
 def read(file: Path) -> LabeledDataset:
-    """The same again; raises Refusal for a file that is no such one."""
+    """Read labelled texts from a file; raise UserError if it is malformed."""
     try:
         with lzma.open(file, "rt", encoding="utf-8", newline="\n") as stream:
             head = json.loads(stream.readline())

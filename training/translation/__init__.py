@@ -1,1 +1,4 @@
-"""A small Transformer that translates (arXiv:1706.03762), trained from scratch on sentence pairs: docs/TRAINING.md."""
+"""A small Transformer for translation (arXiv:1706.03762), trained from scratch.
+
+docs/TRAINING.md explains how to train it on sentence pairs.
+"""

@@ -1,4 +1,4 @@
-"""What a translator's run is: one TOML file, with the tables that every recipe shares."""
+"""The configuration of a translation run: a TOML file, with tables shared by all recipes."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from training.config import (
 )
 from training.translation.data import SMALLEST
 
-FEWEST_POSITIONS = 64  # the sentences that a run looks at while it learns (alignment.py) fit in, spelled in bytes
+FEWEST_POSITIONS = 64  # enough for the alignment sentences (evaluate.py), even if they are split into bytes
 
 Vocabulary = Annotated[int, Range(f"at least {SMALLEST}", lambda number: number >= SMALLEST)]
 
 
 @dataclass(frozen=True)
 class Languages:
-    """Codes (ISO 639-1) of the two sides of the pairs, first column and second."""
+    """The ISO 639-1 codes of the languages in the first and second column of the pairs."""
 
     source: str = "en"
     target: str = "fr"
@@ -37,46 +37,46 @@ class Languages:
 
 @dataclass(frozen=True)
 class TranslationData:
-    """Which pairs are trained on, and how their texts are cut into pieces."""
+    """The held-out share of the pairs, their maximum length, and the size of the vocabulary."""
 
     held_out: Division = 0.02  # share of source sentences never trained on
-    longest: Count = 60  # pieces of a text; a training pair with a longer one is left out
-    vocabulary: Vocabulary = 8_000  # pieces, of both languages together
+    longest: Count = 60  # tokens of a text; training pairs with a longer text are left out
+    vocabulary: Vocabulary = 8_000  # tokens of the shared vocabulary
 
 
 @dataclass(frozen=True)
 class MarianShape:
-    """The model, a Marian: its size, and how it starts."""
+    """The size of the Marian model, its initialisation, and its regularisation."""
 
     width: Count = 256
-    layers: Count = 3  # of the encoder, and of the decoder
-    heads: Count = 8  # together as wide as the model
+    layers: Count = 3  # layers of the encoder and of the decoder each
+    heads: Count = 8  # must divide ``width``
     inner: Count = 1_024  # width of the feed-forward part
     dropout: PartShare = 0.0
-    spread: Positive = 0.05  # standard deviation of the first weights
-    positions: Count = 128  # longest text, in pieces
-    smoothing: PartShare = 0.1  # label smoothing: the share of the target that is spread over the vocabulary
+    spread: Positive = 0.05  # standard deviation of the initial weights
+    positions: Count = 128  # longest text in tokens
+    smoothing: PartShare = 0.1  # label smoothing: the probability that is spread over the vocabulary
 
 
 @dataclass(frozen=True)
 class TranslationOptimizer(config.OptimizerTable):
-    """A translator's."""
+    """The settings of a translation run's optimiser."""
 
-    batch: Count = 3_072  # pieces of source and target in a step, padding included
+    batch: Count = 3_072  # tokens of source and target in a batch, including padding
 
 
 @dataclass(frozen=True)
 class TranslationCard(config.CardTable):
-    """The card of a translator; its languages are those of the run."""
+    """The model card of a translator; its languages are those of the run."""
 
     title: str = "A small translator"
 
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """One run: its folder, its pairs, its model."""
+    """The configuration of a run: its folder, its pairs and its model."""
 
-    run: Path  # everything the run writes
+    run: Path  # the folder that the run writes to
     pairs: TextSource
     languages: Languages
     data: TranslationData
@@ -97,7 +97,10 @@ _TABLES = {
 
 
 def read(file: Path) -> TranslationConfig:
-    """The configuration in a TOML file; its paths are relative to the file. Raises Refusal on what it does not know."""
+    """Read a configuration from a TOML file; raise UserError if it is invalid.
+
+    Paths in the file are relative to the file.
+    """
     raw = toml(file, required=("run", "pairs"), tables=tuple(_TABLES))
     here = file.resolve().parent
     pairs = table(TextSource, raw["pairs"], "pairs")

@@ -1,4 +1,4 @@
-"""Sentence pairs for a translator: normalisation, vocabulary, and the batch of a step."""
+"""Sentence pairs for translation: normalisation, vocabulary and batches."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from transformers import PreTrainedTokenizerFast
 from inference.errors import UserError
 from training.corpus import held_out
 
-# What is replaced before anything else reads a text; the tokenizer's own normaliser is made of the same lines.
+# Replacements (pattern, text) of the normalisation; the tokenizer's normaliser applies the same patterns.
 REPLACED = (
-    (r"[\u00ad\u200b\u200c\u2060\ufeff]", ""),  # characters that nobody sees
+    (r"[\u00ad\u200b\u200c\u2060\ufeff]", ""),  # invisible characters
     (r"[\u2018\u2019\u02bc]", "'"),
     (r"\u2010|\u2011", "-"),
-    (r"\s+", " "),  # no-break and narrow spaces too, such as French has before ? ! ; and :
+    (r"\s+", " "),  # includes no-break and narrow spaces, which French sets before ? ! ; and :
 )
 
 
 def clean(text: str) -> str:
-    """The sentence as it is trained on and scored.
+    """Return the normalised sentence, as used in training and scoring.
 
     >>> clean("O\u00f9 est-il\u202f?  Ici\u00a0!")
     'Où est-il ? Ici !'
@@ -42,7 +42,7 @@ def clean(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """What two sentences share that differ in case, punctuation and spaces only.
+    """Return a key that is equal for sentences that differ only in case, punctuation and spaces.
 
     >>> key("Well, that's it!") == key("well that's it")
     True
@@ -55,14 +55,17 @@ Pair = tuple[str, str]  # source, target
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A source sentence that is never trained on, with every translation of it that the file has."""
+    """A held-out source sentence, with all its translations in the file."""
 
     source: str
     references: tuple[str, ...]
 
 
 def pairs(file: Path) -> Iterator[Pair]:
-    """Every pair of a .tsv or .tsv.xz file, cleaned; further columns are not read. Raises Refusal."""
+    """Yield the normalised pairs of a .tsv or .tsv.xz file, ignoring further columns.
+
+    Raise UserError if the file is missing or malformed.
+    """
     if not file.is_file() or not file.name.endswith((".tsv", ".tsv.xz")):
         raise UserError(f"There are no pairs at {file}. Name a .tsv or .tsv.xz file: source, tab, target.")
     for number, line in enumerate(_lines(file), start=1):
@@ -82,9 +85,10 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut]]:
-    """Pairs to train on, and sources kept for evaluation, each in the file's order without repetitions.
+    """Split pairs into training pairs and held-out sources, in the file's order without duplicates.
 
-    What decides is the source without case and punctuation: sentences that differ in nothing else stay together.
+    The split is decided by a hash of ``key(source)``, so sentences that differ only in case or punctuation stay
+    together.
 
     >>> train, held = split([("Hi.", "Salut."), ("Hi!", "Salut !"), ("Hi!", "Bonjour !")], share=1.0)
     >>> [(pair.source, len(pair.references)) for pair in held], train
@@ -101,16 +105,17 @@ def split(given: Iterable[Pair], share: float) -> tuple[list[Pair], list[HeldOut
 
 
 PAD, END, UNKNOWN = "<pad>", "</s>", "<unk>"
-BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))  # what a character becomes that no piece has
-SMALLEST = 3 + len(BYTES)  # pieces of a vocabulary that has learned nothing
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))  # byte tokens for characters that are not in the vocabulary
+SMALLEST = 3 + len(BYTES)  # size of a vocabulary without learned tokens
 _SPACE = "▁"
 
 
 def learn_tokenizer(texts: Iterable[str], size: int, longest: int) -> PreTrainedTokenizerFast:
-    """A byte-pair vocabulary (arXiv:1508.07909) of ``size`` pieces; ``longest`` is how many a text may have.
+    """Train a byte-pair encoding (arXiv:1508.07909) with a vocabulary of ``size`` tokens.
 
-    A piece never spans two words, signs and digits stand alone, and an apostrophe ends a piece: "l'", "don'" are as
-    good as words. An unknown character is spelled in bytes. Every text ends with the end mark, a source as a target.
+    ``longest`` is the maximum number of tokens of a text. No token spans two words, punctuation marks and digits
+    are separate tokens, and a token ends after an apostrophe ("l'", "don'"). Unknown characters are encoded as
+    bytes. Sources and targets both end with the end token.
     """
     learner = _frame(models.BPE())
     first = [PAD, END, UNKNOWN]
@@ -130,7 +135,7 @@ def learn_tokenizer(texts: Iterable[str], size: int, longest: int) -> PreTrained
 
 
 def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
-    """A tokenizer as transformers knows it, which neither cuts nor fills up unless asked to."""
+    """Return a transformers tokenizer that truncates and pads only on request."""
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,
         pad_token=PAD,
@@ -143,12 +148,12 @@ def wrap_tokenizer(backend: Tokenizer, longest: int) -> PreTrainedTokenizerFast:
 
 
 def load_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
-    """The tokenizer that a folder holds."""
+    """Load the tokenizer of a folder."""
     return PreTrainedTokenizerFast.from_pretrained(folder)
 
 
 def _frame(model: models.BPE) -> Tokenizer:
-    """A tokenizer around a model: how a text is cleaned, cut and put together again."""
+    """Return a tokenizer with the normaliser, pre-tokenizer and decoder for a BPE model."""
     tokenizer = Tokenizer(model)
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), *(normalizers.Replace(Regex(a), b) for a, b in REPLACED), normalizers.Strip()]
@@ -168,14 +173,14 @@ def _frame(model: models.BPE) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Texts:
-    """Many texts as one array of pieces."""
+    """The token ids of many texts in one array."""
 
-    pieces: NDArray[np.int32]  # (piece,) of all texts, one behind the other
-    starts: NDArray[np.int64]  # (text + 1,) where each begins, and where the last ends
+    pieces: NDArray[np.int32]  # (token,) ids of all texts, concatenated
+    starts: NDArray[np.int64]  # (text + 1,) offset of each text, then the end of the last
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """Pieces of every text, (text,)."""
+        """Return the number of tokens of every text, shape (text,)."""
         return np.diff(self.starts)
 
     def __getitem__(self, text: int) -> NDArray[np.int32]:
@@ -183,14 +188,14 @@ class Texts:
 
 
 def texts(rows: Sequence[Sequence[int] | NDArray[np.int32]]) -> Texts:
-    """Texts from their pieces."""
+    """Concatenate rows of token ids."""
     starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return Texts(np.concatenate([np.asarray(row, np.int32) for row in rows]), starts)
 
 
 @dataclass(frozen=True)
 class TranslationBatch:
-    """What one step reads; arrays are (row, position), filled up with ``padding``."""
+    """The token ids of one step; arrays are (row, position), padded with ``padding``."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -198,12 +203,12 @@ class TranslationBatch:
 
     @property
     def count(self) -> int:
-        """Pieces read, of both sides, padding left out."""
+        """Return the number of source and target tokens without padding."""
         return int((self.source != self.padding).sum() + (self.target != self.padding).sum())
 
 
 def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) -> NDArray[np.int64]:
-    """Rows of unequal length as one array, (row, position).
+    """Return rows of unequal length as a padded array, (row, position).
 
     >>> laid_out([[5, 6, 7], [8]], padding=0).tolist()
     [[5, 6, 7], [8, 0, 0]]
@@ -216,18 +221,21 @@ def laid_out(rows: Sequence[Sequence[int] | NDArray[np.int32]], padding: int) ->
 
 @dataclass
 class TranslationBatches:
-    """The batches of a corpus, by step. A pass reads every pair once, pairs of like length together."""
+    """The batches of a corpus, indexed by step.
+
+    An epoch reads every pair once, in batches of similar length.
+    """
 
     sources: Texts
     targets: Texts
     padding: int
-    size: int  # pieces of source and target in a batch, padding included, at most
+    size: int  # maximum tokens of source and target in a batch, including padding
     seed: int
-    _firsts: list[int] = field(default_factory=lambda: [0])  # first step of every pass known so far
-    _kept: tuple[int, list[NDArray[np.int64]]] | None = None  # the latest pass and its batches
+    _firsts: list[int] = field(default_factory=lambda: [0])  # first step of every epoch so far
+    _kept: tuple[int, list[NDArray[np.int64]]] | None = None  # the latest epoch and its batches
 
     def __call__(self, step: int) -> TranslationBatch:
-        """The batch of a step, counted from 0 over all passes."""
+        """Return the batch of a step, counted from 0 over all epochs."""
         number, within = self.place(step)
         rows = self._batches(number)[within]
         return TranslationBatch(
@@ -237,14 +245,14 @@ class TranslationBatches:
         )
 
     def place(self, step: int) -> tuple[int, int]:
-        """Which pass a step is in, and which of its batches it reads."""
+        """Return the epoch of a step and the batch within that epoch."""
         while self._firsts[-1] <= step:
             self._firsts.append(self._firsts[-1] + len(self._batches(len(self._firsts) - 1)))
         number = int(np.searchsorted(self._firsts, step, side="right")) - 1
         return number, step - self._firsts[number]
 
     def _batches(self, number: int) -> list[NDArray[np.int64]]:
-        """The rows of every batch of a pass, kept while it lasts."""
+        """Return the row indices of every batch of an epoch; only the latest epoch is cached."""
         if self._kept is None or self._kept[0] != number:
             self._kept = number, self._draw_order(np.random.default_rng([self.seed, number]))
         return self._kept[1]
@@ -254,7 +262,7 @@ class TranslationBatches:
         order = np.lexsort((random.random(len(source)), source, target))
         cut: list[NDArray[np.int64]] = []
         first, widest = 0, 0
-        for at, row in enumerate(order):  # target lengths ascend, so only the sources' widest must be kept
+        for at, row in enumerate(order):  # target lengths ascend, so only the longest source needs tracking
             widest = max(widest, int(source[row]))
             if at > first and (at + 1 - first) * (widest + int(target[row])) > self.size:
                 cut.append(order[first:at])

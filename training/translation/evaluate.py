@@ -1,4 +1,4 @@
-"""How well a translator does on held-out sentences, and whether its cross-attention aligns words."""
+"""Scores of a translator on held-out sentences, and word alignment by its cross-attention."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from training.loop import Precision
 from training.translation.data import HeldOut, TranslationBatch, laid_out
 from training.translation.model import loss, read
 
-# Source, target, and which words belong together: (target word, source word), each once in its sentence.
+# Source, target, and aligned words (target word, source word). Each word occurs once in its sentence.
 ALIGNED = (
     ("I am tired.", "Je suis fatigué.", (("Je", "I"), ("suis", "am"), ("fatigué", "tired"))),
     (
@@ -62,14 +62,17 @@ Aligned = tuple[str, str, tuple[tuple[str, str], ...]]
 
 @dataclass(frozen=True)
 class AlignmentHead:
-    """The cross head that most often puts its largest weight on the right word; layers and heads count from 0."""
+    """The cross-attention head whose largest weight most often falls on the aligned source word.
+
+    Layers and heads are counted from 0.
+    """
 
     layer: int
     head: int
-    share: float  # of the word pairs, between 0 and 1
-    own_place: float  # the same head's share, read where the word itself stands instead of a step before
-    diagonal: float  # share that a straight line from first piece to last gets right
-    with_end: float  # the same head's share where the end mark may win too; it does not count elsewhere
+    share: float  # accuracy over the word pairs, between 0 and 1, at the step that generates the word
+    own_place: float  # the head's accuracy at the word's own position, one step later
+    diagonal: float  # accuracy of a diagonal alignment from first to last token
+    with_end: float  # the head's accuracy if the end token is not excluded
     words: int
     sentences: int
 
@@ -78,7 +81,7 @@ class AlignmentHead:
 def alignment(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[Aligned] = ALIGNED
 ) -> AlignmentHead:
-    """Reads the sentences one by one, in float32."""
+    """Find the cross-attention head that aligns words best, under teacher forcing."""
     before, own, strict, straight = [], [], [], []
     model.eval()
     for source, target, words in sentences:
@@ -96,7 +99,7 @@ def alignment(
             rows, keys = pieces(wanted, target, word), pieces(read, source, meant)
             right = torch.zeros(end + 1)
             right[keys] = 1.0
-            writing, reading = weights[:, :, rows[0]], weights[:, :, rows[0] + 1]  # query i writes piece i
+            writing, reading = weights[:, :, rows[0]], weights[:, :, rows[0] + 1]  # query i generates token i
             before.append(right[writing[..., :end].argmax(dim=-1)])
             own.append(right[reading[..., :end].argmax(dim=-1)])
             strict.append(right[writing.argmax(dim=-1)])
@@ -117,30 +120,30 @@ def alignment(
 
 
 def pieces(encoding: Any, text: str, word: str) -> list[int]:
-    """Which pieces a whole word of a text is made of."""
+    """Return the positions of a word's tokens in an encoded text."""
     begin, end = next(re.finditer(rf"\b{word}\b", text)).span()
     offsets = encoding.encodings[0].offsets
     return [at for at, (first, last) in enumerate(offsets) if first < end and last > begin and first < last]
 
 
-ROWS = 64  # sentences read at once
+ROWS = 64  # sentences in a batch
 
 
 @dataclass(frozen=True)
 class TeacherForcingScores:
-    """Answers where the right translation so far is given."""
+    """Loss and accuracy of next-token prediction under teacher forcing."""
 
-    pieces: int  # of the targets
-    loss: float  # nats a piece
-    accuracy: float  # share of pieces that are the first choice, between 0 and 1
+    pieces: int  # target tokens
+    loss: float  # nats per token
+    accuracy: float  # share of tokens with the largest logit, between 0 and 1
 
 
 @dataclass(frozen=True)
 class TranslationScore:
-    """Translations against references, as sacrebleu counts them: BLEU and chrF (arXiv:1804.08771), from 0 to 100."""
+    """BLEU and chrF of translations, from 0 to 100, computed by sacrebleu (arXiv:1804.08771)."""
 
     sentences: int
-    references: int  # of all sentences together
+    references: int  # references of all sentences
     bleu: float
     chrf: float
     bleu_signature: str
@@ -151,7 +154,7 @@ class TranslationScore:
 def teacher_forcing_scores(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, held: Sequence[HeldOut], precision: Precision
 ) -> TeacherForcingScores:
-    """Loss and accuracy on the first reference of each sentence."""
+    """Compute loss and accuracy on the first reference of each sentence."""
     sides = [one.source for one in held], [one.references[0] for one in held]
     rows = list(zip(*(_truncate_rows(model, encode_sentences(tokenizer, side)) for side in sides), strict=True))
     rows.sort(key=lambda row: (len(row[1]), len(row[0])))
@@ -174,7 +177,7 @@ def teacher_forcing_scores(
 def translate(
     model: MarianMTModel, tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str], *, beams: int
 ) -> list[str]:
-    """Translations, in the order of the sentences; greedy where ``beams`` is 1."""
+    """Return the translations in the order of the sentences; decoding is greedy if ``beams`` is 1."""
     model.eval()
     rows = _truncate_rows(model, encode_sentences(tokenizer, sentences))
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
@@ -198,7 +201,7 @@ def translate(
 def score_translations(
     translations: Sequence[str], held: Sequence[HeldOut], *, references: int | None = None
 ) -> TranslationScore:
-    """BLEU and chrF against every reference, or against the first so many of each sentence."""
+    """Compute BLEU and chrF against every reference, or against the first ``references`` of each sentence."""
     metrics = sacrebleu().metrics
     kept = [one.references[:references] for one in held]
     most = max(map(len, kept))
@@ -217,7 +220,7 @@ def score_translations(
 
 
 def sacrebleu() -> ModuleType:
-    """The library that counts; raises Refusal where it is not installed."""
+    """Import sacrebleu; raise UserError if it is not installed."""
     try:
         import sacrebleu
     except ImportError as error:
@@ -228,12 +231,12 @@ def sacrebleu() -> ModuleType:
 
 
 def encode_sentences(tokenizer: PreTrainedTokenizerFast, sentences: Sequence[str]) -> list[list[int]]:
-    """Pieces of every sentence, end mark included."""
+    """Return the token ids of every sentence, including the end token."""
     pieces: list[list[int]] = tokenizer(list(sentences))["input_ids"]
     return pieces
 
 
 def _truncate_rows(model: MarianMTModel, rows: list[list[int]]) -> list[list[int]]:
-    """The rows, cut where one is longer than the model reads; the end mark stays."""
+    """Truncate rows to the model's number of positions, keeping the end token."""
     most = model.config.max_position_embeddings
     return [row if len(row) <= most else [*row[: most - 1], row[-1]] for row in rows]

@@ -1,4 +1,4 @@
-"""A translator as a folder that transformers reads, with its model card."""
+"""Export of a translation run as a transformers folder with a model card."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from transformers import MarianMTModel, PreTrainedTokenizerFast
-from transformers.models.whisper.tokenization_whisper import LANGUAGES  # names of a hundred codes
+from transformers.models.whisper.tokenization_whisper import LANGUAGES  # English names of a hundred language codes
 
 from inference.files.packages import sha256
 from training import curves, loop
@@ -26,7 +26,7 @@ from training.translation.run import own_tokenizer, read_batches, sample_held_ou
 
 
 def draw_curves(file: Path) -> str:
-    """The SVG of a metrics.jsonl: losses, shares and scores, by millions of pieces read, of both languages together."""
+    """Return the curves of a metrics.jsonl as SVG: loss, shares and scores, over millions of tokens."""
     scores = curves.lines(file, "evaluation")
     losses = [
         line("training, labels smoothed", curves.lines(file, "step"), "piece_loss"),
@@ -126,7 +126,7 @@ WAYS = {
 
 
 def card(config: TranslationConfig, folder: Path, scores: dict[str, Any]) -> str:
-    """The card of the model in a folder, in Markdown."""
+    """Return the model card of an exported folder as Markdown."""
     model = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     seen, told = scores["alignment"], scores["forced"]
     best = scores["scores"]["all"]["beams"]
@@ -173,7 +173,7 @@ def card(config: TranslationConfig, folder: Path, scores: dict[str, Any]) -> str
 
 
 def _name(code: str) -> str:
-    """A language's English name, or its code where that is not known."""
+    """Return the English name of a language, or its code if the name is unknown."""
     return LANGUAGES[code].title() if code in LANGUAGES else code
 
 
@@ -186,8 +186,8 @@ def _rows(groups: dict[str, dict[str, Any]]) -> list[str]:
     ]
 
 
-SHORT, LONG = 7, 12  # words: a source with at most, or at least, so many
-# Sentences of our own that show what the model can do and what it cannot.
+SHORT, LONG = 7, 12  # sources of at most 7 words are short, of at least 12 words long
+# Sentences that show strengths and weaknesses of the model; they are not from the corpus.
 SHOWN = (
     "I am tired.",
     "The black cat sleeps under the table.",
@@ -201,9 +201,10 @@ SHOWN = (
 
 
 def export(config: TranslationConfig, folder: Path, *, sentences: int | None = None) -> None:
-    """Writes the last checkpoint's model, evaluates what was written, and adds card, curves and scores.
+    """Export the model of the last checkpoint, evaluate it, and write scores, curves and model card.
 
-    All held-out sentences are translated, or ``sentences`` of them, from the whole list.
+    All held-out sentences are translated, or a sample of ``sentences`` of them, spread over the whole list. Raise
+    UserError if the run has no checkpoint.
     """
     sacrebleu()
     torch.set_num_threads(config.loop.threads)
@@ -224,7 +225,10 @@ def export(config: TranslationConfig, folder: Path, *, sentences: int | None = N
 
 
 def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]) -> dict[str, Any]:
-    """Scores of a folder's model, computed in float32, on sentences that are not in ``train``."""
+    """Score an exported model in float32 on held-out sentences.
+
+    ``train`` is used to find the sentences none of whose references is a training target.
+    """
     tokenizer = load_tokenizer(folder)
     where = precision("fp32")
     model = MarianMTModel.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").to(where.device)
@@ -250,7 +254,7 @@ def evaluate_folder(folder: Path, train: Sequence[Pair], held: Sequence[HeldOut]
 
 
 def samples(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast) -> list[dict[str, str]]:
-    """Translations of sentences of our own, with beams."""
+    """Translate the sentences of ``SHOWN`` with beam search."""
     return [
         {"source": source, "translation": translation}
         for source, translation in zip(SHOWN, translate(model, tokenizer, SHOWN, beams=BEAMS), strict=True)
@@ -258,7 +262,10 @@ def samples(model: MarianMTModel, tokenizer: PreTrainedTokenizerFast) -> list[di
 
 
 def _group(found: dict[str, list[str]], held: Sequence[HeldOut], places: Sequence[int]) -> dict[str, Any]:
-    """Every way to translate, scored on some of the sentences; with beams also against one reference only."""
+    """Score every decoding method on some of the sentences.
+
+    Beam search is also scored against the first reference only.
+    """
     some = [held[at] for at in places]
     scores = {name: asdict(score_translations([texts[at] for at in places], some)) for name, texts in found.items()}
     scores["beams, one reference"] = asdict(
@@ -270,7 +277,7 @@ def _group(found: dict[str, list[str]], held: Sequence[HeldOut], places: Sequenc
 def _run(
     config: TranslationConfig, progress: RunProgress, batches: TranslationBatches, held: Sequence[HeldOut]
 ) -> dict[str, Any]:
-    """What was read, and for how long."""
+    """Return the size of the data and the progress of the run."""
     return {
         "step": progress.step,
         "pieces": progress.pieces,

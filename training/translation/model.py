@@ -1,4 +1,4 @@
-"""A Marian from scratch, and what it makes of a batch."""
+"""Construction of a Marian model from scratch, its forward pass and its loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEAMS = 4
 
 
 def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> MarianMTModel:
-    """The model of that shape, drawn at random from the seed; source, target and output share their embeddings."""
+    """Build a randomly initialised Marian model; source, target and output share their embeddings."""
     torch.manual_seed(seed)
     pad, end = tokenizer.pad_token_id, tokenizer.eos_token_id
     model = MarianMTModel(
@@ -51,9 +51,9 @@ def build(shape: MarianShape, tokenizer: PreTrainedTokenizerFast, seed: int) -> 
 
 
 def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The logits at every real place of the target, (place, piece), and the pieces that stand there, (place,).
+    """Return logits (position, token) and labels (position,) of the target positions without padding.
 
-    The query at a place is the step that writes it, so the decoder reads the target moved one place on.
+    The decoder input is the target shifted right by one position, so the query at a position generates its token.
     """
     source, target = _to_device(batch.source, device), _to_device(batch.target, device)
     moved = torch.full_like(target, model.config.decoder_start_token_id)
@@ -69,7 +69,7 @@ def read(model: MarianMTModel, batch: TranslationBatch, device: torch.device) ->
 
 
 def loss(logits: Tensor, labels: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Mean cross-entropy in nats, with label smoothing (arXiv:1512.00567)."""
+    """Compute the mean cross-entropy in nats, with label smoothing (arXiv:1512.00567)."""
     return functional.cross_entropy(logits.float(), labels, label_smoothing=smoothing)
 
 

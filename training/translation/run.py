@@ -1,4 +1,4 @@
-"""A translator's run: pairs in, a vocabulary of their own, a Marian that learns to write the second from the first."""
+"""A translation run: it trains a tokenizer and a Marian model on sentence pairs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXAMPLE = "I am very tired today, but I will help you."
 
 @dataclass(kw_only=True)
 class TranslationRun(loop.Run):
-    """A run that teaches a model to translate."""
+    """A run that trains a Marian model to translate."""
 
     PARTS: ClassVar[tuple[str, ...]] = ("piece_loss",)
 
@@ -53,13 +53,13 @@ class TranslationRun(loop.Run):
     tokenizer: PreTrainedTokenizerFast
 
     def learn(self) -> StepResult:
-        """Loss of the target's pieces."""
+        """Compute the loss of the next batch's target tokens."""
         batch = self.batches(self.progress.step)
         found = loss(*read(self.model, batch, self.precision.device), self.config.shape.smoothing)
         return StepResult(found, found[None], batch.count)
 
     def assess(self) -> None:
-        """Scores the first held-out sentences, looks at the alignment, and translates one sentence aloud."""
+        """Score some held-out sentences, measure the alignment, translate an example, and log the results."""
         progress = self.progress
         some = sample_held_out(self.held_out, self.loop.evaluate_pairs)
         told = teacher_forcing_scores(self.model, self.tokenizer, some, self.precision)
@@ -79,19 +79,26 @@ class TranslationRun(loop.Run):
 
 
 def sample_held_out(held: list[HeldOut], count: int | None) -> list[HeldOut]:
-    """That many sentences, or all there are, from the whole list: files of pairs are often sorted by length."""
+    """Return ``count`` evenly spaced sentences, or all if it is None or there are fewer.
+
+    Files of pairs are often sorted by length, so the first sentences would not be representative.
+    """
     count = len(held) if count is None else count
     return held[:: max(1, len(held) // count)][:count]
 
 
 def train(config: TranslationConfig, stint: RunBudget = TO_THE_END) -> None:
-    """Starts the run or goes on with it, until its last step or as the stint says; raises Refusal."""
+    """Start or resume a run until its last step or the end of the budget ``stint``; may raise UserError."""
     torch.set_num_threads(config.loop.threads)
     loop.train(prepare_run(config), stint)
 
 
 def prepare_run(config: TranslationConfig) -> TranslationRun:
-    """Reads the pairs, learns the vocabulary once, builds the model, and takes up the last checkpoint if any."""
+    """Prepare a new run, or resume its checkpoint.
+
+    The tokenizer is trained if the run has none. Raise UserError if no pair is left to train on or no source is
+    held out.
+    """
     sacrebleu()
     train_pairs, held = split(pairs(config.pairs.path), config.data.held_out)
     if not train_pairs or not held:
@@ -131,9 +138,10 @@ def prepare_run(config: TranslationConfig) -> TranslationRun:
 
 
 def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrainedTokenizerFast:
-    """The run's tokenizer; learned from the training pairs where the run has none yet.
+    """Load the run's tokenizer, or train it on the training pairs if the run has none.
 
-    What it was learned from is written beside it. Raises Refusal where the configuration now names something else.
+    The settings that the tokenizer depends on are stored in text.json. Raise UserError if the configuration
+    differs from them.
     """
     folder, beside = config.run / "tokenizer", config.run / "text.json"
     data = config.data
@@ -151,7 +159,7 @@ def own_tokenizer(config: TranslationConfig, train_pairs: list[Pair]) -> PreTrai
 def read_batches(
     config: TranslationConfig, tokenizer: PreTrainedTokenizerFast, train_pairs: list[Pair]
 ) -> TranslationBatches:
-    """The training pairs in pieces, without those that are too long."""
+    """Return the batches of the training pairs that are short enough; raise UserError if none is."""
     rows = [encode_sentences(tokenizer, side) for side in zip(*train_pairs, strict=True)]
     fit = [pair for pair in zip(*rows, strict=True) if max(map(len, pair)) <= config.data.longest]
     if not fit:

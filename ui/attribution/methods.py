@@ -1,5 +1,4 @@
-"""The ways of telling which words matter: to a word's vector, or to a label. Each is asked of the model or read off its
-trace."""
+"""Attribution methods for a token's vector or a predicted label, computed by the backend or from the trace."""
 
 from __future__ import annotations
 
@@ -33,39 +32,45 @@ from ui.run.services import get_backend
 ATTENTION, ROLLOUT, FLOW = gettext_lazy("Attention"), gettext_lazy("Rollout"), gettext_lazy("Flow")
 EFFECT, ZEROING, NORMS = gettext_lazy("Left out"), gettext_lazy("Value zeroing"), gettext_lazy("Norms")
 GRADIENTS, PATH = gettext_lazy("Gradients"), gettext_lazy("Integrated gradients")
-INSIDE = (EFFECT, ZEROING, NORMS)  # what needs values, or changes inside the attention
-MOST_MISSED = 0.05  # of the path, beyond which the steps of integrated gradients add up to something else
+INSIDE = (EFFECT, ZEROING, NORMS)  # Methods that need value vectors or edits inside the attention.
+MOST_MISSED = 0.05  # Maximum relative completeness error of integrated gradients.
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """One way's answer, (word,). Below zero is what speaks against a label; of a vector nothing does."""
+    """The scores of an attribution method, shape (word,).
+
+    A negative score counts against a label. Scores for a vector are not negative.
+    """
 
     name: str
     values: FloatArray
 
     @property
     def sizes(self) -> FloatArray:
-        """How large each word's part is, (word,)."""
+        """Return the absolute scores, shape (word,)."""
         sizes: FloatArray = np.abs(self.values)
         return sizes
 
 
 @dataclass(frozen=True, eq=False)
 class AttributionSet:
-    """All answers to one question, and a sentence for each way that this model or text does not allow."""
+    """The attributions of all methods for a request, and a sentence for each method that is not available."""
 
     attributions: tuple[Attribution, ...]
     problems: tuple[str, ...]
 
     def values(self, name: str) -> FloatArray | None:
-        """One way's answer; None where it is missing."""
+        """Return the scores of a method, shape (word,), or None if the method is missing."""
         return next((way.values for way in self.attributions if way.name == name), None)
 
 
 @dataclass(frozen=True)
 class TargetLabel:
-    """A label that is explained: its number, of the text or of the word that token ``at`` carries the tag of."""
+    """The explained label: its index, and the token ``at`` with the tag.
+
+    ``at`` is None for a label of the whole text.
+    """
 
     number: int
     at: int | None = None
@@ -73,9 +78,10 @@ class TargetLabel:
 
 @dataclass(frozen=True, eq=False)
 class AttributionRequest:
-    """What is asked: which word of which text, and the words that may matter to it, as runs of tokens.
+    """The inputs of an attribution: the trace, the explained token span and the word spans.
 
-    With a ``label``, whatever asks about an answer asks about its logit; ``focus`` is then what the head reads.
+    With a ``label``, gradients and ablations explain the label's logit; ``focus`` is then the span that the head
+    reads.
     """
 
     trace: Trace
@@ -86,20 +92,22 @@ class AttributionRequest:
 
     @property
     def model_fields(self) -> dict[str, Any]:
-        """The fields that every question to the backend has."""
+        """Return the fields that all requests to the backend share."""
         asked = self.request
         return {"model": asked.model, "revision": asked.revision, "text": asked.text, "pair": asked.pair,
                 "cut": asked.cut}  # fmt: skip
 
     def by_word(self, values: FloatArray) -> FloatArray:
-        """Rows of the focus's tokens (query, key), or one row (key,), as one size a word: mean over the focus's pieces,
-        sum over each word's."""
+        """Return a score for each word, shape (word,), from ``values`` of shape (query, key) or (key,).
+
+        The score is the mean over the focus tokens and the sum over each word's tokens.
+        """
         row = values if values.ndim == 1 else values[slice(*self.focus)].mean(axis=0)
         return over_words(row, self.words)
 
 
 def compute_attributions(question: AttributionRequest) -> AttributionSet:
-    """Every way in turn, with a bar and a way to stop."""
+    """Compute all attribution methods in turn, with a progress bar and a stop button."""
     maps_only = not question.trace.has_qkv()
     steps = [step for step in _steps(question) if not (maps_only and step[0] in INSIDE)]
     found: dict[str, list[FloatArray]] = {}
@@ -128,15 +136,18 @@ def compute_attributions(question: AttributionRequest) -> AttributionSet:
 
 
 def _by_word(question: AttributionRequest, name: str, arrays: Sequence[FloatArray]) -> FloatArray:
-    """What was answered, in one or several steps, as one number a word; signed where it is about a label."""
-    if name == EFFECT:  # whole words were left out, so there is nothing to sum; rounding may fall below zero
+    """Return the scores of a method for each word, shape (word,); signed if a label is explained."""
+    if name == EFFECT:  # The scores are by word already; rounding can make a score slightly negative.
         return arrays[0] if question.label else np.maximum(arrays[0], 0)
     by_word = question.by_word(zeroing_rollout(np.stack(arrays)) if name == ZEROING else arrays[0])
     return by_word if question.label else np.abs(by_word)
 
 
 def _steps(question: AttributionRequest) -> Sequence[tuple[str, Callable[[], FloatArray]]]:
-    """(way, how to ask) in the order of the figure's rows; value zeroing asks about one layer at a time."""
+    """Return (method, function) pairs in the order of the figure's rows.
+
+    Value zeroing has a pair for each layer.
+    """
     given = {**question.model_fields, "focus": question.focus}
 
     def inspect_values(kind: type[Any], **more: Any) -> Callable[[], FloatArray]:
@@ -184,7 +195,11 @@ def _about_label(question: AttributionRequest, label: TargetLabel) -> Sequence[t
 
 
 def _path(told: WordScores) -> FloatArray:
-    """Integrated gradients; raises Refusal where their steps do not add up to the path."""
+    """Return the integrated gradients, shape (token,).
+
+    Raise UserError if the sum of the gradients differs from the change along the path by more than MOST_MISSED of
+    the change.
+    """
     if abs(told.missed) > MOST_MISSED * abs(told.rise):
         raise UserError(
             gettext_lazy(

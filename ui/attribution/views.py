@@ -1,4 +1,4 @@
-"""Attribution on a page: the label that is explained, and the methods as matrices and tables."""
+"""Attribution on a page: the explained label, and the methods as matrices and tables."""
 
 from __future__ import annotations
 
@@ -41,45 +41,45 @@ from viz.matrix_specs.heads import agreement_matrices
 
 @dataclass(frozen=True, eq=False)
 class ExplainedLabel:
-    """A text as it is read, what was said of it, and the one label that is explained."""
+    """A request, its prediction, and the label that is explained."""
 
     request: TraceRequest
     prediction: LabelAnswer
-    index: int  # of the place among what has a label
-    of_word: bool  # whether it is a word's tag, and not the whole text's class
-    wanted: int | None  # number of the label that the reader asks about
+    index: int  # Index into ``prediction.places``.
+    of_word: bool  # True for a word's tag, False for a class of the whole text.
+    wanted: int | None  # Index of the label that the visitor selected.
 
     @property
     def place(self) -> LabelPlace:
-        """What has the label."""
+        """Return the labelled position: a word, or the whole text."""
         return self.prediction.places[self.index]
 
     @property
     def at(self) -> int | None:
-        """The token that carries the tag; None where the whole text has the label."""
+        """Return the index of the token that carries the tag, or None if the label belongs to the whole text."""
         return self.place.reads[0] if self.of_word else None
 
     @property
     def label(self) -> int:
-        """Number of the label that is explained, by itself the likeliest."""
+        """Return the index of the explained label; the default is the most probable label."""
         there = self.wanted is not None and self.wanted < len(self.prediction.names)
         return self.wanted if there and self.wanted is not None else self.prediction.likeliest(self.index)
 
     @property
     def what(self) -> str:
-        """The watched number in words."""
+        """Return a phrase that names the explained logit or number."""
         name = f"“{self.prediction.names[self.label]}”"
         of_number = self.prediction.sort == NUMBER
         return _("the number {name}", name=name) if of_number else _("the logit of {name}", name=name)
 
     @property
     def word(self) -> str:
-        """What has the label, as it was typed."""
+        """Return the labelled word as it was typed."""
         return word_text(self.request, self.prediction, self.place)
 
 
 def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> str:
-    """A word as it was typed; pieces without a place in the text as they are."""
+    """Return a word as it was typed, or its joined tokens if they have no span in the text."""
     start, stop = place.run
     text = (request.pair or "") if said.row.segments[start] else request.text
     spans = [span for span in said.row.spans[start:stop] if span is not None]
@@ -87,13 +87,16 @@ def word_text(request: TraceRequest, said: LabelAnswer, place: LabelPlace) -> st
 
 
 def surest_label(said: LabelAnswer, outside: str) -> int:
-    """The place whose label is the surest of those that have another label than ``outside``; else the first."""
+    """Return the index of the place with the largest logit among places not labelled ``outside``.
+
+    Return 0 if there is no such place.
+    """
     named_ones = [at for at in range(len(said.places)) if said.names[said.likeliest(at)] != outside]
     return max(named_ones, key=lambda at: float(said.logits[at].max()), default=0)
 
 
 def describe_prediction(asked: ExplainedLabel) -> str:
-    """What the model says of the text or the word, the likeliest label and the next, in a sentence."""
+    """Return a sentence with the two most probable labels, or with the numbers of a regression head."""
     said, at = asked.prediction, asked.index
     shares = said.probabilities
     if shares is None:
@@ -118,14 +121,14 @@ def describe_prediction(asked: ExplainedLabel) -> str:
 
 
 def label_provenance(asked: ExplainedLabel) -> dict[str, str]:
-    """Where the numbers come from, as the files that are saved say it."""
+    """Return the provenance for saved files: the model and the texts."""
     read = {"text": asked.request.text, "pair": asked.request.pair or ""}
     made = model_fields(get_backend().identity(asked.request.model, asked.request.revision))
     return made | {name: value for name, value in read.items() if value}
 
 
 def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
-    """Which label is explained, for the page whose options ``kind`` have a field ``label``."""
+    """Draw the selection of the explained label, for options ``kind`` with a field ``label``."""
     names = asked.prediction.names
     if len(names) > 1:
         bound_widget(
@@ -140,12 +143,14 @@ def pick_label(kind: type[Any], asked: ExplainedLabel) -> None:
         )
 
 
-TIED = 1e-4  # relative difference of two sizes below which they tie
-NUMBERED = 24  # words up to which every share is printed
+TIED = 1e-4  # Maximum relative difference of tied values.
+NUMBERED = 24  # Maximum number of words for which the matrix prints all shares.
 
 
 def ranks(rows: FloatArray) -> FloatArray:
-    """Spearman's rank correlation of every pair of rows (way, word), (way, way); no number for a row of equals.
+    """Return Spearman's rank correlation of all pairs of rows (method, word), shape (method, method).
+
+    The correlation with a constant row is NaN.
 
     >>> ranks(np.array([[1.0, 2.0, 3.0], [10.0, 20.0, 90.0], [3.0, 2.0, 1.0]])).round(6).tolist()
     [[1.0, 1.0, -1.0], [1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
@@ -165,7 +170,10 @@ def draw_methods(
     on_pick: Callable[[], None] | None = None,
     about: About | None = None,
 ) -> None:
-    """Words by ways, then ways by ways, under the keys ``key`` and ``key``_ways."""
+    """Draw matrices of methods by words and of methods by methods.
+
+    Their keys are ``key`` and ``key`` with the suffix “_ways”.
+    """
     rows, names = np.stack([way.sizes for way in ways.attributions]), [translate(way.name) for way in ways.attributions]
     marked = [at for at, way in enumerate(ways.attributions) if way.name == EFFECT]
     by_word, by_way = agreement_matrices(names, [cell.label for cell in cells], shares(rows), ranks(rows), marked)
@@ -175,7 +183,7 @@ def draw_methods(
 
 
 def places_of_largest(values: FloatArray) -> list[int]:
-    """Return the places of the largest value and of those that tie with it, which differ by no more than rounding.
+    """Return the indices of the largest value and of its ties (relative difference up to TIED).
 
     >>> places_of_largest(np.array([0.1, 0.5, 0.5])), places_of_largest(np.zeros(2))
     ([1, 2], [0, 1])
@@ -184,9 +192,11 @@ def places_of_largest(values: FloatArray) -> list[int]:
 
 
 def describe_agreement(ways: AttributionSet) -> str:
-    """Return which ways put the same word first as leaving words out, and whose order is most like its; "" for none.
+    """Return sentences that compare the methods with the ablation of words.
 
-    A way with a tie puts no single word first.
+    The sentences count the methods with the same top word and name the methods with the highest and the lowest
+    rank correlation. A method with a tie has no top word. Return "" if no method has a rank correlation with the
+    ablation.
     """
     names, rows = [way.name for way in ways.attributions], np.stack([way.sizes for way in ways.attributions])
     effect = names.index(EFFECT)
@@ -228,13 +238,13 @@ def describe_agreement(ways: AttributionSet) -> str:
 
 
 def _ties(firsts: Sequence[Sequence[int]]) -> str:
-    """Return how many ways have no single first word; "" if all have."""
+    """Return a sentence with the number of methods with a tied top word; "" for none."""
     tied = sum(len(first) > 1 for first in firsts)
     return ngettext("{tied} way has a tie.", "{tied} ways have a tie.", tied, tied=tied) if tied else ""
 
 
 def words_csv(ways: AttributionSet, cells: Sequence[DisplayToken]) -> str:
-    """Every word's number and share by every way as CSV."""
+    """Return the score and the share of each word by each method as CSV."""
     names = [_("word")]
     for way in ways.attributions:
         names += [translate(way.name), _("{way}, share of the row", way=way.name)]
@@ -247,7 +257,7 @@ WAYS, STRIP = "label_ways", "label_words"
 
 
 def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
-    """What every word does for the label: left out one by one, and in the other ways."""
+    """Draw the attribution of the explained label to each word, by all methods."""
     if len(trace.source) > MOST_TOKENS:
         show_notice(
             _(
@@ -294,7 +304,7 @@ def draw_words(asked: ExplainedLabel, trace: Trace) -> None:
 
 
 def _reader(asked: ExplainedLabel) -> str:
-    """What the head reads, in words."""
+    """Return a phrase for the tokens that the head reads."""
     first, stop = asked.place.reads
     return (
         f"“{asked.word}”"
@@ -306,7 +316,7 @@ def _reader(asked: ExplainedLabel) -> str:
 
 
 def _verdict(asked: ExplainedLabel, ways: AttributionSet, cells: Sequence[DisplayToken]) -> None:
-    """The word that matters most, and all of them shaded."""
+    """Show the word with the largest effect in a sentence, and all words as a shaded strip."""
     falls = ways.values(EFFECT)
     if falls is None:
         return

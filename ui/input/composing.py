@@ -1,4 +1,4 @@
-"""The text box on every page: what it shows, and what happens when a text is to be read."""
+"""The text box on every page: its content, and the handling of a submitted text."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ui.state.view_state import ViewState, fits
 from viz.components.composer import composer
 
 KEY = "composer"
-READERS = ("encoder", "decoder")  # kinds of models that read a text without translating it
+READERS = ("encoder", "decoder")  # Kinds of models that do not translate.
 
 
 def compose(choice: ViewState, kind: str) -> None:
-    """Draw the text box for a model of that kind."""
+    """Draw the text box for a model of the kind ``kind``."""
     takes_pair, takes_target = kind == "encoder", kind == "encoder-decoder"
     examples = [{**example, "title": translate(example["title"])} for example in available_examples(kind)]
     data = composer.payload(choice.text, choice.pair, choice.target, takes_pair, takes_target, examples)
@@ -35,9 +35,9 @@ def compose(choice: ViewState, kind: str) -> None:
 
 
 def available_examples(kind: str) -> list[dict[str, Any]]:
-    """Return the examples for models of a kind that a model on this machine can read.
+    """Return the examples for a kind of model that an installed model can read.
 
-    An example without a model is English; an example without kinds is not offered to be translated.
+    An example without a model is English. An example without kinds is only for models that do not translate.
     """
     installed = {card.id for card in get_backend().models() if card.downloaded}
     suited = [example for example in EXAMPLES if kind in example.get("kinds", READERS)]
@@ -45,7 +45,7 @@ def available_examples(kind: str) -> list[dict[str, Any]]:
 
 
 def _reader(texts: dict[str, str]) -> dict[str, Any]:
-    """The model that an example wants, where it is there: one that was taught the example's language."""
+    """Return the changes that select the model of an example if it is listed; {} otherwise."""
     wanted = (example_of(texts["text"], texts["pair"]) or {}).get("model")
     if wanted is None or wanted not in {card.id for card in get_backend().models()}:
         return {}
@@ -56,7 +56,7 @@ def _on_submit() -> None:
     value = st.session_state[KEY].submitted
     if not isinstance(value, dict) or not all(isinstance(value.get(name), str) for name in ("text", "pair", "target")):
         return
-    # Half a character, as broken copying leaves it, cannot stand in an address; it is shown as the mark for one.
+    # A lone surrogate from a broken copy cannot be encoded in an address, so it is replaced.
     value = {name: text.encode("utf-8", "replace").decode() for name, text in value.items()}
     before = get_view_state()
     texts = {name: value[name] for name in ("text", "pair", "target")}

@@ -24,10 +24,10 @@ from viz.figures import head_maps
 
 
 def bound_widget(kind: type[Any], name: str, widget: Any, label: str, *given: Any, **more: Any) -> Any:
-    """Draw ``widget``, a method of st or of a column, for the field ``name`` of the options ``kind``.
+    """Draw ``widget`` for the field ``name`` of the options ``kind``, and return its value.
 
-    ``format_func`` may give sentences, which are told here. ``shown`` replaces the option's value where the page
-    settled on another one. Returns what the widget returns.
+    ``widget`` is a method of st or of a column. ``format_func`` may return lazy messages, which are translated
+    here. ``shown`` replaces the option's value.
     """
     key = widget_key(kind, name)
     st.session_state[key] = more.pop("shown", getattr(get_params(kind), name))
@@ -41,9 +41,9 @@ def bound_widget(kind: type[Any], name: str, widget: Any, label: str, *given: An
 
 
 def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
-    """Return the chosen (layer, head) if the map has it, else that of the largest of ``values`` (layer, head).
+    """Return the chosen (layer, head) if the map has it, else the head with the largest value.
 
-    Layers without attention are NaN.
+    ``values`` has the shape (layer, head); layers without attention are NaN.
 
     >>> head_of(ViewState(layer=7, head=0), np.array([[0.1, 0.3, 0.2]]))
     (0, 1)
@@ -62,16 +62,18 @@ def head_of(choice: ViewState, values: FloatArray) -> tuple[int, int]:
 
 
 def head_name(layer: int, head: int) -> str:
-    """A head in a sentence; layers and heads are counted from ``base``.
+    """Return a head's name in a sentence.
 
-    >>> head_name(2, 0, 1)
+    >>> head_name(3, 1)
     'head 3-1'
     """
     return _("head {layer}-{head}", layer=layer, head=head)
 
 
 def rank_of(values: FloatArray, layer: int, head: int) -> str:
-    """Return how many heads have a larger value than a head, in words; those with NaN do not exist.
+    """Return a phrase for the rank of a head among all heads, by the number of heads with a larger value.
+
+    Missing heads are NaN.
 
     >>> rank_of(np.array([[0.1, 0.3, 0.2]]), 0, 2)
     '1 of 3 heads gives more'
@@ -92,20 +94,22 @@ def rank_of(values: FloatArray, layer: int, head: int) -> str:
 
 
 def keep_head(key: str) -> None:
-    """In the callback of the map drawn under ``key``: the head that was clicked becomes the chosen one."""
+    """Select the head that was clicked in the map under ``key``; call this in the map's callback."""
     picked = head_maps.picked_head(st.session_state[key])
     if picked is not None:
         set_view_state(layer=picked[0], head=picked[1])
 
 
-SHOWN = 60  # words at the beginning, of which the last is hidden first: it is on screen at once
-NOTHING = "-"  # in a link: the reader has uncovered every word
+SHOWN = 60  # The last of so many words is hidden first, so that it is visible without scrolling.
+NOTHING = "-"  # Value in a link for no hidden words.
 _PLACES = re.compile(r"[01]:[0-9]{1,7}-[0-9]{1,7}(,[01]:[0-9]{1,7}-[0-9]{1,7}){0,199}")
 TYPED = "[MASK]"
 
 
 def fingerprint(text: str, pair: str) -> str:
-    """A few letters that tell two texts apart, so that places in one are not taken for places in another.
+    """Return a checksum of two texts, 8 hex digits.
+
+    Hidden places are only valid for the texts with the same checksum.
 
     >>> fingerprint("a", "") == fingerprint("a", ""), fingerprint("a", "b") == fingerprint("ab", "")
     (True, False)
@@ -115,7 +119,7 @@ def fingerprint(text: str, pair: str) -> str:
 
 
 def parse(raw: str) -> tuple[Place, ...]:
-    """Places as a link writes them; none where it is damaged.
+    """Return the places in a link; () if the link is malformed.
 
     >>> parse("0:4-10,1:0-3"), parse("x")
     (((0, 4, 10), (1, 0, 3)), ())
@@ -127,7 +131,7 @@ def parse(raw: str) -> tuple[Place, ...]:
 
 
 def write(places: Collection[Place]) -> str:
-    """The inverse of ``parse``; NOTHING for no place.
+    """Return the places for a link, the inverse of ``parse``; NOTHING if there are no places.
 
     >>> write([(0, 4, 10)]), write([])
     ('0:4-10', '-')
@@ -136,10 +140,10 @@ def write(places: Collection[Place]) -> str:
 
 
 def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: str = TYPED) -> tuple[Place, ...]:
-    """What to hide before the reader has hidden anything: the example's word, else the last word of the
-    beginning; nothing where [MASK] is typed already, or the model's own ``mask``.
+    """Return the initially hidden place: the example's focus word, else the last of the first SHOWN words.
 
-    Words are those that the strip shows: of a script without spaces, a character each.
+    Return () if the text contains [MASK] or the model's own ``mask``. Words are those of the token strip: in a
+    script without spaces, each character is a word.
 
     >>> first_place("A cat sat.", "", None), first_place("A [MASK] sat.", "", None)
     (((0, 6, 9),), ())
@@ -153,7 +157,7 @@ def first_place(text: str, pair: str, example: Mapping[str, Any] | None, mask: s
 
 
 def _words(text: str) -> Iterator[tuple[int, int]]:
-    """Where each word stands, (start, end)."""
+    """Yield the span (start, end) of each word."""
     for number, run in groupby(enumerate(number_words(text)), key=lambda place: place[1]):
         if number is not None:
             places = [at for at, _ in run]
@@ -161,7 +165,7 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[int]) -> tuple[Place, ...]:
-    """The places after a click on some tokens: hidden when one of them was not, else uncovered.
+    """Return the places after a click on tokens: hide all of them if any is visible, else uncover them.
 
     >>> row = TokenRow(("play", "ing"), (1, 2), (0, 0), (0, 0), ((0, 4), (4, 7)))
     >>> toggle_hidden(row, [], [0, 1]), toggle_hidden(row, [(0, 0, 7)], [1])
@@ -181,14 +185,16 @@ def toggle_hidden(row: TokenRow, places: Collection[Place], tokens: Collection[i
     return tuple(found)
 
 
-LARGEST = 1e6  # size of a number
+LARGEST = 1e6  # Maximum absolute value.
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
 _FRACTION = re.compile(r"([+-]?[0-9]+)/([0-9]+)")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,][0-9]{3}){2,}|[+-]?[1-9][0-9]{0,2},[0-9]{3}")
 
 
 def read_number(text: str) -> float:
-    """The number that is meant. Raises Refusal for what is none, may be two, or is too large.
+    """Parse a number; the empty text is 0.
+
+    Raise UserError if the text is malformed or ambiguous, or if the number is larger than LARGEST.
 
     >>> read_number("1e2"), read_number("1,5"), read_number("−2"), read_number("1/4"), read_number(" ")
     (100.0, 1.5, -2.0, 0.25, 0.0)
@@ -220,7 +226,7 @@ def read_number(text: str) -> float:
 
 
 def format_shortest(number: float) -> str:
-    """The shortest text that is read as this number again.
+    """Return the shortest text that parses to the same number.
 
     >>> format_shortest(2.0), format_shortest(0.1)
     ('2', '0.1')

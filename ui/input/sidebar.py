@@ -1,4 +1,4 @@
-"""The sidebar: language, model, attention part, view and saved traces."""
+"""The sidebar: language, model, part of the model, view options and saved traces."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ui.state.session import FRESH, NEW_MODEL, UNSELECTED, change_language, get_
 from ui.state.view_state import ViewState
 
 LANGUAGES_KEY = "picked_language"
-LABEL = "Language · 语言"  # in no language, so that whoever cannot read the page finds it
+LABEL = "Language · 语言"  # Both languages, for visitors who cannot read the page.
 
 
 def pick_language() -> None:
-    """Each language under its own name."""
+    """Draw the language selection, with each language in its own name."""
     st.session_state[LANGUAGES_KEY] = active_language()
     st.selectbox(
         LABEL,
@@ -38,7 +38,7 @@ def pick_language() -> None:
 
 
 def own_name(code: str) -> str:
-    """What a language calls itself.
+    """Return a language's name in that language.
 
     >>> own_name("en"), own_name("zh")
     ('English', '中文')
@@ -47,14 +47,14 @@ def own_name(code: str) -> str:
 
 
 MODEL = gettext_lazy("Model")
-KINDS = "kinds_seen"  # what each model turned out to be, in this session
+KINDS = "kinds_seen"  # Session key of the kinds of models loaded in this session.
 
 
 def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], None], *, label: str = MODEL) -> None:
-    """The select box of a model and its revision, where ``model`` and ``revision`` are on_pick now.
+    """Draw the select box of a model and its revision, with ``model`` and ``revision`` selected.
 
-    ``keep`` is called with both when the reader picks others; a newly on_pick model comes with no revision. ``slot`` is
-    a name of its own for each picker on a page, so that they share nothing.
+    ``keep`` is called with the new model and revision; a new model has the revision "". ``slot`` is a unique
+    prefix for the widget keys of this picker.
     """
     cards = {card.id: card for card in fine_tuning.cards(model)}
     names = list(cards) if model in cards else [*cards, model]
@@ -81,7 +81,7 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
     )
     card = cards.get(model)
     if card is not None:
-        # A local model's summary quotes its own files, so it is shown as text.
+        # A local model's summary quotes its files; a notice escapes them.
         show_notice(card.summary, role="status")
     if not sources.is_taught(model) and (card is None or not (card.embedded or card.local)):
         st.session_state[field] = revision
@@ -95,19 +95,19 @@ def pick_model(slot: str, model: str, revision: str, keep: Callable[[str, str], 
 
 
 def kind_of(choice: ViewState) -> str:
-    """The kind of the chosen model, as far as it is known before it is loaded; what is not known may be an encoder."""
+    """Return the kind of the chosen model; "encoder" if it is unknown before the model is loaded."""
     card = next((card for card in fine_tuning.cards(choice.model) if card.id == choice.model), None)
     return known_kind(choice.model, card) or "encoder"
 
 
 def known_kind(model: str, card: ModelCard | None) -> str | None:
-    """What a model turned out to be in this session, else what its card says; None where nobody knows yet."""
+    """Return the kind of a model from this session, else from its card; None if both are missing."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
     return seen.get(model, card.kind if card is not None else None)
 
 
 def remember_kind(model: str, kind: str) -> None:
-    """Remember what a model turned out to be; draw the page again when the text box was made for another kind."""
+    """Store a model's kind, and rerun the page if its text box was drawn for another kind."""
     seen: dict[str, str] = st.session_state.setdefault(KINDS, {})
     before = kind_of(get_view_state())
     seen[model] = kind
@@ -116,7 +116,7 @@ def remember_kind(model: str, kind: str) -> None:
 
 
 def label_of(cards: dict[str, ModelCard], name: str, reachable: bool) -> str:
-    """A model in the list, with what it costs to have it, or that it cannot be had here now.
+    """Return a model's label in the list, with its download size or a note that it is unavailable.
 
     >>> card = ModelCard("b", "B", "encoder", "", "", 40_000_000, "")
     >>> label_of({"b": card}, "b", True), label_of({"b": card}, "b", False), label_of({}, "my/own", False)
@@ -147,7 +147,10 @@ HELP = gettext_lazy(
 
 
 def pick_part(trace: Trace, look: ViewOptions) -> None:
-    """Draw the choice where there is one."""
+    """Draw the selection of the part (encoder, decoder, cross-attention) if the trace has several.
+
+    Show a notice if the part has no queries, keys and values.
+    """
     if len(trace.parts) > 1:
         st.session_state[PARTS_KEY] = look.part or trace.part
         st.radio(
@@ -164,7 +167,7 @@ def pick_part(trace: Trace, look: ViewOptions) -> None:
 
 
 def _describe_missing(trace: Trace, look: ViewOptions) -> str:
-    """Why there are no queries, keys and values."""
+    """Return a sentence with the reason for missing queries, keys and values."""
     if trace.is_signed(look.part or None):
         return _(
             "These maps were given: numbers with signs, such as attributions, and no attention weights. They may be "
@@ -199,7 +202,7 @@ NOT_RENORMALISED = gettext_lazy("Special tokens are hidden; weights are the mode
 
 
 def sidebar(choice: ViewState) -> None:
-    """Draw it."""
+    """Draw the model selection, the view options and the saved traces."""
     pick_model("pick", choice.model, choice.revision, _read_by)
     _switch(_("Whole words"), "words", choice.words, WORDS)
     if choice.words and is_chinese(choice.text + choice.pair + choice.target):
@@ -230,7 +233,7 @@ def sidebar(choice: ViewState) -> None:
 
 
 def _read_by(model: str, revision: str) -> None:
-    """Another model reads the text, or another revision of the same one."""
+    """Set the model and revision, and clear the selection that depends on them."""
     set_view_state(**(FRESH if model == get_view_state().model else NEW_MODEL), model=model, revision=revision)
 
 
@@ -251,7 +254,7 @@ def _open() -> None:
     except ValueError as error:
         st.session_state[PROBLEM] = [error_message(error)]
         return
-    if trace.picture is not None:  # no text of it is there for other pages
+    if trace.picture is not None:  # A picture's trace has no text for other pages.
         open_picture(trace)
         return
     changes = {"text": trace.text, "pair": trace.pair or "", "target": trace.target_text or ""}

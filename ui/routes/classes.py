@@ -1,7 +1,7 @@
-"""What a student's page asks while it waits: whether the teacher has done something since.
+"""The route that student pages poll for changes of their class.
 
-The answer comes as soon as there is something new, or after some seconds without. All who wait in a room look through
-one pair of eyes: a single look into the store, forty times a second, is for everybody.
+The response is sent as soon as the class changes, or after some seconds. All requests for the same version of a
+class share a single polling task, which queries the store forty times a second.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ui.state.classroom import is_code
 from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/class/{{code}}"
-WAIT, LOOK = 5.0, 0.025  # seconds that a question waits at most, and between two looks into the store
+WAIT, LOOK = 5.0, 0.025  # Maximum seconds of a request, and seconds between two queries of the store.
 
 
 class ClassWatcher:
-    """The looks into rooms, one for all who wait in the same one and know the same of it.
+    """Polling tasks for classes, shared by the requests that wait for the same version of a class.
 
-    It belongs to the server's one loop; what another process does in the same file is seen like what this one does.
+    The watcher belongs to the server's event loop. Changes by other processes in the same file are detected too.
     """
 
     def __init__(self) -> None:
         self._looking: dict[tuple[AbstractEventLoop, str, int], Task[int]] = {}
 
     async def wait_for_version(self, code: str, since: int, seconds: float) -> int:
-        """The room's version as soon as it is another than ``since``, or after so long; at once where it is already.
+        """Return the version of the class as soon as it differs from ``since``, or after ``seconds``.
 
-        0 where there is no such room (any more).
+        Return 0 if there is no such class.
         """
         version = store().version(code)
         if version != since or version == 0 or seconds <= 0:
@@ -42,11 +42,11 @@ class ClassWatcher:
         look = self._looking.get(key)
         if look is None:
             look = self._looking[key] = asyncio.create_task(self._poll(key))
-        await asyncio.wait([look], timeout=seconds)  # who goes away leaves the look to the others
+        await asyncio.wait([look], timeout=seconds)  # A timeout of this request does not cancel the shared task.
         return look.result() if look.done() else since
 
     async def _poll(self, key: tuple[AbstractEventLoop, str, int]) -> int:
-        """Look until there is something new, for as long as anybody may wait who came when it began."""
+        """Poll the store until the version changes, for at most WAIT seconds."""
         loop, code, since = key
         until = loop.time() + WAIT
         try:
@@ -61,7 +61,10 @@ WATCH = ClassWatcher()
 
 
 async def class_version(request: Request) -> Response:
-    """The room's version as soon as it is another than ``since``, at once where there is no room: that is 0."""
+    """Return the version of the class as JSON, as soon as it differs from ``since``.
+
+    Return ``since`` after WAIT seconds without a change, and 0 if the class does not exist.
+    """
     code, since = request.path_params["code"], request.query_params.get("since", "")
     if not is_code(code) or not (since.isascii() and since.isdigit() and len(since) < 10):
         return Response(status_code=404)
@@ -70,5 +73,5 @@ async def class_version(request: Request) -> Response:
 
 
 def routes() -> list[Route]:
-    """For the app's own server."""
+    """Return the route of the class version."""
     return [Route(ADDRESS, class_version)]

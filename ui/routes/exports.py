@@ -1,4 +1,4 @@
-"""Exports of the view: the weights as CSV and JSON, the strongest links, and a page that opens offline."""
+"""Routes for exports of the view: weights as CSV and JSON, the strongest links, and an offline HTML page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PINS = re.compile(r"(\d{1,4}\.\d{1,4})(-\d{1,4}\.\d{1,4}){0,7}")
 
 
 def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the chosen head's weights, a row for each query, in a zip with their provenance."""
+    """Return the selected head's weights as CSV, a row for each query, zipped with their provenance."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     about = caption(view, layer, head)
@@ -35,7 +35,7 @@ def csv(trace: Trace, look: ViewOptions, request: Request) -> Response:
 
 
 def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the chosen head's weights with everything known of the tokens."""
+    """Return the selected head's weights and the token data as JSON."""
     view = get_trace_store().view(trace, look)
     layer, head = head_of(request.query_params, view)
     content, about = weights_json(view, layer, head), caption(view, layer, head)
@@ -43,13 +43,13 @@ def json(trace: Trace, look: ViewOptions, request: Request) -> Response:
 
 
 def links(trace: Trace, look: ViewOptions, _request: Request) -> Response:
-    """Return the strongest links over all heads, in a zip with their provenance."""
+    """Return the strongest links over all heads as CSV, zipped with their provenance."""
     view = get_trace_store().view(trace, look)
     return _zip("headlight-links", links_csv(view), caption(view))
 
 
 def html(trace: Trace, look: ViewOptions, request: Request) -> Response:
-    """Return the microscope itself with the numbers inside."""
+    """Return the microscope with its data as an HTML file."""
     view, survey = get_trace_store().view(trace, look), get_trace_store().survey(trace, look)
     data = explore.payload(view, survey, _selection(request, trace, look), "", "")
     habits = explore.places(prior_map(trace, look.part or None), view)
@@ -71,7 +71,7 @@ FILES: dict[str, Callable[[Trace, ViewOptions, Request], Response]] = {
 
 
 def _selection(request: Request, trace: Trace, look: ViewOptions) -> dict[str, Any]:
-    """What was chosen on screen, from the address."""
+    """Return the selection in the request's query."""
     view, query = get_trace_store().view(trace, look), request.query_params
     layer, head = head_of(request.query_params, view)
     places = {"focus": len(view.queries), "target": len(view.keys)}
@@ -111,5 +111,5 @@ def _endpoint(name: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the routes of the exports."""
     return [Route(f"{PREFIX}/{{trace}}/{name}", _endpoint(name)) for name in FILES]

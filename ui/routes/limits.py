@@ -1,4 +1,4 @@
-"""Limits on routes: language, clients that disconnect, and files at the same time."""
+"""Limits of routes: language, disconnected clients, and concurrent files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ui.state.language import ADDRESS
 
 
 def use_request_language(request: Request) -> AbstractContextManager[None]:
-    """Within it, what is said is in the language that the address names (`in_language`), else English."""
+    """Translate messages in the block to the language of the request's address, else to English."""
     return use_language(request.query_params.get(ADDRESS, ENGLISH))
 
 
 def in_language() -> str:
-    """What an address ends with, so that what is served there is told as here; nothing where that is English.
+    """Return the suffix of an address for the active language; "" for English.
 
     >>> in_language()
     ''
@@ -33,12 +33,15 @@ def in_language() -> str:
     return "" if active_language() == ENGLISH else f"&{ADDRESS}={active_language()}"
 
 
-FIGURES = FairThreadPool(32, "figures")  # most wait for one another: what computes has a gate of its own
+FIGURES = FairThreadPool(32, "figures")  # Most threads wait for each other; computations have their own scheduler.
 Make = Callable[[Request], Response]
 
 
 def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
-    """A route's endpoint that makes its answer in a thread, in turn by visitor: those that serve pages stay free."""
+    """Return an endpoint that runs ``make`` in a thread pool that is fair to visitors.
+
+    The threads that serve pages stay free.
+    """
 
     async def endpoint(request: Request) -> Response:
         async with reading(request, get_backend().settings.figure_seconds) as stop:
@@ -49,7 +52,7 @@ def reader_endpoint(make: Make) -> Callable[[Request], Awaitable[Response]]:
 
 @asynccontextmanager
 async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken]:
-    """How what is made for a request ends."""
+    """Yield a cancel token for a request, cancelled after ``seconds`` or if the client disconnects."""
     stop = CancelToken(visitor_key(request), seconds)
     gone = asyncio.ensure_future(_wait_for_disconnect(request))
     gone.add_done_callback(lambda _done: stop.stop())
@@ -60,7 +63,7 @@ async def reading(request: Request, seconds: float) -> AsyncIterator[CancelToken
 
 
 def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
-    """The answer, or why it was stopped before."""
+    """Return the response of ``make``, or a 400 response if it was cancelled."""
     try:
         with use_token(stop):
             stop.check()
@@ -71,7 +74,7 @@ def run_within(stop: CancelToken, make: Make, request: Request) -> Response:
 
 
 def visitor_key(request: Request) -> str:
-    """Whose turn a request takes in a line; all of whom nothing is known share one."""
+    """Return the key of the request's visitor in a fair queue; unknown visitors share the key ""."""
     return next(iter(names_of(request)), "")
 
 
@@ -80,13 +83,14 @@ async def _wait_for_disconnect(request: Request) -> None:
         continue
 
 
-AGAIN = "10"  # seconds after which to ask again, for programs
+AGAIN = "10"  # Retry-After in seconds.
 
 
 class ConcurrencyLimit:
-    """``at_once`` files at a time and ``waiting`` more in line; who comes then is told ``sentence`` with 503.
+    """A limit of ``at_once`` concurrent files and ``waiting`` queued files.
 
-    So is who has ``each`` there already, by any of their names, where that is said.
+    Further requests get ``sentence`` with 503. With ``each``, a visitor with that many running or queued requests
+    gets 503 too. Visitors are identified by all their names (address and cookie).
     """
 
     def __init__(self, at_once: int, waiting: int, sentence: str, each: int | None = None) -> None:
@@ -98,7 +102,7 @@ class ConcurrencyLimit:
         self.waits = QueueStats()
 
     def endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-        """A route's endpoint that makes its answer in one of these places."""
+        """Return an endpoint that runs ``make`` under this limit."""
 
         async def endpoint(request: Request) -> Response:
             names = names_of(request)
@@ -118,16 +122,16 @@ class ConcurrencyLimit:
             finally:
                 self.places.release()
                 self._names.subtract(names)
-                self._names += Counter()  # who has none is forgotten
+                self._names += Counter()  # Drop the names with a count of zero.
 
         return endpoint
 
     def _has_enough(self, names: tuple[str, ...]) -> bool:
-        """Whether somebody has their share of the line. Asked, and counted, on the event loop alone."""
+        """Return True if the visitor has reached the limit ``each``; call this on the event loop only."""
         return self.each is not None and any(self._names[name] >= self.each for name in names)
 
     def hold_place(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """The same blocks, a place held until the last is taken; nothing where no place is free."""
+        """Yield the blocks and hold a place until the last is consumed; yield nothing if no place is free."""
         if not self.places.acquire(blocking=False):
             return
         try:
@@ -136,6 +140,6 @@ class ConcurrencyLimit:
             self.places.release()
 
     def busy_response(self) -> Response:
-        """What is answered where no place is free."""
+        """Count a rejected request and return the 503 response."""
         self.waits.reject()
         return PlainTextResponse(translate(self.sentence), 503, headers={"Retry-After": AGAIN})

@@ -1,4 +1,4 @@
-"""What the view of a picture fetches beside rows and columns: the photo, whole maps, and the view as a file."""
+"""Routes of the view of a picture: the photo, whole maps, and the view as an HTML file."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from viz.components.picture.content import (
     rollout_map,
 )
 
-LARGEST_MAP = 4_200  # tokens whose whole map a browser is sent: 17 MB
+LARGEST_MAP = 4_200  # Maximum number of tokens for a whole map, which has 17 MB at this size.
 NO_PICTURE = gettext_lazy("This is a text, and has no picture.")
 TOO_MANY = gettext_lazy("This picture has too many patches for a whole map to be sent; its rows are there.")
 
 
 def picture(trace: Trace, _request: Request) -> Response:
-    """The photo as a browser shows it."""
+    """Return the photo in a format for browsers."""
     file = photo(grid_and_picture(trace)[1])
     return Response(file, media_type=kind_of_photo(file), headers=FOREVER)
 
 
 def patches(trace: Trace, request: Request) -> Response:
-    """One head's whole map as square-root bytes."""
+    """Return a head's whole map as bytes of its square roots."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -50,7 +50,7 @@ def patches(trace: Trace, request: Request) -> Response:
 
 
 def norms(trace: Trace, request: Request) -> Response:
-    """The same, each weight times the length of the value that it weighs."""
+    """Return a head's whole map of weights times value norms, as bytes of its square roots."""
     _sent_whole(trace)
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
@@ -58,13 +58,13 @@ def norms(trace: Trace, request: Request) -> Response:
 
 
 def norms_rows(trace: Trace, request: Request) -> Response:
-    """What one token takes in from where, in every head."""
+    """Return weights times value norms for a query token in all heads, float16."""
     token = number(request.query_params, "query", len(trace.source))
     return _frame(frame({}, {"rows": (in_every_head(trace.records(part_of(trace)), "out", token, "norms"), "float16")}))
 
 
 def norms_columns(trace: Trace, request: Request) -> Response:
-    """How much of what each token takes in comes from one, in every head."""
+    """Return weights times value norms for a key token in all heads, float16."""
     token = number(request.query_params, "key", len(trace.source))
     with get_trace_store().gate:
         found = in_every_head(trace.records(part_of(trace)), "in", token, "norms")
@@ -72,14 +72,14 @@ def norms_columns(trace: Trace, request: Request) -> Response:
 
 
 def rollout(trace: Trace, _request: Request) -> Response:
-    """All layers rolled out, as square-root bytes."""
+    """Return the attention rollout over all layers as bytes of its square roots."""
     _sent_whole(trace)
     with get_trace_store().gate:
         return _frame(encode_map(rollout_map(trace.records(part_of(trace)))))
 
 
 def page(trace: Trace, request: Request) -> Response:
-    """The view as a file of its own."""
+    """Return the view as an HTML file."""
     title = request.query_params.get("title", "")[:200] or _("A picture")
     look = _selection(trace, request)
     about = description_of(trace, request.query_params.get("cited", "")[:600])
@@ -87,7 +87,7 @@ def page(trace: Trace, request: Request) -> Response:
 
 
 def description_of(trace: Trace, cited: str = "") -> list[tuple[str, str]]:
-    """What stands in every file of a picture: which model read it, its size, and whose picture it is."""
+    """Return (label, value) pairs for a picture's file: the model, the size and the attribution."""
     _grid, given = grid_and_picture(trace)
     told = [
         (_("Model"), trace.model.name),
@@ -103,7 +103,7 @@ FRAMES = (patches, norms, norms_rows, norms_columns, rollout)
 
 
 def routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the routes of pictures."""
     return [
         Route(f"{PREFIX}/{{trace}}/picture.jpg", reader_endpoint(_endpoint(picture))),
         *(Route(f"{PREFIX}/{{trace}}/{make.__name__}", reader_endpoint(_endpoint(make))) for make in FRAMES),
@@ -130,7 +130,7 @@ def _frame(content: bytes) -> Response:
 
 
 def _selection(trace: Trace, request: Request) -> PictureSelection:
-    """What was chosen on screen, from the address."""
+    """Return the selection in the request's query."""
     records, query = trace.records(part_of(trace)), request.query_params
     layer = number(query, "layer", len(records))
     facing, by = (query.get(name, names[0]) for name, names in (("facing", FACINGS), ("by", KINDS)))

@@ -1,7 +1,7 @@
-"""Where a browser tells what is kept in a picture, without a run of the page's script (ui/state/selection_token.py).
+"""The route that stores a selection in a figure without a run of the page's script (ui/state/selection_token.py).
 
-The slip's token is the only way in: it was sent to one session, with its picture, and ends with that session's next
-run. The browser's address follows by the message that a run would have sent.
+A request needs the secret of a selection token, which only the session of the figure has and which is valid until
+the session's next run. The browser's address is updated by the same message that a run would send.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from ui.state.selection_token import SelectionToken, find_selection_token
 from viz.components.base_path import BASE
 
 ADDRESS = f"{BASE}/headlight/kept"
-LONGEST = 4096  # bytes of a question
+LONGEST = 4096  # Maximum size of a request body in bytes.
 KEPT, MALFORMED, RUN, GONE, LONG = 204, 400, 409, 410, 413
 
 
 async def keep_selection(request: Request) -> Response:
-    """204 where it is kept; 409 where a run has to tell, 410 where the slip is good no longer."""
+    """Store a selection: return 204, 409 if a run is needed, or 410 if the token is no longer valid.
+
+    Return 400 for a malformed request and 413 for a body of more than LONGEST bytes.
+    """
     body = b""
     async for block in request.stream():
         body += block
@@ -42,13 +45,13 @@ async def keep_selection(request: Request) -> Response:
     kept = await run_in_threadpool(slip.keep, said)
     if not kept:
         return Response(status_code=RUN if slip.open else GONE)
-    if slip.open and not write_address(slip):  # a run that has begun meanwhile writes the address itself
+    if slip.open and not write_address(slip):  # If a run has begun meanwhile, it writes the address.
         return Response(status_code=RUN)
     return Response(status_code=KEPT)
 
 
 def _read(body: bytes) -> tuple[str | None, Any]:
-    """The slip's token and what is said; no token where this is no such question."""
+    """Return the token and the selection of a request body; (None, None) if it is malformed."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError):
@@ -59,7 +62,7 @@ def _read(body: bytes) -> tuple[str | None, Any]:
 
 
 def write_address(slip: SelectionToken) -> bool:
-    """The address of what is kept, into the browser of the session whose slip it is; False where that is away."""
+    """Send the address of the stored selection to the browser; return False if it is disconnected."""
     client = Runtime.instance().get_client(slip.session) if Runtime.exists() else None
     if client is None:
         return False
@@ -73,5 +76,5 @@ def write_address(slip: SelectionToken) -> bool:
 
 
 def routes() -> list[Route]:
-    """For the app's own server."""
+    """Return the route of selection tokens."""
     return [Route(ADDRESS, keep_selection, methods=["POST"])]

@@ -1,8 +1,7 @@
-"""What the components fetch: maps, rows and tiles of a trace as binary frames, by the trace's id.
+"""Routes that serve maps, rows and tiles of a trace to the components, as binary frames by the trace's id.
 
-An address names a value that never changes, so browsers may keep it. It carries the trace's seal, which only the page
-that shows the trace was given. An id that this server no longer knows, or another seal, answers 410, and the page then
-makes the trace again.
+The content of an address never changes, so browsers may cache it. The address contains the trace's seal, which
+only the page of the trace has. An unknown id or a wrong seal gets 410, and the page then computes the trace again.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ PREFIX = f"{BASE}/headlight/trace"
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
-# Each file may take much memory. A class may press the button together; who comes after that is told to try again.
+# A file may take much memory. A class may request files together; further requests are rejected.
 FILES = ConcurrencyLimit(
     2, 30, gettext_lazy("Too many files are being made just now. Try again in a few seconds."), each=8
 )
 
 
 def grid(trace: Trace, look: ViewOptions, _asked: QueryFields) -> bytes:
-    """All heads small, and what they do in other texts where that is known."""
+    """Return the thumbnails of all heads, and their positional priors if they are known."""
     habits = prior_map(trace, look.part or None)
     return content.grid(
         get_trace_store().survey(trace, look), explore.places(habits, get_trace_store().view(trace, look))
@@ -58,9 +57,10 @@ FRAMES: dict[str, Callable[[Trace, ViewOptions, QueryFields], bytes]] = {
 
 
 def serve_trace(request: Request, make: Callable[[Trace, ViewOptions], Response]) -> Response:
-    """What ``make`` gives for the trace in the address; 410 when it is gone or the seal is not its own.
+    """Return the response of ``make`` for the trace in the address.
 
-    400, in a sentence, when something else in the address is wrong, or it took too long.
+    Return 410 if the trace is not in memory or the seal is wrong, and 400 with a message for other errors and
+    timeouts.
     """
     query = request.query_params
     look = ViewOptions.from_query(*(query.get(name, "") for name in ("part", "words", "special", "renormalise")))
@@ -77,13 +77,13 @@ def serve_trace(request: Request, make: Callable[[Trace, ViewOptions], Response]
 
 
 def _binary(content: bytes) -> Response:
-    # Streamlit would gzip it: 34 ms of processor time to save a fifth of a tile of 512 x 512 halves.
+    # Streamlit would compress it: 34 ms of CPU time for 20 % of a tile of 512 × 512 float16 values.
     headers = {**FOREVER, "Content-Encoding": "identity"}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
 def trace_file(request: Request) -> Response:
-    """The trace as a file, its tokens as they were read."""
+    """Return the trace as a safetensors file, with its original tokens."""
 
     def file(trace: Trace, _look: ViewOptions) -> Response:
         return attachment("trace.safetensors", "application/octet-stream", dump, get_trace_store().original(trace))
@@ -92,18 +92,18 @@ def trace_file(request: Request) -> Response:
 
 
 def attachment(name: str, media_type: str, make: Callable[..., bytes], *arguments: Any) -> Response:
-    """A file to be saved, for endpoints behind FILES."""
+    """Return a download of the bytes that ``make`` returns, for endpoints under the limit FILES."""
     return file_response(f"headlight-{name}", media_type, make(*arguments))
 
 
 def file_response(name: str, media_type: str, content: bytes) -> Response:
-    """Return a file that the browser saves by its name, which may have letters of any script."""
+    """Return a download with a file name, which may contain non-ASCII letters."""
     headers = {**FOREVER, "Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
     return Response(content, media_type=media_type, headers=headers)
 
 
 def routes() -> list[Route]:
-    """The routes, for the app. What they send is made in threads of their own."""
+    """Return the routes of traces; their endpoints run in threads of their own."""
     frames = [Route(f"{PREFIX}/{{trace}}/{what}", _endpoint(make)) for what, make in FRAMES.items()]
     return [
         Route(explore.ADDRESS, _script),
@@ -113,7 +113,7 @@ def routes() -> list[Route]:
 
 
 def _script(request: Request) -> Response:
-    """The component's script in a language, whose address holds its hash."""
+    """Return the component's script in a language; its address contains its hash."""
     code = request.path_params["code"]
     if code not in available_languages():
         return PlainTextResponse(_("There is no such script."), 404)

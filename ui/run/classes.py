@@ -1,4 +1,4 @@
-"""The classes of this server, and who a session is in one."""
+"""The classes on this server, and the identity of a visitor in a class."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ui.run.fine_tuning import visitor
 from ui.run.services import get_backend
 
 FILE = "rooms.sqlite"
-SWEEP = 600.0  # seconds between two looks for rooms that are over
+SWEEP = 600.0  # Seconds between two deletions of expired classes.
 
 
 def store() -> Store:
-    """The rooms that all sessions of this server share."""
+    """Return the store of classes, shared by all sessions of this server."""
     return _store(_file())
 
 
@@ -30,22 +30,22 @@ def _store(file: Path) -> Store:
 
 
 def visitor_secret() -> str:
-    """The secret that only this visitor's browser and this server know."""
+    """Return a secret that only this visitor's browser and this server know."""
     return visitor()
 
 
 def own_room_code() -> str | None:
-    """Return the code of the room that this visitor teaches, or None."""
+    """Return the code of the class that this visitor teaches, or None."""
     return store().taught_by(visitor_secret()) if _file().exists() else None
 
 
 def attends_any() -> bool:
-    """Return whether this visitor has a seat in any room of this server."""
+    """Return True if this visitor is a student in any class of this server."""
     return _file().exists() and store().attends(visitor_secret())
 
 
 async def sweep_rooms() -> None:
-    """Delete rooms whose day is over, now and every few minutes, also if nobody opens another room."""
+    """Delete expired classes, now and every SWEEP seconds."""
     while True:
         if _file().exists():
             await asyncio.to_thread(lambda: store().sweep())

@@ -1,11 +1,11 @@
-"""What is counted of this process for its operator (`ui/server/metrics.py` hands it out): never who, never a text."""
+"""Metrics of this process for its operator, served by `ui/server/metrics.py`; they contain no visitors and no texts."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
-# From a kept answer to a whole model that is loaded and asked.
+# The range covers a cached answer and the loading of a model.
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 REQUESTS = Counter(

@@ -1,4 +1,4 @@
-"""Before, during and after a download: what it is and whether it fits, how far it is, and a way to stop."""
+"""The offer of a model download with its size, and the progress of a running download."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ui.run.services import get_backend
 from ui.show.text import join_sentences
 from ui.state.view_state import ViewState
 
-RUNNING = "downloads"  # by (model, revision): those this session looks at
-STATES: dict[str, str] = {  # of a download that is not done
+RUNNING = "downloads"  # Session key of this session's downloads, by (model, revision).
+STATES: dict[str, str] = {  # States of an incomplete download.
     "new": gettext_lazy("not begun"),
     "running": gettext_lazy("running"),
     "stopped": gettext_lazy("stopped"),
@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
 
 
 def offer_or_show(refusal: UserError, choice: ViewState) -> None:
-    """What a refusal means on the page: the download of the chosen model, else its sentence and the way out."""
+    """Draw the download offer of an error, or else the error with its remedy."""
     if refusal.way_out == "download":
         draw_offer(choice, refusal.details["offer"])
     else:
@@ -46,7 +46,7 @@ def show_command() -> None:
 
 
 def draw_offer(choice: ViewState, found: Offer) -> None:
-    """Draw the offer of the chosen model, or its download where one runs."""
+    """Draw the offer of the chosen model, or its download if it is running."""
     key = (choice.model, choice.revision)
     running: dict[tuple[str, str], Download] = st.session_state.setdefault(RUNNING, {})
     if key in running:
@@ -63,7 +63,7 @@ def draw_offer(choice: ViewState, found: Offer) -> None:
 
 
 def _describe_offer(found: Offer) -> str:
-    """What it is, its size, and whether it fits."""
+    """Return sentences about the model, its size, and its fit into memory."""
     details = ", ".join(filter(None, (found.architecture, found.task)))
     needs = {"files": len(found.files), "megabytes": found.nbytes / 1e6, "gigabytes": found.memory_bytes / 1e9}
     fits = (
@@ -84,8 +84,7 @@ def _describe_offer(found: Offer) -> str:
 
 @st.fragment(run_every=0.5)
 def _watch(key: tuple[str, str]) -> None:
-    """The running download of a model and its revision; it draws itself twice a second and the whole page once it is
-    done."""
+    """Draw a model's download, updated twice a second; rerun the page when it is complete."""
     download: Download | None = st.session_state[RUNNING].get(key)
     if download is None or download.state == "done":
         st.session_state[RUNNING].pop(key, None)
@@ -104,6 +103,6 @@ def _watch(key: tuple[str, str]) -> None:
     else:
         st.button(
             _("Go on"),
-            on_click=download.start,  # type: ignore[arg-type]  # what it gives back is not used
+            on_click=download.start,  # type: ignore[arg-type]  # the returned value is unused
             help=_("Continue where it was."),
         )

@@ -1,4 +1,4 @@
-"""Trainings and the models that they taught, as one visitor sees them: their own, and those that a link names."""
+"""The fine-tuning jobs and models that a visitor can see: their own, and those named in a link."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from training.jobs.queue import TrainingQueue
 from ui.run.services import get_backend
 from ui.server.visitor import NAME, VALUE
 
-NOBODY = "visitor"  # in this session, who sends no cookie: a browser that keeps none, a test
+NOBODY = "visitor"  # Session key of a substitute for the cookie, for browsers without cookies and for tests.
 _MAKING = threading.Lock()
 
 
 def queue() -> TrainingQueue:
-    """The queue that all sessions of this process share."""
-    with _MAKING:  # two queues would not know of each other's threads
+    """Return the training queue shared by all sessions of this process."""
+    with _MAKING:  # Two queues would not share their threads.
         return _queue(get_backend().settings)
 
 
@@ -37,7 +37,7 @@ def _queue(settings: Settings) -> TrainingQueue:
 
 
 def visitor() -> str:
-    """Who looks at this page, as jobs name them."""
+    """Return the id of the page's visitor, as in jobs."""
     cookie = str(st.context.cookies.get(NAME, ""))
     if not VALUE.fullmatch(cookie):
         cookie = st.session_state.setdefault(NOBODY, secrets.token_urlsafe(16))
@@ -45,19 +45,22 @@ def visitor() -> str:
 
 
 def hash_cookie(cookie: str) -> str:
-    """What is written down of a cookie, which does not tell it."""
+    """Return a hash of the cookie to store, from which the cookie cannot be recovered."""
     return hashlib.sha256(cookie.encode()).hexdigest()[:32]
 
 
 def cards(*picked: str) -> list[ModelCard]:
-    """Models to choose from: the app's, those that this visitor taught, and taught ones that are picked by a link."""
+    """Return the models to choose from: the app's and the fine-tuned models of this visitor.
+
+    Fine-tuned models of others are included if ``picked`` names them.
+    """
     mine = {look.job.name: look for look in queue().jobs_of(visitor()) if look.has_model}
     for name in picked:
         if sources.is_taught(name) and name not in mine:
             try:
                 mine[name] = queue().look(name.removeprefix(sources.PREFIX))
             except UserError:
-                continue  # it is gone, which is said where it is opened
+                continue  # The model was deleted; the page that opens it shows an error.
     return [*get_backend().models(), *(card for look in mine.values() if (card := _card_of(look)) is not None)]
 
 
@@ -66,7 +69,7 @@ def _card_of(look: JobStatus) -> ModelCard | None:
         changed = (look.model / sources.SCORES).stat().st_mtime_ns
         plain = _card(look.model, changed)
     except (UserError, OSError):
-        return None  # nothing is saved in it yet
+        return None  # The folder has no saved model yet.
     begun, name = look.job.begun[:10], look.job.model.rsplit("/", 1)[-1]
     said = _("Taught here on {begun}, from {model}.", begun=begun, model=name)
     if sources.is_taught(look.job.model):

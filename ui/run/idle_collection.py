@@ -1,8 +1,8 @@
-"""Garbage is collected while nobody waits for an answer.
+"""Garbage collection while the server is idle.
 
-Streamlit would collect it after every script run (`runner.postScriptGC`, off in .streamlit/config.toml), and look
-through all that was ever imported and made each time: most of what a click cost, and more with every visitor. Here it
-is collected once no script has run for QUIET seconds, and after LONGEST seconds where some script always runs.
+Streamlit would collect after each script run (`runner.postScriptGC`, off in .streamlit/config.toml) and traverse
+all live objects each time. That took most of the time of a click and grew with the number of visitors. Here the
+collection runs after QUIET seconds without a script, and after LONGEST seconds on a server that is never idle.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from time import monotonic
 
 from inference.load.loading import release_memory
 
-QUIET = 2.0  # seconds without a script after which nobody is expected to ask again at once
-APART = 10.0  # seconds between two collections: one takes some tenths of a second, and a reader who comes then waits
-LONGEST = 60.0  # seconds that what a script left behind may lie about on a server that is never quiet
+QUIET = 2.0  # Seconds without a script after which the server counts as idle.
+APART = 10.0  # Minimum seconds between collections: each takes some tenths of a second and blocks requests.
+LONGEST = 60.0  # Maximum seconds until a collection on a server that is never idle.
 
 
 class Scripts:
-    """Which scripts run, and when what they left behind is to be collected. ``clock`` tells seconds.
+    """The running scripts, and the time of the next garbage collection. ``clock`` returns seconds.
 
     >>> scripts = Scripts(clock=lambda: 5.0)
     >>> scripts.pause() is None
@@ -35,16 +35,16 @@ class Scripts:
 
     def __init__(self, quiet: float = QUIET, longest: float = LONGEST, clock: Callable[[], float] = monotonic) -> None:
         self._quiet, self._longest, self._clock = quiet, longest, clock
-        self._collected = -inf  # when garbage was last collected
+        self._collected = -inf  # Time of the last collection.
         self._change = threading.Condition()
         self._running = 0
-        self._ended = clock()  # when a script last ended
-        self._littered: float | None = None  # when the first script since the last collection began
+        self._ended = clock()  # Time of the last end of a script.
+        self._littered: float | None = None  # Start of the first script since the last collection.
         self._watched = False
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """A script runs while the block does, however that ends."""
+        """Count a script as running during the block."""
         with self._change:
             self._running += 1
             if self._littered is None:
@@ -59,7 +59,10 @@ class Scripts:
                 self._change.notify()
 
     def pause(self) -> float | None:
-        """Seconds until garbage is to be collected, at most 0 where that is now; None where no script left any."""
+        """Return the seconds until the next collection, at most 0 if it is due.
+
+        Return None if no script has run since the last collection.
+        """
         if self._littered is None:
             return None
         latest = self._littered + self._longest
@@ -67,7 +70,7 @@ class Scripts:
         return min(latest, idle) - self._clock()
 
     def should_collect(self) -> bool:
-        """Whether garbage is to be collected now; it is then taken as done."""
+        """Return True if a collection is due, and record it as done."""
         with self._change:
             pause = self.pause()
             if pause is None or pause > 0:
@@ -78,7 +81,7 @@ class Scripts:
 
     @contextmanager
     def collect_while_idle(self, collect: Callable[[], None] = release_memory) -> Iterator[None]:
-        """Collect as said while the block runs, in a thread that ends with it."""
+        """Collect garbage in a thread during the block."""
         self._watched = True
         thread = threading.Thread(target=self._collect, args=(collect,), name="idle collection", daemon=True)
         thread.start()
@@ -100,4 +103,4 @@ class Scripts:
                     self._change.wait(self.pause())
 
 
-SCRIPTS = Scripts()  # those of this process
+SCRIPTS = Scripts()  # The scripts of this process.

@@ -1,4 +1,4 @@
-"""The network around this server: whether the hub is in reach, and the addresses under which others reach the app."""
+"""The network of this server: the availability of the Hugging Face hub, and the addresses of the app."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from streamlit import config
 
 from ui.run.services import get_backend
 
-AGAIN = 300.0  # seconds after which a hub that did not answer may be there again
-NOWHERE = ("192.0.2.1", 9)  # an address kept for documentation (RFC 5737): nothing is there, and nothing is sent
+AGAIN = 300.0  # Seconds after a failure of the hub until it is tried again.
+NOWHERE = ("192.0.2.1", 9)  # Reserved for documentation (RFC 5737); nothing is sent to it.
 
-HOSTS = "HEADLIGHT_HOSTS"  # names under which others reach the app, such as a proxy's
-EVERYWHERE = (None, "", "0.0.0.0", "::")  # addresses of a server that listens in every network of its machine
+HOSTS = "HEADLIGHT_HOSTS"  # Public names of the app, for example a proxy's.
+EVERYWHERE = (None, "", "0.0.0.0", "::")  # Addresses of a server that listens on all interfaces.
 
-failures: list[float] = []  # when the hub did not answer last, by the steady clock
+failures: list[float] = []  # Time of the hub's last failure, by the monotonic clock.
 
 
 def note_hub_failure() -> None:
-    """The hub has been asked, and did not answer."""
+    """Record that the hub did not answer."""
     failures[:] = [time.monotonic()]
 
 
 def hub_in_reach() -> bool:
-    """False where the operator has switched the hub off, there is no way out of this machine, or it failed lately."""
+    """Return False if the hub is disabled or failed lately, or if the machine has no route out."""
     lately = bool(failures) and time.monotonic() - failures[-1] < AGAIN
     return not (get_backend().settings.offline or lately) and has_route()
 
 
 def has_route() -> bool:
-    """Whether the system knows a way to other machines; a datagram socket looks one up and sends nothing."""
+    """Return True if the system has a route to other machines; the datagram socket sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(NOWHERE)
@@ -44,14 +44,14 @@ def has_route() -> bool:
 
 
 def is_open(environ: Mapping[str, str] = os.environ) -> bool:
-    """Return whether other machines reach the app, at its own address or through a proxy of HEADLIGHT_HOSTS."""
+    """Return True if other machines can reach the app, directly or through a proxy of HEADLIGHT_HOSTS."""
     if get_backend().settings.only_here:
         return False
     return bool(environ.get(HOSTS, "").strip()) or not is_loopback(config.get_option("server.address"))
 
 
 def is_loopback(address: str | None) -> bool:
-    """Return whether a server at this address, or name, is reached from its own machine only.
+    """Return True if a server at this address or name can be reached from its own machine only.
 
     >>> [is_loopback(address) for address in ("127.0.0.1", "localhost", "[::1]", "0.0.0.0", None, "192.0.2.7")]
     [True, True, True, False, False, False]
@@ -64,13 +64,13 @@ def is_loopback(address: str | None) -> bool:
 
 
 def reached_by(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the names or addresses under which other machines reach this server: those of HEADLIGHT_HOSTS if set."""
+    """Return the names or addresses of this server for other machines: HEADLIGHT_HOSTS if set."""
     stated = tuple(host.strip() for host in environ.get(HOSTS, "").split(",") if host.strip())
     return stated or network_addresses()
 
 
 def network_addresses() -> tuple[str, ...]:
-    """Return the addresses at which the server listens for other machines, that of the way out first."""
+    """Return the addresses at which the server listens for other machines, the default route's first."""
     address = config.get_option("server.address")
     if address in EVERYWHERE:
         return machine_addresses()
@@ -78,7 +78,7 @@ def network_addresses() -> tuple[str, ...]:
 
 
 def machine_addresses() -> tuple[str, ...]:
-    """Return this machine's IPv4 addresses in its networks, that of the way out first."""
+    """Return this machine's IPv4 addresses, the default route's first."""
     first = _own_address()
     found = [first] if first else []
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
@@ -91,7 +91,7 @@ def machine_addresses() -> tuple[str, ...]:
 
 
 def _own_address() -> str | None:
-    """Return the address from which this machine reaches others, or None; a datagram socket sends nothing."""
+    """Return the source address of this machine's default route, or None; nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(NOWHERE)

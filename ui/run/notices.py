@@ -1,4 +1,4 @@
-"""Errors on the page: one sentence where the input is, and the way out as a button. The text stays."""
+"""Notices and errors on a page: a sentence, and a button for the remedy. The text box keeps its text."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from ui.state.session import FRESH, NEW_MODEL, get_view_state, set_view_state, u
 
 
 def show_notice(sentence: str, role: str = "alert") -> None:
-    """A sentence that may quote what the reader typed: shown as text, whatever it holds."""
+    """Show a sentence as escaped text, since it may quote the visitor's input."""
     kind = "refusal" if role == "alert" else "note"
     st.html(f'<p class="headlight-{kind}" role="{role}" dir="auto">{escape(translate(sentence))}</p>')
 
 
 def show_notes() -> None:
-    """What of the address could not be read, each sentence once on a page."""
+    """Show the notes about the address that this run has not shown yet."""
     for sentence in unshown_notes():
         show_notice(sentence, role="status")
 
 
 def show_error(refusal: UserError) -> None:
-    """Show the sentence and a button or a link for the way out, if there is one.
+    """Show the sentence of an error, and a button or a link for its remedy if there is one.
 
-    A model without a head is not an error. "text" has no button, since the text box is on the page.
+    The lack of a task head is shown as a status, not as an alert. The remedy "text" has no button, since the text
+    box is on the page.
     """
     REFUSALS.labels(refusal.way_out or "none").inc()
     show_notice(refusal.message, role="status" if refusal.way_out == "head" else "alert")
@@ -58,7 +59,7 @@ def show_error(refusal: UserError) -> None:
         )
     elif refusal.way_out in ("retry", "busy"):
         st.button(_("Try again"), help=_("Ask once more"))
-    elif refusal.way_out == "download":  # a page that can download a model draws the offer instead
+    elif refusal.way_out == "download":  # Pages that can download a model draw the offer instead.
         st.page_link("../../pages/explore.py", label=_("Download the model"), help=_("Explore offers the download"))
     elif refusal.way_out == "head" and refusal.details.get("head") in CLASSES:
         st.page_link("../../pages/teach.py", label=_("Teach"), help=_("Fine-tune a model, which adds this head"))

@@ -1,4 +1,4 @@
-"""Which model answers where a head is needed: the chosen one, or another on this machine, and then that is said."""
+"""The model that answers on a page that needs a task head: the chosen model, or a substitute that has the head."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from ui.state.params import AnsweringOptions, get_params
 from ui.state.session import NEW_MODEL, set_view_state
 from ui.state.view_state import ViewState
 
-LACKING = "models_without_heads"  # what this session has been told
-PAGES: dict[str, tuple[str, str]] = {  # which page needs which head
+LACKING = "models_without_heads"  # Session key of (model, revision, head) for missing heads.
+PAGES: dict[str, tuple[str, str]] = {  # Page for each task head.
     MASKED: ("masked_words.py", gettext_lazy("Masked words")),
     NEXT_SENTENCE: ("next_sentence.py", gettext_lazy("Next sentence")),
     WRITES: ("translate.py", gettext_lazy("Translate")),
@@ -39,26 +39,26 @@ EVERY = (
     ("explore.py", gettext_lazy("Explore")),
     ("roles.py", gettext_lazy("Roles")),
     CAUSE,
-)  # of those that need no head
-ONE_TEXT = (CAUSE, ("agreement.py", gettext_lazy("Agreement")))  # not for a model that writes one text from another
+)  # Some pages that need no task head.
+ONE_TEXT = (CAUSE, ("agreement.py", gettext_lazy("Agreement")))  # Not supported for encoder-decoder models.
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class PageModel:
-    """The model that is asked, and its name for people."""
+    """The model that answers on a page, with its title."""
 
     model: str
     revision: str | None
     title: str
     head: str
-    instead: bool  # another one than the chosen model, which lacks the head
+    instead: bool  # True for a substitute of the chosen model, which lacks the head.
 
 
 def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) -> PageModel:
-    """The model that answers; where the chosen one lacks the head, a sentence says so and a control offers others.
+    """Return the model that answers; offer substitutes if the chosen model lacks the head.
 
-    ``kind`` is the page's options, which hold the reader's pick among them.
+    ``kind`` is the page's options, which hold the visitor's choice of a substitute.
     """
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     chosen = PageModel(choice.model, choice.revision or None, _title(cards, choice.model), head, False)
@@ -98,7 +98,7 @@ def pick_page_model(head: str, choice: ViewState, kind: type[AnsweringOptions]) 
 
 
 def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
-    """The answer, saying meanwhile what is being done. Raises Refusal."""
+    """Return the prediction for a request, with a spinner. Raise UserError."""
     loaded = (question.model, question.revision, question.needs) in st.session_state.setdefault("asked_models", set())
     if not loaded:
         doing = _("Loading the model, then {doing}", doing=doing[0].lower() + doing[1:])
@@ -109,7 +109,7 @@ def ask_model(question: PredictRequest[Answer], doing: str) -> Answer:
 
 
 def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None:
-    """What a refusal means on the page: a download, another model, or its sentence."""
+    """Show an error with its remedy: a download, another model, or its message only."""
     if refusal.way_out == "head":
         _remember_lack(who, choice)
     offer_or_show(refusal, choice)
@@ -129,10 +129,9 @@ def offer_way_out(refusal: UserError, who: PageModel, choice: ViewState) -> None
 
 
 def fitting_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Pages, (file, title), for what a model can do, as far as it is known before it is loaded: those made for its
-    heads, then a few of those that need none.
+    """Return the pages (file, title) for a model: those for its task heads, then some that need no head.
 
-    ``lacking`` are heads that it turned out not to have.
+    ``lacking`` are heads that the model lacks according to an earlier request.
 
     >>> [title for _, title in fitting_pages(None, "encoder-decoder")]
     ['Translate', 'Explore', 'Roles']
@@ -144,7 +143,7 @@ def fitting_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = 
 
 
 def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, cards: Mapping[str, ModelCard]) -> str:
-    """Why another model answers here than the chosen one."""
+    """Return a sentence with the reason for the substitute model."""
     if any(one.id == choice.model and one.reads == PICTURES for one in get_backend().seeing()):
         return _(
             "{chosen} reads pictures, which the page Pictures shows; on this page {answering} answers.",
@@ -161,7 +160,7 @@ def _describe_substitute(choice: ViewState, chosen: PageModel, card: ModelCard, 
 
 
 def unfit_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()) -> list[tuple[str, str]]:
-    """The pages that a model does not fit; every other page it does.
+    """Return the pages (file, title) that the model does not support.
 
     >>> [title for _, title in unfit_pages(None, "encoder-decoder")]
     ['Masked words', 'Next sentence', 'Generate', 'Cause', 'Agreement']
@@ -172,19 +171,19 @@ def unfit_pages(card: ModelCard | None, kind: str, lacking: Collection[str] = ()
 
 
 def _describe_unfit(choice: ViewState, cards: Mapping[str, ModelCard]) -> str:
-    """The pages that the chosen model does not fit, in words."""
+    """Return a list, in words, of the pages that the chosen model does not support."""
     return format_and_list([translate(title) for _file, title in unfit_pages(*_known_card(choice, cards))])
 
 
 def _known_card(choice: ViewState, cards: Mapping[str, ModelCard]) -> tuple[ModelCard | None, str, set[str]]:
-    """What is known of the chosen model: its card, its kind, and heads that it turned out to lack."""
+    """Return the chosen model's card, its kind, and the task heads that it is known to lack."""
     known = st.session_state.get(LACKING, set())
     lacking = {head for model, revision, head in known if (model, revision) == (choice.model, choice.revision)}
     return cards.get(choice.model), kind_of(choice), lacking
 
 
 def _pages(choice: ViewState) -> None:
-    """The pages that the chosen model fits, as links."""
+    """Draw links to pages that the chosen model supports."""
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     show_notice(
         _(
@@ -199,14 +198,14 @@ def _pages(choice: ViewState) -> None:
 
 
 def _remember_lack(who: PageModel, choice: ViewState) -> None:
-    """Remember that the chosen model lacks the head; draw the page again when another one can answer."""
+    """Record that the chosen model lacks the head; rerun the page if a substitute is available."""
     others = [card for card in get_backend().models() if card.downloaded and who.head in card.heads]
     if not who.instead and note_lacking(who.head, choice) and others:
         st.rerun()
 
 
 def note_lacking(head: str, choice: ViewState) -> bool:
-    """Remember that the chosen model lacks the head; whether that is new."""
+    """Record that the chosen model lacks the head; return True if that was not recorded before."""
     lacking: set[tuple[str, str, str]] = st.session_state.setdefault(LACKING, set())
     key = (choice.model, choice.revision, head)
     new = key not in lacking
@@ -215,7 +214,7 @@ def note_lacking(head: str, choice: ViewState) -> bool:
 
 
 def may_have(head: str, choice: ViewState, cards: Mapping[str, ModelCard]) -> bool:
-    """Whether the chosen model has the head, or is not known to lack it: a model of the hub is asked first."""
+    """Return True if the chosen model has the head or may have it: a model of the hub is tried first."""
     if (choice.model, choice.revision, head) in st.session_state.get(LACKING, set()):
         return False
     card = cards.get(choice.model)
@@ -229,6 +228,6 @@ def _title(cards: dict[str, ModelCard], name: str) -> str:
 
 
 def _on_the_hub(names: Sequence[str]) -> list[str]:
-    """Names that a button may show: of hub models in the list, which are ours to write."""
+    """Return the names of listed hub models; only these names are trusted for a button."""
     there = {card.id for card in get_backend().models() if not card.local and not card.embedded}
     return [name for name in names if name in there]

@@ -1,4 +1,4 @@
-"""What a model's heads do whatever the text says: stored for the models that come along, else measured once."""
+"""The positional priors of a model's heads: stored for the packaged models, measured once for other models."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from inference.files import sources
 from probing.reference_priors import measure_priors, stored_priors
 from ui.run.services import get_backend
 
-KEPT = 2**23  # bytes; of one model they are some tens of thousands
+KEPT = 2**23  # Cache size in bytes; the priors of a model take some 10 kB.
 
 _measured: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)
-_shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)  # by trace
+_shown: ByteLru[dict[str, PositionalPrior]] = ByteLru(KEPT)  # Keys are trace ids.
 
 
 def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> PositionalPrior | None:
-    """The habits of the heads of a part of the trace's model, as a choice names it; None where they cannot be known.
+    """Return the positional prior of the heads in a part of the trace's model, or None.
 
-    They cannot for an opened file, whose model may not be here, for a trace of another model than the chosen one, and
-    for a model that does not read the sentences.
+    The prior is not available for an opened file, for a trace of another model than ``model``, and if the model
+    cannot read the sentences of the measurement.
     """
     try:
         name = sources.fine_tuned_title(model, get_backend().settings) if sources.is_taught(model) else model
@@ -42,12 +42,15 @@ def prior_of(model: str, revision: str, trace: Trace, part: str | None) -> Posit
 
 
 def prior_map(trace: Trace, part: str | None) -> PositionalPrior | None:
-    """The habits that a page has compared this trace with lately: a file of what is on screen names no model."""
+    """Return the positional prior that a page last used with this trace, or None.
+
+    Exports use this function, since their address contains no model.
+    """
     return (_shown.get(trace.id) or {}).get(part or trace.part)
 
 
 def _name(model: str) -> str:
-    """A model's name without its owner or its folder."""
+    """Return a model's name without its owner or folder."""
     return model.rstrip("/").rsplit("/", 1)[-1]
 
 

@@ -1,4 +1,4 @@
-"""Long work on a page: progress, and a stop that loses nothing."""
+"""Progress bars for long computations, which the visitor can stop and continue without loss."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend
 
 STOPPED, DONE = "stopped_steps", "done_steps"
-PATIENCE = 0.5  # seconds before the bar is shown
+PATIENCE = 0.5  # Seconds before the progress bar appears.
 
 
 def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
-    """Counts 0 to ``total`` while a bar says how far it is; ends early where the reader has stopped, and says so.
+    """Yield 0 to ``total`` - 1 with a progress bar; end early if the visitor has stopped.
 
-    ``mark`` tells one piece of work from another: what it asks must be all in it. The questions asked in the steps are
-    kept by the backend, so that going on, or coming back, costs only the rest. Where the operator lets work go on only
-    so long at a stretch, it stops then as if the reader had said so, a step further at least.
+    ``mark`` identifies the work and must contain all its inputs. The backend caches the answers of the steps, so
+    that a continuation only computes the rest. If the operator limits continuous work (settings.at_a_stretch), the
+    loop stops after that time, but not before it has made a step of progress.
     """
     most = st.session_state.setdefault(STOPPED, {}).get(mark, total)
     place, begun, bar = st.empty(), monotonic(), None
@@ -47,7 +47,7 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
         st.session_state[DONE] = (mark, at + 1)
     place.empty()
     if most < total:
-        with place.container():  # in the bar's place, so that it is gone as soon as the work goes on
+        with place.container():  # The container of the bar, so that the notice disappears when the work continues.
             show_notice(
                 _("Stopped after {most} of {total} steps; this is what is known so far.", most=most, total=total),
                 "status",
@@ -56,23 +56,23 @@ def stoppable_steps(mark: str, total: int, doing: str) -> Iterator[int]:
 
 
 def stop(mark: str) -> None:
-    """The work ends where it is now, the next time the page is drawn."""
+    """Stop the work after the completed steps; this takes effect in the next run."""
     st.session_state[STOPPED][mark] = _steps_done(mark)
 
 
 def go_on(mark: str) -> None:
-    """The work goes on from there."""
+    """Continue the work from the stopped step."""
     st.session_state[STOPPED].pop(mark, None)
 
 
 def _steps_done(mark: str) -> int:
-    """How many steps of that work were done when it was last drawn."""
+    """Return the number of completed steps of the work in its last run."""
     done_mark, done = st.session_state.get(DONE, (mark, 0))
     return done if done_mark == mark else 0
 
 
 class PassProgress:
-    """What is told of a pass: nothing at first, then a bar with a button, whose press ends the pass."""
+    """A callback that shows the progress of a forward pass after PATIENCE seconds, with a stop button."""
 
     def __init__(self, place: DeltaGenerator, mark: str, doing: str) -> None:
         self.place, self.mark, self.doing = place, mark, doing
@@ -80,7 +80,7 @@ class PassProgress:
         self.bar: DeltaGenerator | None = None
 
     def __call__(self, done: int, of: int) -> None:
-        """So many layers are done; of 0 where that is not known."""
+        """Show that ``done`` of ``of`` layers are computed; ``of`` is 0 if the number of layers is unknown."""
         if self.bar is not None or monotonic() - self.begun > PATIENCE:
             cancellation.run_in_calling_thread(lambda: self._update(done, of))
 
@@ -101,9 +101,9 @@ class PassProgress:
 
 @contextmanager
 def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
-    """What is asked of the backend inside the block is followed on the page. Raises Stopped where its reader says so.
+    """Show the progress of backend requests in the block; raise Cancelled if the visitor stops them.
 
-    ``mark`` tells one piece of work from another, as for ui.run.progress.
+    ``mark`` identifies the work, as in `stoppable_steps`.
     """
     place = st.empty()
     st.session_state.setdefault(STOPPED, {})
@@ -117,12 +117,12 @@ def show_pass_progress(mark: str, doing: str) -> Iterator[None]:
 
 
 def was_stopped(mark: str) -> bool:
-    """Whether its reader has stopped it, and not said since that it may go on."""
+    """Return True if the visitor has stopped this work and not continued it."""
     return mark in st.session_state.get(STOPPED, {})
 
 
 def offer_again(mark: str) -> None:
-    """Says that it was stopped, and how to begin again."""
+    """Show that the work was stopped, with a button that starts it again."""
     st.session_state.setdefault(STOPPED, {})
     show_notice(_("Reading this text was stopped."), role="status")
     help = _("Begins at the first layer")
@@ -137,14 +137,14 @@ Told = TypeVar("Told")
 
 
 def ask_many(questions: Sequence[PredictRequest[Answer]], doing: str) -> list[Answer]:
-    """The answers in order; fewer when the reader has stopped, which is said with a way to go on. Raises Refusal."""
+    """Return the predictions in order; fewer if the visitor has stopped. Raise UserError."""
     return map_questions(questions, doing, lambda question: get_backend().predict(question))
 
 
 def map_questions(
     questions: Sequence[PredictRequest[Answer]], doing: str, ask: Callable[[PredictRequest[Answer]], Told]
 ) -> list[Told]:
-    """The same with what ``ask`` makes of each question."""
+    """Return the results of ``ask`` for the requests, in order; fewer if the visitor has stopped."""
     if not questions:
         return []
     mark = f"{questions[0].key}:{len(questions)}"
@@ -153,12 +153,15 @@ def map_questions(
 
 STATES = "scoring_states"
 ASKED = "scoring_asked"
-UNASKED = 300  # texts that are scored without being asked
-MOST_STATES = 8  # kept in a session; one is some hundred kilobytes, of thousands of sentences a few megabytes
+UNASKED = 300  # Maximum number of texts that are scored without confirmation.
+MOST_STATES = 8  # Maximum number in a session; a state takes about 100 kB, or a few MB for thousands of sentences.
 
 
 def may_begin(key: str, many: int, label: str) -> bool:
-    """Whether a run over so many texts may begin: a short one does, a long one when the reader presses this button."""
+    """Return True for a run over at most UNASKED texts, and for a longer run that was started.
+
+    Otherwise draw the start button and return False.
+    """
     asked: set[str] = st.session_state.setdefault(ASKED, set())
     if many <= UNASKED or key in asked:
         return True
@@ -168,22 +171,21 @@ def may_begin(key: str, many: int, label: str) -> bool:
 
 
 def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
-    """Return the run's state at its end, or at the place where the reader has stopped it.
+    """Return the state of a scoring run, complete or up to the step at which the visitor stopped it.
 
-    Raise Refusal, also if the model does not know the words of most texts.
-
-    What was counted is kept, so that going on, or coming back, costs only the rest.
+    Raise UserError if a request fails, or if the model does not know the words of most texts. The session keeps
+    the state, so that a continuation only computes the rest.
     """
     states: dict[str, ScoringState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, None) or ScoringState(run.key)
-    states[run.key] = state  # the newest last
+    states[run.key] = state  # Dictionaries keep insertion order: the newest is last.
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
     steps = score(get_backend(), run, state, get_backend().settings.forwards)
     loaded = get_backend().status(run.model, run.revision) == "loaded"
     first = _("Scoring the first sentences") if loaded else _("Loading the model, then scoring the first sentences")
     for at in stoppable_steps(run.key, len(run.batches()), doing):
-        while state.done <= at:  # what another drawing of the page has counted meanwhile is not counted again
+        while state.done <= at:  # Another run of the page may have completed this step meanwhile.
             in_time = cancellation.limit_request(get_backend().settings.answer_seconds)
             with nullcontext() if at else st.spinner(first, show_time=True), in_time:
                 next(steps)
@@ -193,6 +195,6 @@ def run_scoring(run: ScoringRun, doing: str) -> ScoringState:
 
 
 def finished_state(run: ScoringRun) -> ScoringState | None:
-    """A run's state where this session has brought it to its end; nothing is computed."""
+    """Return the completed state of a run from this session, or None; compute nothing."""
     state: ScoringState | None = st.session_state.get(STATES, {}).get(run.key)
     return state if state is not None and state.done == len(run.batches()) else None

@@ -1,4 +1,4 @@
-"""The one backend of this process, and the traces that sessions look at: live ones and opened files."""
+"""The backend of this process, and the store of traces: those of the backend and of opened files."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from serving import remote_backend
 from serving.model_process import SubprocessBackend
 from ui.run import visitors
 
-SECRET = secrets.token_bytes(32)  # of this run of the server
-THUMBNAIL = 48  # cells on a side of a small map
-SURVEYS = 256 * 2**20  # bytes kept of thumbnails and measures
-OPENED = 2**30  # bytes kept of opened files
-CHINESE = "chinese-"  # before a trace's id: the same with its pieces grouped by Chinese words
-WRITTEN = "written-"  # before a trace's id: the same with the rows of its cross-attention named by what they write
+SECRET = secrets.token_bytes(32)  # New at each start of the server.
+THUMBNAIL = 48  # Maximum side length of a thumbnail in cells.
+SURVEYS = 256 * 2**20  # Cache size for thumbnails and measures in bytes.
+OPENED = 2**30  # Cache size for opened files in bytes.
+CHINESE = "chinese-"  # Prefix of a trace's id: tokens grouped by Chinese words.
+WRITTEN = "written-"  # Prefix of a trace's id: cross-attention rows labelled by the written tokens.
 
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """How a trace is looked at: part and the reader's switches."""
+    """The view options of a trace: the part of the model and the visitor's switches."""
 
     part: str = ""
     words: bool = False
@@ -42,7 +42,7 @@ class ViewOptions:
     renormalise: bool = False
 
     def query(self) -> str:
-        """As an address writes it; ``from_query`` is its inverse.
+        """Return the options as a query string; ``from_query`` is the inverse.
 
         >>> ViewOptions(words=True).query()
         'part=&words=1&special=1&renormalise=0'
@@ -51,38 +51,44 @@ class ViewOptions:
 
     @staticmethod
     def from_query(part: str, words: str, special: str, renormalise: str) -> ViewOptions:
-        """The look that an address's fields name."""
+        """Return the options of the fields of a query."""
         return ViewOptions(part, words == "1", special != "0", renormalise == "1")
 
 
 def trace_seal(of: str | bytes) -> str:
-    """What a trace's address must carry beside its id, or an opened file's id be made of: nobody else can tell it.
+    """Return a keyed hash that a trace's address must contain, and that identifies an opened file.
 
-    An id alone is the hash of a text or a file, by which one who knows the text could ask whether somebody read it.
-    And what browsers keep of a trace is not taken for a later server's, whose model may have changed.
+    A trace's id is the hash of its text: without the seal, a client that knows the text could find out if another
+    visitor has traced it. The key changes with each start of the server, so browsers do not reuse responses of an
+    earlier model.
     """
     return hmac.new(SECRET, of.encode() if isinstance(of, str) else of, hashlib.sha256).hexdigest()
 
 
 @cache
 def get_backend() -> LocalBackend:
-    """The backend that all sessions of this process share: in it, or where HEADLIGHT_BACKEND says."""
+    """Return the backend shared by all sessions: the server at HEADLIGHT_BACKEND if set, else local."""
     cancellation.set_visitor_source(visitors.page_visitor)
     return remote_backend.from_env() or SubprocessBackend()
 
 
 class TraceStore:
-    """Traces by id. A file's id is a hash of its content, so that no file can pass for another text's trace."""
+    """A store of traces by id.
+
+    The id of a file is a keyed hash of its content, so no file can replace the trace of a text.
+    """
 
     def __init__(self) -> None:
         self.opened: ByteLru[Trace] = ByteLru(OPENED)
-        self.held: WeakValueDictionary[str, Trace] = WeakValueDictionary()  # of pictures: while a session holds them
+        self.held: WeakValueDictionary[str, Trace] = (
+            WeakValueDictionary()
+        )  # Traces of pictures, while a session references them.
         self.surveys: ByteLru[HeadSummary] = ByteLru(SURVEYS)
-        # Surveys are processor work; more at once only slow each other. Who has a trace is never refused its survey.
+        # Surveys are CPU-bound, so more of them in parallel would be slower. The queue has no maximum length.
         self.gate = Scheduler(2, longest=inf)
 
     def open(self, data: bytes) -> Trace:
-        """The trace in a saved file. Raises ValueError in one sentence."""
+        """Parse and store the trace in a file; raise ValueError if the file is invalid."""
         trace = replace(parse(data), id=f"file-{trace_seal(data)}")
         if trace.picture is not None:
             return self.add_picture_trace(trace)
@@ -90,12 +96,15 @@ class TraceStore:
         return trace
 
     def add_picture_trace(self, trace: Trace) -> Trace:
-        """Finds a trace of a picture from now on, for as long as whoever asks holds it: no picture stays here."""
+        """Store a picture's trace by a weak reference: it is available as long as the caller keeps it."""
         self.held[trace.id] = trace
         return trace
 
     def find(self, trace_id: str) -> Trace | None:
-        """A trace made or opened lately, or None; by the id of ``by_writing`` as that names it."""
+        """Return a stored trace or None.
+
+        An id with a prefix returns the derived trace (``by_writing``, ``by_chinese_words``).
+        """
         for mark, shown in ((WRITTEN, self.by_writing), (CHINESE, self.by_chinese_words)):
             if trace_id.startswith(mark):
                 found = self.find(trace_id.removeprefix(mark))
@@ -105,23 +114,26 @@ class TraceStore:
         return self.opened.get(trace_id) if trace_id.startswith("file-") else get_backend().recent(trace_id)
 
     def original(self, trace: Trace) -> Trace:
-        """The trace as it was read, whatever it is shown as."""
+        """Return the trace before its derivation by Chinese words or written tokens."""
         return self.find(trace.id.removeprefix(WRITTEN).removeprefix(CHINESE)) or trace
 
     def by_writing(self, trace: Trace) -> Trace:
-        """The trace with its cross-attention's rows named by what each step writes; its part "cross" only is meant."""
+        """Return the trace with the rows of its cross-attention labelled by the written tokens.
+
+        Only the part "cross" of this trace is valid.
+        """
         return replace(read(trace, CrossRowConvention.WRITING), id=f"{WRITTEN}{trace.id}")
 
     def by_chinese_words(self, trace: Trace) -> Trace:
-        """The trace with its pieces grouped by the words of a Chinese text."""
+        """Return the trace with its tokens grouped by the words of a Chinese text."""
         return replace(by_chinese_words(trace), id=f"{CHINESE}{trace.id}")
 
     def view(self, trace: Trace, look: ViewOptions) -> View:
-        """The trace as looked at."""
+        """Return the view of a trace under the options."""
         return View(trace, look.part or None, look.words, look.special, look.renormalise)
 
     def survey(self, trace: Trace, look: ViewOptions) -> HeadSummary:
-        """Thumbnails and measures of every head, computed once. Raises Stopped."""
+        """Return the thumbnails and measures of all heads, cached. Raise Cancelled."""
 
         def make() -> HeadSummary:
             return self.gate.run(lambda: summarize_heads(self.view(trace, look), THUMBNAIL))
@@ -132,5 +144,5 @@ class TraceStore:
 
 @cache
 def get_trace_store() -> TraceStore:
-    """The shelf of this process."""
+    """Return the trace store of this process."""
     return TraceStore()

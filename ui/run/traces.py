@@ -1,4 +1,4 @@
-"""From a choice to a trace, with progress on the page."""
+"""The trace of the chosen view, with progress on the page."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ui.state.selection import carry_over, get_last_view
 from ui.state.view_state import ViewState
 
 SHOWN = "something_is_shown"
-READ = "read_already"  # id of the trace of a text that was read before its page is drawn
+READ = "read_already"  # Session key of the id of a trace that was computed before the page is drawn.
 
 
 def request_of(choice: ViewState) -> TraceRequest:
-    """What the backend is asked for."""
+    """Return the backend's request for a choice."""
     return TraceRequest(
         model=choice.model,
         revision=choice.revision or None,
@@ -39,20 +39,20 @@ def request_of(choice: ViewState) -> TraceRequest:
 
 
 def id_of(choice: ViewState) -> str:
-    """The id of the trace that a choice shows."""
+    """Return the id of the trace that a choice shows."""
     plain = choice.opened or request_of(choice).key
     return f"{CHINESE}{plain}" if by_chinese_words(choice) else plain
 
 
 def by_chinese_words(choice: ViewState) -> bool:
-    """Whether pieces are shown together by the words of a Chinese text."""
+    """Return True if tokens are grouped by the words of a Chinese text."""
     return choice.words and choice.jieba and is_chinese(choice.text + choice.pair + choice.target)
 
 
 def read_trace(choice: ViewState, signed: bool = False) -> Trace | None:
-    """The trace; None when it was refused, which is then said on the page.
+    """Return the trace of a choice, or None after an error, which is shown on the page.
 
-    ``signed``: whether the page shows a file of numbers with signs, too; others need attention weights.
+    ``signed`` is True if the page supports files of signed values; other pages need attention weights.
     """
     trace = _read(choice)
     if trace is not None and not signed and any(map(trace.is_signed, trace.parts)):
@@ -72,7 +72,7 @@ def _read(choice: ViewState) -> Trace | None:
     doing = _describe_work(choice)
     waiting = st.empty()
     if not st.session_state.get(SHOWN):
-        # Later on, what is on screen stays until the new picture is ready.
+        # Later runs keep the old content on screen until the new figure is ready.
         waiting.html(f'<div class="headlight-skeleton" role="status">{doing}</div>')
     try:
         spinner = nullcontext() if st.session_state.pop(READ, "") == asked.key else st.spinner(doing, show_time=True)
@@ -98,7 +98,7 @@ def _read(choice: ViewState) -> Trace | None:
 
 
 def _describe_work(choice: ViewState) -> str:
-    """What takes the time; without the model's name, which a link may have made up."""
+    """Return a phrase for the progress bar, without the model's name, which a link may have made up."""
     loaded = get_backend().status(choice.model, choice.revision or None) == "loaded"
     return _("Reading the text") if loaded else _("Loading the model, then reading the text")
 
@@ -120,7 +120,7 @@ def _opened_trace(trace_id: str) -> Trace | None:
 
 
 def _readable_file(trace: Trace) -> Trace | None:
-    """Return the trace of a file; None if its text is unreadable, which is said, with a model for the same text."""
+    """Return the trace of a file, or show an error and return None if its model cannot read it."""
     try:
         return require_readable(trace)
     except UserError as refusal:
@@ -129,15 +129,16 @@ def _readable_file(trace: Trace) -> Trace | None:
         return None
 
 
-LONG = 5_000  # characters; the embedded model reads so much in less than a second
-EDITED = "edited_trace"  # id of the trace of an edited text, which kept the head of the text before
+LONG = 5_000  # Characters that the embedded model traces in less than a second.
+EDITED = "edited_trace"  # Session key of the trace id of an edited text, which shows the head of the previous text.
 
 
 def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], list[str]]:
-    """What of a view the edited text keeps, and a sentence for each word that is gone; nothing for a new text.
+    """Return the fields of a view that the edited text keeps, and notes; ({}, []) for a new text.
 
-    The edited text is read here, once: the page finds its trace. Where it cannot be read, the page says why. A long
-    text, of which nothing stays, is read by the page, which tells how far it is and has a way to stop it.
+    The notes are sentences about removed words. The edited text is traced here, and the page finds its trace in
+    the cache. If it cannot be traced, the page shows the error. A text of more than LONG characters keeps no
+    fields; the page traces it with a progress bar and a stop button.
     """
     if len(after.text) + len(after.pair) + len(after.target) > LONG:
         return {}, []
@@ -157,5 +158,5 @@ def what_stays(before: ViewState, after: ViewState) -> tuple[dict[str, Any], lis
 
 
 def was_edited(trace_id: str) -> bool:
-    """Whether this trace's text was edited, and shows the head of the text before."""
+    """Return True if the trace's text was edited and shows the head of the previous text."""
     return bool(st.session_state.get(EDITED) == trace_id)

@@ -1,4 +1,4 @@
-"""For which visitor a thread computes: a page's, as long as it is open. Routes say it (ui.routes.limits)."""
+"""The visitor of a page's thread: their work is cancelled when the page is closed. Routes use ui.routes.limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inference.cancellation import Visitor
 
 
 def page_visitor() -> Visitor | None:
-    """Whose page this thread draws; None where it draws none."""
+    """Return the visitor whose page this thread draws, or None outside a script run."""
     run = get_script_run_ctx(suppress_warning=True)
     if run is None:
         return None
@@ -20,12 +20,14 @@ def page_visitor() -> Visitor | None:
 
 
 def is_pressed(key: str) -> bool:
-    """Whether the button of that key was pressed while this page is drawn: Streamlit tells it to the next drawing only,
-    and where a fragment has the button, that begins when this one has ended.
+    """Return True if the button with this key was pressed during this run.
+
+    Streamlit passes the press only to the next run, and for a button in a fragment that run begins after this run
+    ends.
     """
     run = get_script_run_ctx(suppress_warning=True)
     asked = None if run is None else run.script_requests
-    if asked is None or asked._state is not ScriptRequestType.RERUN:  # noqa: SLF001  # there is no public way to ask
+    if asked is None or asked._state is not ScriptRequestType.RERUN:  # noqa: SLF001  # Streamlit has no public interface for this
         return False
     states = asked._rerun_data.widget_states  # noqa: SLF001
     pressed = [] if states is None else [state.id for state in states.widgets if state.trigger_value]
@@ -33,5 +35,8 @@ def is_pressed(key: str) -> bool:
 
 
 def has_left(session: str) -> bool:
-    """Whether that page is closed, or its connection lost: another one then begins what it needs."""
+    """Return True if the session's page is closed or disconnected.
+
+    A reconnected page requests its results again.
+    """
     return Runtime.exists() and not Runtime.instance().is_active_session(session)

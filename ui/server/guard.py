@@ -1,4 +1,4 @@
-"""Which requests are answered: hosts, origins, clients, and security headers."""
+"""Checks of hosts, origins and clients of requests, and security headers of responses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ui.server.visitor import NAME, VALUE
 
 
 def inline_scripts() -> str:
-    """The hashes by which a policy allows the scripts written into Streamlit's own page, as installed."""
+    """Return the Content-Security-Policy hashes of the inline scripts in Streamlit's index.html."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
@@ -37,17 +37,20 @@ POLICY = (
 UNUSED = (
     *("accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "hid", "magnetometer", "microphone"),
     *("midi", "payment", "serial", "usb", "xr-spatial-tracking"),
-)  # what a browser would ask the visitor for, and no page here has a use for
+)  # Permissions that no page of this app uses.
 KEPT_APART = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",  # a page that opened this one cannot reach into its window
+    "Cross-Origin-Opener-Policy": "same-origin",  # The opener of this page has no access to its window.
     "Permissions-Policy": ", ".join(f"{name}=()" for name in UNUSED),
 }
 
 
 class SecurityHeaders:
-    """Adds the headers to answers that do not bring their own policy (a BertViz page brings a stricter one)."""
+    """Middleware that adds security headers to responses.
+
+    A response may set its own Content-Security-Policy; that of a BertViz page is stricter.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -61,7 +64,7 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("Content-Security-Policy", POLICY)
-                # No other site's page may hold an answer of ours as its picture or script.
+                # Other sites must not embed these responses as images or scripts.
                 headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
                 headers.update(KEPT_APART)
             await send(message)
@@ -71,7 +74,7 @@ class SecurityHeaders:
 
 VARIABLE = "HEADLIGHT_HOSTS"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-CLOSED = ("/_stcore/metrics/",)  # Streamlit's: how many are here and with what
+CLOSED = ("/_stcore/metrics/",)  # Streamlit's own metrics about its sessions.
 FOREIGN_HOST = (
     "This server does not answer under the name that was asked for. Use the address that it printed when it started;"
     f" its operator can allow other names with {VARIABLE}."
@@ -85,12 +88,12 @@ ONLY_HERE = "This server answers this machine's own browser alone. Its operator 
 
 
 class Guard:
-    """Refuses with 403, a WebSocket before it is opened, what comes under a foreign Host or from a foreign Origin.
+    """Middleware that rejects requests with a foreign Host or Origin with 403.
 
-    And from another machine, where the app is for this one alone (``only_here``).
-
-    Hosts: the loopback's names, the address at which the connection arrived, and ``hosts``, "name" or "name:port".
-    Origins: the Host itself, port included, and ``hosts``, port included where it is not the scheme's own.
+    A WebSocket is rejected before it opens. With ``only_here``, requests from other machines are rejected too.
+    Allowed hosts are the loopback names, the server's address of the connection, and ``hosts`` ("name" or
+    "name:port"). Allowed origins are the Host header with its port, and ``hosts``, with the port unless it is the
+    scheme's default.
     """
 
     def __init__(self, app: ASGIApp, hosts: Iterable[str] | None = None, only_here: bool = False) -> None:
@@ -111,14 +114,16 @@ class Guard:
             await PlainTextResponse("Not Found", 404)(scope, receive, send)
         elif sentence := self._refusal(scope):
             if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008})  # not accepted: answered with 403
+                await send(
+                    {"type": "websocket.close", "code": 1008}
+                )  # Closing before the accept makes the server answer with 403.
             else:
                 await PlainTextResponse(sentence, 403)(scope, receive, send)
         else:
             await self.app(_of_one_site(scope), receive, send)
 
     def _refusal(self, scope: Scope) -> str:
-        """What is said to who may not ask; empty for everybody else."""
+        """Return the message for a rejected request, or "" if the request is allowed."""
         if self.only_here and not _from_here(scope):
             return ONLY_HERE
         headers = Headers(scope=scope)
@@ -130,7 +135,9 @@ class Guard:
 
 
 def name_of(host: str) -> str:
-    """The name in a Host header without its port, an address in its shortest form; empty where there is none.
+    """Return the name in a Host header without its port; "" for a malformed header.
+
+    An address is returned in its shortest form.
 
     >>> name_of("LocalHost:8501"), name_of("[::1]:8501"), name_of("[0:0::1]"), name_of("user@localhost"), name_of("[")
     ('localhost', '::1', '::1', '', '')
@@ -144,7 +151,9 @@ def name_of(host: str) -> str:
 
 
 def _site(origin: str) -> str:
-    """An Origin without its scheme; empty for "null", which every sandboxed page says, and for what is none.
+    """Return an Origin without its scheme; "" for "null" and for schemes other than HTTP and HTTPS.
+
+    Sandboxed pages send "null".
 
     >>> _site("https://Example.org"), _site("http://localhost:8501"), _site("null"), _site("file://")
     ('example.org', 'localhost:8501', '', '')
@@ -154,19 +163,22 @@ def _site(origin: str) -> str:
 
 
 def _from_here(scope: Scope) -> bool:
-    """Whether who asks is on this machine, by the address that the connection came from."""
+    """Return True if the client's address is a loopback address."""
     address = normalize_address(str((scope.get("client") or ("",))[0]))
     return bool(address) and ip_address(address).is_loopback
 
 
 def _server_address(scope: Scope) -> tuple[str, ...]:
-    """The machine's address at which the connection arrived, which a name that was made to point to it is not."""
+    """Return a tuple with the server's address of the connection; () if it is unknown.
+
+    A DNS name that was pointed to this machine is not included.
+    """
     address = normalize_address(str((scope.get("server") or ("",))[0]))
     return (address,) if address else ()
 
 
 def normalize_address(address: str) -> str:
-    """An address in its usual form, an IPv4 one that a socket of both kinds tells as IPv6 too; empty for a name.
+    """Return an address in its shortest form, IPv4-mapped IPv6 as IPv4; "" if the text is not an address.
 
     >>> normalize_address("::ffff:192.0.2.1"), normalize_address("0:0::1"), normalize_address("localhost")
     ('192.0.2.1', '::1', '')
@@ -180,10 +192,10 @@ def normalize_address(address: str) -> str:
 
 
 def _of_one_site(scope: Scope) -> Scope:
-    """The same, its Origin told as that of its Host: which sites may ask is settled here, and here alone.
+    """Return a WebSocket scope with the Origin replaced by the Host; other scopes are returned unchanged.
 
-    Where the two differ, Streamlit's own check of a WebSocket asks a server on the internet for this machine's
-    address, and nobody is served meanwhile.
+    The Guard has already checked the Origin. Streamlit's own check would query an external server for this
+    machine's address if Origin and Host differ, and it would block all other requests meanwhile.
     """
     if scope["type"] != "websocket" or "origin" not in (headers := Headers(scope=scope)):
         return scope
@@ -193,18 +205,19 @@ def _of_one_site(scope: Scope) -> Scope:
     return changed
 
 
-PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # headers of a proxy
+PASSED_ON = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")  # Headers that proxies add.
 
 
 def may_be_proxied(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether a proxy may have handed the question on, so that its address says nothing of who asks."""
+    """Return True if a proxy may have forwarded the request, which hides the client's address."""
     return bool(environ.get(VARIABLE, "").strip()) or any(name in asked.headers for name in PASSED_ON)
 
 
 def names_of(asked: HTTPConnection, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Under which names a question counts: its address, where that tells machines apart, and its visitor's cookie.
+    """Return the identifiers by which a request is limited: its address and its visitor cookie.
 
-    A cookie can be made up and left out, so the address counts too; this machine's own and a proxy's stand for many.
+    A client can forge or omit the cookie, so the address counts too. Loopback and proxy addresses are shared by
+    many clients and are left out.
     """
     cookie = asked.cookies.get(NAME, "")
     address = normalize_address(asked.client.host) if asked.client else ""

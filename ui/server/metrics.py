@@ -35,15 +35,14 @@ NOW = {"Cache-Control": "no-store"}
 
 
 async def liveness(_request: Request) -> Response:
-    """The process answers."""
+    """Return 200 while the process answers."""
     return PlainTextResponse("live", headers=NOW)
 
 
 def readiness(_request: Request) -> Response:
-    """Readers may be sent here: the embedded model is in memory, or nothing has gone wrong on its way there.
+    """Return 503 if the embedded model failed to load and is still not in memory; else return 200.
 
-    Pages answer while it is loaded, so loading is no reason to send nobody; a model that could not be loaded is, until
-    somebody's page has loaded it after all.
+    The server is ready while the model loads, because pages answer meanwhile.
     """
     if not FAILED.is_set() or get_backend().status(EMBEDDED) == "loaded":
         return PlainTextResponse("ready", headers=NOW)
@@ -51,16 +50,16 @@ def readiness(_request: Request) -> Response:
 
 
 def health_routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the routes of the health checks."""
     return [Route("/healthz/live", liveness), Route("/healthz/ready", readiness)]
 
 
-ADDRESS = "/metrics"  # whatever path the app is served below: no proxy hands on what is beside it
+ADDRESS = "/metrics"  # Outside the base path, so that a proxy for the base path does not expose the metrics.
 TOKEN = "HEADLIGHT_METRICS_TOKEN"
 
 
 class RequestMetrics:
-    """Counts and times every answer over http, and the connections of open pages."""
+    """Middleware that counts and times HTTP responses and counts the open WebSocket connections of pages."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -85,7 +84,7 @@ class RequestMetrics:
         try:
             await self.app(scope, receive, noting)
         finally:
-            # The pattern, never the path: there are few of them, and no id is in it.
+            # A label of the route's pattern has few values and contains no ids, unlike the path.
             route = getattr(scope.get("route"), "path", None) or "other"
             REQUESTS.labels(route, str(status)).inc()
             REQUEST_SECONDS.labels(route).observe(perf_counter() - came)
@@ -108,13 +107,16 @@ class RequestMetrics:
 
 
 class ProcessMetrics(Collector):
-    """What is in memory and who waits, read at the moment of asking. ``lines`` are those of files, by name."""
+    """A collector of cache sizes and queue lengths, read at each scrape.
+
+    ``lines`` are the queues of file routes, by name.
+    """
 
     def __init__(self, lines: Mapping[str, QueueStats]) -> None:
         self.lines = lines
 
     def collect(self) -> Iterator[Metric]:
-        """The families, one after the other."""
+        """Yield the metric families of the caches and queues."""
         asked, shown = get_backend(), get_trace_store()
         yield from _caches(
             {
@@ -159,7 +161,11 @@ def _lines(lines: Mapping[str, QueueStats]) -> Iterator[Metric]:
 
 
 def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether who asks is the operator's."""
+    """Return True if the request may read the metrics.
+
+    If HEADLIGHT_METRICS_TOKEN is set, its bearer token decides. Otherwise only direct requests from this machine
+    may read.
+    """
     if token := environ.get(TOKEN, ""):
         sent = request.headers.get("authorization", "")
         return hmac.compare_digest(sent.encode("utf-8", "replace"), f"Bearer {token}".encode())
@@ -170,14 +176,14 @@ def may_read(request: Request, environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def metrics(request: Request) -> Response:
-    """Everything that is counted; 404, as where nothing is, for who may not read it."""
+    """Return all metrics in the OpenMetrics format, or 404 if the request may not read them."""
     if not may_read(request):
         return PlainTextResponse("Not Found", 404)
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"})
 
 
 def metrics_routes(lines: Mapping[str, QueueStats]) -> list[Route]:
-    """The route, for the app; called once."""
+    """Register the collectors and return the route of the metrics; call this only once."""
     REGISTRY.register(ProcessMetrics(lines))
     ProcessCollector(registry=REGISTRY)
     return [Route(ADDRESS, metrics)]

@@ -1,4 +1,4 @@
-"""The main script: what every page shares. It runs first, then the page."""
+"""The main script of Streamlit: the setup that all pages share; it runs before each page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ classroom.take_address(language.take_address(st.query_params.to_dict()))
 idle_tracker.mount()
 theme_change.mount(language.tag())
 
-# Section -> pages in the order of reading: file, title, icon, and the address where it is not the file's name.
+# Section -> pages in reading order: file, title, icon, and the address if it differs from the file's name.
 PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     gettext_lazy("Look"): [
         ("explore.py", gettext_lazy("Explore"), "grid_view", None),
@@ -62,7 +62,7 @@ PAGES: dict[str, list[tuple[str, str, str, str | None]]] = {
     ],
 }
 
-# Where it says nothing which model reads, and how its maps are looked at.
+# Pages without the sidebar of model and view options.
 ALONE = ("by_hand", "classroom", "lessons", "pictures", "tutorials")
 
 

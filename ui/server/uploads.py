@@ -1,7 +1,7 @@
-"""How much memory uploaded files may take, of one open page and of all together: Streamlit's own limit is by file.
+"""Memory limits for uploaded files, for each open page and for all pages; Streamlit's own limit is for each file.
 
-A file stands in memory as long as the page that it was uploaded to is open, whether the page shows it or not, and under
-whatever id it was sent. So what counts is what is held, and what is on its way.
+Streamlit keeps a file in memory as long as its page is open, even if the page does not use the file. The limits
+therefore count the files in memory and the files that are being received.
 """
 
 from __future__ import annotations
@@ -21,31 +21,34 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from inference.settings import Settings
 from ui.routes.limits import AGAIN
 
-PLACE = "/_stcore/upload_file/"  # Streamlit's own, after the path that the app is served below
-LEAST = 100_000  # bytes that a file counts for, however small it is: a million empty ones are not free
+PLACE = "/_stcore/upload_file/"  # Streamlit's upload path, below the app's base path.
+LEAST = 100_000  # Minimum number of bytes counted for each file, since a million empty files take memory too.
 NO_LENGTH = "A file of unknown length was sent; say its length (Content-Length) and send it again."
 TOO_MUCH = "What this page has uploaded takes {most:,.0f} MB at most. Reload the page, which lets go of its files."
 CROWDED = "All visitors' files together take as much as this server has for them. Try again later."
 
 
 class UploadedFiles(Protocol):
-    """What Streamlit holds of uploaded files, by session and by the file's id."""
+    """Streamlit's storage of uploaded files, by session and by file id."""
 
     file_storage: dict[str, dict[str, UploadedFileRec]]
 
     def remove_file(self, session_id: str, file_id: str) -> None:
-        """Lets go of one."""
+        """Remove a file from the storage."""
         ...
 
 
 class UploadLimit:
-    """Answers 413 to a page that would hold more than its share, 503 where all together would, 411 without a length."""
+    """Middleware that limits the memory of uploaded files.
+
+    It answers 413 over a page's limit, 503 over the server's limit, and 411 without a Content-Length.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
         self.settings = settings
         self._lock = threading.Lock()
-        self._coming: Counter[str] = Counter()  # bytes on their way, by session
+        self._coming: Counter[str] = Counter()  # Bytes that are being received, by session.
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         place = scope["path"].partition(PLACE)[2] if scope["type"] == "http" and scope["method"] == "PUT" else ""
@@ -63,13 +66,13 @@ class UploadLimit:
                 return
             try:
                 await self.app(scope, receive, send)
-            finally:  # who left while a file was coming leaves it to nobody
+            finally:  # Remove the file of a session that ended during the upload.
                 if not Runtime.instance().is_active_session(session):
                     _files().remove_file(session, file)
 
     @contextmanager
     def _room(self, session: str, size: int) -> Iterator[Response | None]:
-        """Counts so many bytes for a session while they come, or gives what is answered where they have no room."""
+        """Reserve ``size`` bytes for a session during the block; yield None, or the error response."""
         with self._lock:
             held = {name: _size(list(files.values())) for name, files in list(_files().file_storage.items())}
             own = held.get(session, 0) + self._coming[session]
@@ -88,7 +91,7 @@ class UploadLimit:
             if refused is None:
                 with self._lock:
                     self._coming[session] -= size
-                    self._coming += Counter()  # those that are at nothing are forgotten
+                    self._coming += Counter()  # Drop the sessions with a count of zero.
 
 
 def _size(files: list[UploadedFileRec]) -> int:
@@ -96,5 +99,5 @@ def _size(files: list[UploadedFileRec]) -> int:
 
 
 def _files() -> UploadedFiles:
-    found: UploadedFiles = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the one in memory, the default
+    found: UploadedFiles = Runtime.instance().uploaded_file_mgr  # type: ignore[assignment]  # the default manager, in memory
     return found

@@ -1,6 +1,6 @@
-"""Visitors are told apart by a random cookie, so that nobody finds another's taught models in their own list.
+"""A random cookie that identifies a visitor, so that fine-tuned models are listed only for their owner.
 
-It says nothing of anybody: 16 random bytes, given with a page, sent back to this server alone, gone after 30 days.
+The cookie holds 16 random bytes and no personal data; it expires after 30 days.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from viz.components.base_path import BASE
 NAME = "headlight_visitor"
 VALUE = re.compile(r"[A-Za-z0-9_-]{22}")
 DAYS = 30
-MOST = 10_000  # newcomers that are remembered
+MOST = 10_000  # Maximum number of new cookies kept in memory.
 
-_NEW: OrderedDict[str, None] = OrderedDict()  # cookies that were made here and not asked about since
+_NEW: OrderedDict[str, None] = OrderedDict()  # Cookies that this process has issued and that `is_new` has not seen.
 _LOCK = threading.Lock()
 
 
 def is_new(cookie: str) -> bool:
-    """Whether who sends this cookie came for the first time, asked once; whoever sends none of ours is always new.
+    """Return True on the first call for a cookie of this process, and always for an invalid cookie.
 
-    Who brings a cookie of an earlier day is known by that, also after a restart of the server.
+    A valid cookie from before a restart of the server is not new.
     """
     with _LOCK:
         return VALUE.fullmatch(str(cookie)) is None or _NEW.pop(cookie, "known") is None
 
 
 class VisitorCookie:
-    """Gives the cookie with every page, the same one again to who has one already."""
+    """Middleware that sets the visitor cookie with every page, and renews a valid cookie."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # A browser asks so for a page; the answer may be that the page it has kept is the newest.
+        # Browsers request pages with this header; the response may be 304 (not modified).
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self.app(scope, receive, send)
             return
@@ -56,7 +56,7 @@ class VisitorCookie:
 
 
 def cookie_of(headers: Headers) -> str:
-    """The cookie that came with a question, if it is one of ours; else a new one."""
+    """Return the visitor cookie of a request if it is valid; else return a new cookie."""
     cookies: SimpleCookie = SimpleCookie()
     try:
         cookies.load(headers.get("cookie", ""))
@@ -67,7 +67,7 @@ def cookie_of(headers: Headers) -> str:
 
 
 def _new_cookie() -> str:
-    """A cookie for who has none; the oldest newcomers are forgotten beyond MOST."""
+    """Return a new cookie and remember it as new; drop the oldest beyond MOST."""
     value = secrets.token_urlsafe(16)
     with _LOCK:
         _NEW[value] = None

@@ -1,4 +1,4 @@
-"""What happens once, beside the first page: the address is printed, the embedded model reads the first sentence."""
+"""Tasks at the start of the server: printing the address and loading the embedded model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.run.services import ViewOptions, get_backend, get_trace_store
 from ui.state.examples import EXAMPLES
 
 log = logging.getLogger(__name__)
-# Seconds. A reader who comes with the start gets the page first: importing torch would hold it up by a third of one.
+# Seconds before torch is imported; the import would delay the first page by a third of a second.
 HEAD_START = 1
 ENDLESS = (
     "httptools is installed here, and with it Streamlit's server takes in a request's head without an end, so that a"
@@ -25,13 +25,15 @@ ONLY_THIS_MACHINE = (
     "Only this machine reaches the app, although HEADLIGHT_FOR expects others: the server listens at the loopback."
     " Start it with make run FOR=class, or add --server.address 0.0.0.0."
 )
-FAILED = threading.Event()  # set where the embedded model could not be prepared
+FAILED = threading.Event()  # Set if the embedded model could not be loaded.
 
 
 def announce() -> None:
-    """Print where the app is. Streamlit's own message would ask a server on the internet for this machine's address.
+    """Print the addresses of the app.
 
-    Raises ValueError, which ends the start, where strangers are expected and heads would have no end.
+    Streamlit's own message would query an external server for this machine's address. Raise ValueError, which ends
+    the start, if httptools is installed and the server accepts strangers: httptools does not limit the size of
+    request headers.
     """
     if find_spec("httptools") is not None:
         if get_backend().settings.strangers:
@@ -48,7 +50,7 @@ def announce() -> None:
 
 
 def warm_up() -> None:
-    """Read the first sentence, so that the first visitor does not wait for it."""
+    """Load the embedded model and trace the first example, so that the first visitor waits less."""
     time.sleep(HEAD_START)
     try:
         trace = get_backend().trace(TraceRequest(text=EXAMPLES[0]["text"]))
@@ -57,5 +59,5 @@ def warm_up() -> None:
         FAILED.set()
         if not isinstance(error, ValueError):
             raise
-        # The page asks again and says what is wrong; here it must only not end the server.
+        # The page loads the model again and shows the error; here the error must not stop the server.
         log.warning("The embedded model could not be prepared.", exc_info=True)

@@ -1,4 +1,4 @@
-"""How every figure is put on a page: its colours, its tools, and what a click in it does."""
+"""Drawing of figures on a page, with the theme's colours, a toolbar and click handlers."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale
 
 
 def theme() -> Theme:
-    """The colours that fit the page."""
+    """Return the colour theme of the page, dark or light."""
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def draw_chart(
     figure: Figure, key: str, *, place: DeltaGenerator | None = None, on_click: Callable[[str], None] | None = None
 ) -> None:
-    """Put a figure on the page, in ``place`` or else in the current container, with its own colours.
+    """Draw a figure in ``place`` or the current container, with its own colours.
 
-    ``on_click`` is called with ``key`` when a mark is clicked; which one lies in the session's state under that key.
+    ``on_click`` is called with ``key`` when a mark is clicked; the session state under that key contains the mark.
     """
     clicks: dict[str, Any] = (
         {} if on_click is None else {"on_select": partial(on_click, key), "selection_mode": "points"}

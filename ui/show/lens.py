@@ -1,4 +1,4 @@
-"""The answer layer by layer: what the model's own head says of the blank's state before the last layer is reached."""
+"""The logit lens: predictions from the hidden state of a masked token after each layer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ui.show.tables import csv_table, download_button, page_provenance
 from ui.show.text import join_sentences
 from viz.figures.layers import layer_names, lens_curves, lens_map
 
-MOST = 6  # curves
+MOST = 6  # Maximum number of curves.
 TOP = 5
 
 
 def layers(request: MaskedWords, filled: Filled, at: int) -> None:
-    """What a blank's state says after each layer."""
+    """Compute and draw the logit lens of the blank with index ``at``."""
     blank = filled.blanks[at]
     tokens = [guess.token for guess in (blank.guesses[0], *([blank.original] if blank.original else []))]
     tokens = list(dict.fromkeys([*tokens, *(guess.token for guess in blank.guesses)]))[: min(MOST, 3)]
@@ -39,7 +39,7 @@ def layers(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def draw(found: Layers, state: str) -> None:
-    """Both figures, the sentence above them and the file; ``state`` says whose hidden state was read."""
+    """Draw both figures, a summary and the download; ``state`` names the hidden state."""
     show_notice(summary(found), role="status")
     pieces = [[guess.piece for guess in row] for row in found.guesses]
     chances = np.array([[guess.probability for guess in row] for row in found.guesses], np.float32)
@@ -73,7 +73,10 @@ def draw(found: Layers, state: str) -> None:
 
 
 def _how_to_read(normed: bool, state: str) -> list[str]:
-    """What is read, and what not to take from it; ``normed``: the last layer's norm is applied before."""
+    """Return sentences about the lens and its limits.
+
+    ``normed`` is True if the final norm is applied first.
+    """
     read = _(
         "Each row: {state}, read with the head that was trained for the last layer only; colour from 0 to 1.",
         state=state,
@@ -86,7 +89,7 @@ def _how_to_read(normed: bool, state: str) -> list[str]:
 
 
 def summary(found: Layers) -> str:
-    """From which layer on the answer is first, and stays so."""
+    """Return a sentence with the first layer from which the answer ranks first in all later layers."""
     first = found.ranks[:, 0] == 1
     rows = len(first)
     stays = next(row for row in range(rows) if first[row:].all()) if first[-1] else None

@@ -31,7 +31,7 @@ from viz.components.matrices import matrices
 from viz.components.matrices.matrices import About, MatrixSpec
 from viz.figures.theme import truncate
 
-LONGEST = 2000  # characters of a text that goes to the page with each of its matrices
+LONGEST = 2000  # Maximum length of a text in the provenance of a matrix.
 
 
 def draw_matrices(
@@ -42,7 +42,7 @@ def draw_matrices(
     numbers: bool | None = None,
     about: About | None = None,
 ) -> None:
-    """Put matrices on the page, as ``mount`` does; ``about`` is by default the page's model and text."""
+    """Draw matrices as ``mount`` does; ``about`` is the provenance, by default the page's model and text."""
     told = tuple(page_provenance().items()) if about is None else about
     short = [(name, truncate(value, LONGEST)) for name, value in told]
     matrices.mount(sheets, key, on_pick=on_pick, numbers=numbers, about=short)
@@ -52,7 +52,7 @@ BOTH = gettext_lazy("This sentence and this head")
 
 
 def explore_link(there: ViewState, what: str = BOTH) -> None:
-    """A link to a view of its own; none where its text is too long for an address."""
+    """Draw a link to a view on Explore, unless its text is too long for an address."""
     if fits(there):
         st.page_link(
             "../../pages/explore.py",
@@ -67,7 +67,10 @@ OPEN: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, 
 
 
 def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any]) -> tuple[int, int] | None:
-    """A button that opens an edited text anew, where that would show another head than this; the head it would be."""
+    """Draw a button that resets the selection of an edited text, if that selects another head.
+
+    Return the (layer, head) after a reset, or None if the text was not edited.
+    """
     if not was_edited(view.trace.id):
         return None
     anew = select(replace(choice, **OPEN), view, example_of(view.trace.text, view.trace.pair or ""))[0]
@@ -88,11 +91,11 @@ def offer_strongest(choice: ViewState, view: View, selection: Mapping[str, Any])
 
 
 KEY = "explore"
-AT_ONCE = 2_000_000  # weights that are looked through before anybody waits
+AT_ONCE = 2_000_000  # Maximum number of weights that are searched without a spinner.
 ChangeHandler = Callable[[Mapping[str, Any]], None]
 
 
-def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by name)
+def draw_microscope(  # noqa: PLR0913  (independent options, by name)
     choice: ViewState,
     trace: Trace,
     shown: Callable[[], str],
@@ -103,12 +106,13 @@ def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by 
     alone: bool = False,
     quiet: bool = False,
 ) -> tuple[View, HeadSummary, dict[str, Any]] | None:
-    """Draw the component with everything chosen filled in; what it shows, or None where nothing of the text is shown.
+    """Draw the microscope; return its view, summary and selection, or None if all tokens are hidden.
 
-    ``shown`` tells the id of the trace that the page shows when a click comes back. ``part`` is for a page that has
-    its own control for it; ``kept`` is told what a click changes, after the choice has changed. ``key`` tells two
-    microscopes on one page apart. ``alone`` says that nothing else on the page follows what is kept in it.
-    ``quiet`` draws the maps without results: no sentence, no shades on the words, no target, no list of links.
+    ``shown`` returns the id of the trace that the page shows when a click arrives. ``part`` is for a page with its
+    own control of the part. ``kept`` is called with the changes of a click, after they are applied. ``key``
+    distinguishes two microscopes on a page. ``alone`` enables a selection token; no other element of the page may
+    depend on the selection. ``quiet`` draws the maps without results: no sentence, no shaded words, no target and
+    no list of links.
     """
     look, notes = resolve_view(choice if part is None else replace(choice, part=part), trace)
     view = get_trace_store().view(trace, look)
@@ -124,7 +128,7 @@ def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by 
         selection = directed_selection(selection, choice, view)
         if quiet and selection["facing"] == "out":
             selection["target"] = None
-        survey = load_baselines(choice, view)[0]  # whose habits go with the grid
+        survey = load_baselines(choice, view)[0]  # The grid request uses the positional prior loaded here.
     set_last_view(trace.model.name, trace.id, changes(selection, view))
     offered = None
     if part is None:
@@ -144,9 +148,9 @@ def draw_microscope(  # noqa: PLR0913  (what a page may tell its microscope, by 
 
 
 def _on_change(key: str, trace_id: str, shown: Callable[[], str], part: str | None, kept: ChangeHandler | None) -> None:
-    """What a click in the component kept becomes the choice, and so the address.
+    """Apply the selection of a click to the choice and the address.
 
-    A click that was made on a text which has been replaced meanwhile is dropped: its tokens are not the new one's.
+    Ignore a click on a trace that the page no longer shows, since its token indices do not fit the new text.
     """
     selection, trace = st.session_state[key].selection, get_trace_store().find(trace_id)
     if isinstance(selection, dict) and trace is not None and trace_id == shown():
@@ -158,10 +162,10 @@ def _on_change(key: str, trace_id: str, shown: Callable[[], str], part: str | No
 
 
 def _remake_key(key: str) -> str:
-    """Where it is counted how often the traces of this microscope were made anew."""
+    """Return the session key of the number of times that the traces were computed again."""
     return f"{key}_again"
 
 
 def _fetch_again(key: str) -> None:
-    """The server had forgotten the trace; this run makes it anew, and another address makes the component ask anew."""
+    """Count a trace that the server had evicted, which changes the address of the next request."""
     st.session_state[_remake_key(key)] = st.session_state.get(_remake_key(key), 0) + 1

@@ -1,4 +1,4 @@
-"""The embedded BERT's figures, folded where it answers: the page is about the reader's own text."""
+"""Published scores of the embedded BERT, in a collapsed section of the pages on which it answers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from ui.show.scored_links import describe_relation
 
 
 def draw_published(who: PageModel) -> None:
-    """Sentences with the figures and one about the data, for the model that comes with the app; nothing for others.
-
-    ``base``: layers and heads are shown from 0 or from 1.
-    """
+    """Draw the published scores if the answering model is the embedded BERT."""
     found = masked_accuracy(who.model)
     if found is None:
         return
@@ -32,7 +29,7 @@ def draw_published(who: PageModel) -> None:
 
 
 def answers(title: str, found: MaskedAccuracy) -> str:
-    """How often its answers are right."""
+    """Return a sentence with the accuracy of the model's predictions."""
     return _(
         "{title}, on texts that it never read: of {masked:,} masked pieces the first guess is right for"
         " {first:.1%} and one of five for {five:.1%} (the commonest pieces: {common_first:.1%} and"
@@ -50,7 +47,7 @@ def answers(title: str, found: MaskedAccuracy) -> str:
 
 
 def describe_known_heads(found: MaskedAccuracy) -> str:
-    """How well its heads show what heads are known for: the tired animal, and the relations between words."""
+    """Return a sentence about the heads for coreference and syntax; "" if they were not measured."""
     if found.tired is None:
         return ""
     tired = _(

@@ -1,4 +1,4 @@
-"""The lines that tell a first-time reader how to read a page: open on the first visit of it, folded afterwards."""
+"""The “How to read this” section of a page: expanded on the first visit, collapsed on later visits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from streamlit.delta_generator import DeltaGenerator
 from i18n import _
 from ui.state.session import PAGE
 
-VISIT, SEEN = "help_visit", "help_seen"  # (page, whether its help is open), and the pages that were visited
+VISIT, SEEN = "help_visit", "help_seen"  # Session keys of (page, True if expanded) and of the visited pages
 
 
 def reading_help() -> DeltaGenerator:
-    """The place for them. While a page is visited it stays as the reader leaves it; the session remembers visits."""
+    """Return the container of the help text.
+
+    The section keeps its state during a visit to a page; the session stores the visited pages.
+    """
     state = st.session_state
     page = state.get(PAGE)
     seen: frozenset[str | None] = state.get(SEEN, frozenset())
-    # Kept in a name of its own: a session that has just ended forgets at once what it is told.
+    # A local variable, because the state of a session that has just ended does not keep values.
     visit: tuple[str | None, bool] = state.get(VISIT, ("", False))
     if visit[0] != page:
         visit = (page, page not in seen)

@@ -1,4 +1,4 @@
-"""From a score to its sentences: links that a head was scored on."""
+"""The links behind a head's score, with their sentences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ui.state.view_state import ViewState
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import Mark, TokenChip
 
-# universaldependencies.org/u/dep: the dependent is, or marks, this of its head.
+# universaldependencies.org/u/dep: the role of the dependent for its head.
 WORDS: dict[str, str] = {
     ALL: gettext_lazy("every relation but punct and root"),
     "acl": gettext_lazy("clause that describes a noun"),
@@ -79,7 +79,7 @@ WORDS: dict[str, str] = {
 
 
 def describe_relation(relation: str) -> str:
-    """A relation with its meaning where it is known.
+    """Return a relation with its meaning if it is known.
 
     >>> describe_relation("det"), describe_relation("my own")
     ('det: determiner such as “the”', 'my own')
@@ -87,18 +87,18 @@ def describe_relation(relation: str) -> str:
     return _("{relation}: {meaning}", relation=relation, meaning=WORDS[relation]) if relation in WORDS else relation
 
 
-PER_LEAF = 6  # drawn at once: each takes a look into a trace
+PER_LEAF = 6  # Number of links on a page of the list; each needs a trace.
 TITLE = gettext_lazy("The sentences behind the score")
 FILTERS: dict[str, str] = {"all": gettext_lazy("All"), "hits": gettext_lazy("Hits"), "misses": gettext_lazy("Misses")}
 SHOWN = gettext_lazy("Where the head does what its score counts, where it does not, or both")
 
 
 class ScoredEntry(Protocol):
-    """One entry of such a list."""
+    """An entry of a list of scored links."""
 
     @property
     def hit(self) -> bool:
-        """Whether the score counts it."""
+        """Return True if the score counts the entry as a hit."""
         ...
 
 
@@ -107,20 +107,20 @@ Entry = TypeVar("Entry", bound=ScoredEntry)
 
 @dataclass(frozen=True)
 class PaginationOptions:
-    """What a page lets its reader choose of such a list; a page's options inherit it."""
+    """The options of a paginated list; the options of a page inherit them."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"outcome": tuple(FILTERS)}
 
     outcome: str = "all"
-    leaf: int = 1  # which part of a long list is shown, from 1
+    leaf: int = 1  # Page of the list, from 1.
 
 
 def paginate(
     every: Sequence[Entry], kind: type[Any], options: PaginationOptions, about: str = SHOWN
 ) -> tuple[list[Entry], list[Entry]]:
-    """The controls, which belong to the options ``kind`` of a page; the entries that are kept, and those to draw.
+    """Draw the controls of a list for the options ``kind``; return the filtered and the drawn entries.
 
-    ``about`` says what a hit is.
+    ``about`` is the help text, which defines a hit.
     """
     left, right = st.columns([2, 1])
     name = widget_key(kind, "outcome")
@@ -140,12 +140,12 @@ def paginate(
 
 
 def filter_outcome(every: Sequence[Entry], outcome: str) -> list[Entry]:
-    """All of them, the hits, or the misses."""
+    """Return the entries with an outcome: "all", "hits" or "misses"."""
     return [one for one in every if outcome == "all" or one.hit == (outcome == "hits")]
 
 
 def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
-    """One link in a sentence: what the head gives its answer, and what it gives most where that is another word.
+    """Return a line about a link with the head's weight for the target and for the top word.
 
     >>> from attention.annotations import AnnotatedText, Link
     >>> link = ListedLink(AnnotatedText("a b c", ((0, 1), (2, 3), (4, 5)), (), 3), Link("r", 0, 1), 0, False, True)
@@ -170,12 +170,13 @@ def title(one: ListedLink, worth: FloatArray, direction: int) -> str:
 
 
 def word(one: ListedLink, unit: int) -> str:
+    """Return the text of a unit in quotation marks."""
     start, end = one.item.units[unit]
     return f"“{one.item.text[start:end]}”"
 
 
 def weight(worth: FloatArray, unit: int) -> str:
-    """A weight with as many digits as tell it from the others.
+    """Return a weight with 2 decimals, or with 4 if the largest weight is below 0.1.
 
     >>> weight(np.array([0.5, 0.25]), 1), weight(np.array([0.0123, 0.0119]), 1)
     ('0.25', '0.0119')
@@ -184,7 +185,7 @@ def weight(worth: FloatArray, unit: int) -> str:
 
 
 def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
-    """The text in its order: units with their weights, and what stands between them word by word."""
+    """Return the chips of a sentence in text order: units with their weights, and the words between them."""
     chips, at = [], 0
     for unit in sorted(range(len(one.item.units)), key=lambda unit: one.item.units[unit]):
         start, end = one.item.units[unit]
@@ -205,7 +206,7 @@ def chips_of(one: ListedLink, worth: FloatArray) -> list[TokenChip]:
 
 
 def explore_view(one: ListedLink, units: BoolArray, place: Place, choice: ViewState) -> ViewState:
-    """The same head and the same two words on the page Explore."""
+    """Return the view of the same head and the same two words on the page Explore."""
     ends = [int(np.flatnonzero(units[unit])[0]) for unit in (one.link.source, one.link.target)]
     focus, to = ends if place[0] == 0 else reversed(ends)
     view = {"text": one.item.text, "pair": "", "target": "", "layer": place[1], "head": place[2]}
@@ -228,21 +229,21 @@ GETS = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class LinkScore:
-    """What is opened: one head's answers to one relation's links."""
+    """The score of a head on the links of a relation."""
 
     corpus: AnnotatedCorpus
     counts: RelationCounts
     relation: str
-    place: Place  # direction, layer, head
-    rule: int  # the rule without a model, as in probing/statistics.py
+    place: Place  # (direction, layer, head)
+    rule: int  # The baseline rule, as in probing/statistics.py.
 
     def name(self) -> str:
-        """The head as the reader counts."""
+        """Return the head as “layer-head”."""
         return f"{self.place[1]}-{self.place[2]}"
 
 
 def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, choice: ViewState) -> None:
-    """The list and its controls, which belong to the options ``kind`` of a page."""
+    """Draw the list of links with its controls, for the options ``kind`` of a page."""
     every = list_links(score.counts, score.corpus, score.place, score.rule)
     show_notice(summary(score, every), role="status")
     kept, shown = paginate(every, kind, options)
@@ -256,7 +257,7 @@ def scored_links(score: LinkScore, kind: type[Any], options: PaginationOptions, 
 
 
 def summary(score: LinkScore, every: list[ListedLink]) -> str:
-    """What the list holds, in numbers that add up."""
+    """Return sentences with the hits and misses of the head and the hits of the baseline rule."""
     hits, by_rule = sum(one.hit for one in every), sum(one.by_rule for one in every)
     sentences = len({one.item.line for one in every})
     given = candidates(score.corpus)
@@ -283,7 +284,7 @@ def summary(score: LinkScore, every: list[ListedLink]) -> str:
 
 
 def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, key: str) -> None:
-    """A strip for each link, with the way to Explore."""
+    """Draw a token strip and a link to Explore for each link."""
     if not shown:
         show_notice(_("There is no such link."), role="status")
         return
@@ -300,7 +301,7 @@ def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, ke
         show_error(refusal)
         return
     direction, layer, head = score.place
-    part = "encoder" if two_sided else None  # of two sides the encoder reads what is scored
+    part = "encoder" if two_sided else None  # The scored text is the encoder's input.
     for at, (one, trace) in enumerate(zip(shown, traces, strict=True)):
         units = membership(trace.source, one.item.units)
         worth = candidate_weights(trace.weights(layer, head, part), units, one.link, direction)
@@ -309,7 +310,7 @@ def _draw_links(score: LinkScore, shown: list[ListedLink], choice: ViewState, ke
 
 
 def _table(score: LinkScore, kept: list[ListedLink], choice: ViewState) -> list[list[object]]:
-    """A line for each link."""
+    """Return a row for each link."""
     direction, layer, head = score.place
     about = [choice.model, choice.revision, score.corpus.digest, score.relation, layer, head]
     return [

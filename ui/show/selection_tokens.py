@@ -1,4 +1,4 @@
-"""What a click in a microscope that stands alone keeps without a run of the page (ui/state/selection_token.py)."""
+"""Selection tokens of the microscope, which store a click without a run of the page (ui/state/selection_token.py)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ FIELDS = {"layer", "head", "focus", "target", "pinned", *CHOICES}
 
 
 def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, int] | None) -> dict[str, str] | None:
-    """Where the component tells what is kept, and with what; None where only a run can do it.
+    """Return the address and the secret of a new selection token, or None if each click needs a run.
 
-    That is where something is said that a click takes away, and where the text does not fit into an address.
-    ``offered`` is the head that the page offers in a button, which goes and comes with the head that is shown.
+    Clicks need a run if the page shows notes, which a click removes, or if the text does not fit into an address.
+    ``offered`` is the head of the page's button that resets the selection; the button's visibility depends on the
+    selection.
     """
     if notes() or not fits(get_view_state()):
         return None
@@ -37,7 +38,7 @@ def selection_token_for(trace_id: str, look: ViewOptions, offered: tuple[int, in
 def apply_selection(
     trace_id: str, look: ViewOptions, offered: tuple[int, int] | None, choice: ViewState, said: Any
 ) -> KeptSelection | None:
-    """What the choice becomes by a selection; None where a run would show another selection, or something beside it."""
+    """Return the choice after a selection, or None if only a run can show its result."""
     trace = get_trace_store().find(trace_id)
     if trace is None or not well_formed(said):
         return None
@@ -53,7 +54,7 @@ def apply_selection(
 
 
 def well_formed(said: Any) -> bool:
-    """Whether it has the fields of a selection, each of its type.
+    """Return True if a value has the fields of a selection, with the correct types.
 
     >>> well_formed({}), well_formed([]), well_formed(None)
     (False, False, False)

@@ -1,4 +1,4 @@
-"""Tables on a page, and files that are saved with their provenance."""
+"""Tables on a page, and downloads with their provenance."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ui.state.session import PAGE, get_view_state
 
 
 def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the file: numbers keep all digits, texts that look like formulas get an apostrophe.
+    """Return a table as CSV: numbers keep all digits, and texts that look like formulas get an apostrophe.
 
-    The names become unique and not empty. Raises ValueError if a row has more or fewer cells than there are names.
+    The column names become unique and not empty. Raise ValueError if the length of a row differs from the number
+    of names.
 
     >>> csv_table(["word", "probability"], [("=it", 0.25), ("he", None)]).splitlines()[1:]
     ["'=it,0.25", 'he,']
@@ -39,7 +40,7 @@ def csv_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def frame_csv(table: pd.DataFrame) -> str:
-    """A table as it is shown, without its index; what is not known is an empty cell.
+    """Return a data frame as CSV without its index; missing values are empty cells.
 
     >>> frame_csv(pd.DataFrame({"word": ["=it", "he"], "layers": pd.array([6, None], "Int64")})).splitlines()[1:]
     ["'=it,6", 'he,']
@@ -48,11 +49,11 @@ def frame_csv(table: pd.DataFrame) -> str:
     return csv_table([str(name) for name in known], known.itertuples(index=False))
 
 
-ANSWERED_BY = "answered_by"  # (page, model, revision): which model answers there, where it may be another
+ANSWERED_BY = "answered_by"  # Session key of (page, model, revision), the answering model of a page.
 
 
 def set_answering_model(model: str, revision: str | None) -> None:
-    """This model answers on this page, whichever is chosen in the sidebar."""
+    """Store the model that answers on this page, for the provenance of its downloads."""
     st.session_state[ANSWERED_BY] = (st.session_state.get(PAGE), model, revision)
 
 
@@ -65,7 +66,7 @@ def page_provenance() -> dict[str, str]:
 
 
 def model_provenance() -> dict[str, str]:
-    """Return the model of the page alone, for numbers that do not depend on its text."""
+    """Return the model fields of the page only, for numbers that do not depend on its text."""
     return model_fields(_reading()[0])
 
 
@@ -82,7 +83,7 @@ def _reading() -> tuple[ModelId, tuple[str, str, str]]:
 
 
 def model_fields(made: ModelId) -> dict[str, str]:
-    """What tells a model from every other.
+    """Return the non-empty fields that identify a model.
 
     >>> model_fields(ModelId("tiny", "main", "encoder", "TinyModel"))
     {'model': 'tiny', 'revision': 'main'}
@@ -92,11 +93,11 @@ def model_fields(made: ModelId) -> dict[str, str]:
 
 
 def add_header(text: str) -> str:
-    """A plain text under the model that it comes from, an empty line between them."""
+    """Return a plain text with the model fields above it, separated by an empty line."""
     return "".join(f"{name}: {value}\n" for name, value in model_provenance().items()) + f"\n{text}"
 
 
-def download_button(  # noqa: PLR0913  (what a file may be told, by name)
+def download_button(  # noqa: PLR0913  (independent options of a file, by name)
     label: str,
     content: str | bytes,
     name: str,
@@ -107,13 +108,14 @@ def download_button(  # noqa: PLR0913  (what a file may be told, by name)
     place: DeltaGenerator | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """A button with ``label`` and ``about`` as its help, that saves ``content`` as ``name``, a file of ``kind``.
+    """Draw a download button for ``content`` as the file ``name`` of the media type ``kind``.
 
-    If ``provenance`` is given, ``content`` is a CSV table, and the button saves a zip of the table and its provenance,
-    named by ``name``, the model and the text.
-    The page is not drawn again by the click. ``place`` is where the button stands, the current container by default.
-    The file is made with the page, not on the click: Streamlit lets go of one made on the click as soon as any
-    reader's page has been drawn, which in a class is often before the browser has fetched it.
+    ``about`` is the help text. If ``provenance`` is given, ``content`` is a CSV table, and the download is a zip
+    file of the table and its provenance, named by ``name``, the model and the text. ``place`` is the container. A
+    click does not rerun the page.
+
+    The content is created with the page and not on the click: Streamlit drops a file created on a click after the
+    next run of any session, which in a class is often before the browser has fetched the file.
     """
     if provenance is not None:
         stem = file_stem(name.removesuffix(".csv"), provenance)
@@ -123,12 +125,13 @@ def download_button(  # noqa: PLR0913  (what a file may be told, by name)
     )
 
 
-MISSING = "–"  # Streamlit's own is the English word None
+MISSING = "–"  # Streamlit's default is the English word None.
 
 
 def draw_table(columns: Any, *, place: DeltaGenerator | None = None, **more: Any) -> None:
-    """Draws ``columns`` (values by heading, or one mapping for each row) in ``place``, here where none is given.
+    """Draw a table of ``columns`` in ``place`` or the current container.
 
-    ``more`` is as ``st.dataframe`` has it. A missing value is a dash.
+    ``columns`` holds values by heading, or a mapping for each row. ``more`` is passed to ``st.dataframe``. A
+    missing value is shown as a dash.
     """
     (place or st).dataframe(columns, hide_index=True, placeholder=MISSING, **more)

@@ -1,4 +1,4 @@
-"""Text on a page: numbers, lists, escaped Markdown, repeated words."""
+"""Formatting of text on a page: numbers, lists, escaped Markdown, duplicate words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from i18n import _, lists, translate
 
-MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # every sign that Markdown may give a meaning
+MARKUP = re.compile(r"([!-/:-@\[-`{-~])")  # ASCII punctuation, which may have a meaning in Markdown
 
 
 def escape_markdown(text: str) -> str:
-    r"""The text as Markdown that shows it sign by sign, in one paragraph.
+    r"""Escape a text for Markdown, as a single paragraph.
 
     >>> escape_markdown("*a* <b> [x](y)")
     '\\*a\\* \\<b\\> \\[x\\]\\(y\\)'
@@ -22,7 +22,7 @@ def escape_markdown(text: str) -> str:
 
 
 def format_comma_list(parts: Sequence[str]) -> str:
-    """A comma between two.
+    """Join the parts with commas.
 
     >>> format_comma_list(["a", "b", "c"]), format_comma_list([])
     ('a, b, c', '')
@@ -31,7 +31,7 @@ def format_comma_list(parts: Sequence[str]) -> str:
 
 
 def format_semicolon_list(parts: Sequence[str]) -> str:
-    """One or more that have commas of their own.
+    """Join the parts with semicolons, for parts that contain commas.
 
     >>> format_semicolon_list(["a, b", "c"])
     'a, b; c'
@@ -40,7 +40,7 @@ def format_semicolon_list(parts: Sequence[str]) -> str:
 
 
 def format_and_list(parts: Sequence[str]) -> str:
-    """One or more, the last after an "and".
+    """Join the parts with commas and a final "and".
 
     >>> format_and_list(["a"]), format_and_list(["a", "b", "c"])
     ('a', 'a, b and c')
@@ -49,7 +49,7 @@ def format_and_list(parts: Sequence[str]) -> str:
 
 
 def join_sentences(*said: str) -> str:
-    """Whole sentences after one another; an empty one is none.
+    """Join whole sentences; skip empty strings.
 
     >>> join_sentences("It rains.", "", "It is cold.")
     'It rains. It is cold.'
@@ -57,11 +57,11 @@ def join_sentences(*said: str) -> str:
     return translate(lists.join_sentences(*said))
 
 
-SMALL = 0.0001  # a probability below is told by its power of ten
+SMALL = 0.0001  # Probabilities below this value are shown in scientific notation.
 
 
 def format_small(number: float) -> str:
-    """A number in two decimals, or in two digits where the decimals would be 0.00.
+    """Return a number with two decimals, or with two significant digits if it would round to 0.00.
 
     >>> format_small(0.4567), format_small(0.0039), format_small(9.83e-7), format_small(0)
     ('0.46', '0.0039', '9.8e-07', '0')
@@ -70,7 +70,9 @@ def format_small(number: float) -> str:
 
 
 def percent(probability: float) -> str:
-    """A probability on screen.
+    """Return a probability with two decimals, or with two significant digits if it is below 0.01.
+
+    Below SMALL it is shown in scientific notation with one digit.
 
     >>> percent(0.3149), percent(0.00123), percent(3.2e-7)
     ('0.31', '0.0012', '3e-07')
@@ -85,7 +87,7 @@ def percent(probability: float) -> str:
 
 
 def times(log_odds: float, first: str, second: str) -> str:
-    """How much likelier one of two answers is, from the logarithm of their odds.
+    """Return a sentence with the odds ratio of two answers, from its natural logarithm.
 
     >>> times(1.2, "it", "he"), times(-5.0, "it", "he"), times(0.001, "it", "he")
     ('“it” is 3.32 times as likely as “he”', '“he” is 148 times as likely as “it”', '“it” and “he” are equally likely')
@@ -97,7 +99,7 @@ def times(log_odds: float, first: str, second: str) -> str:
 
 
 def factor(log: float) -> str:
-    """How many times as much a difference of natural logarithms is, at least once.
+    """Return exp(|log|) as text, always at least 1.
 
     >>> factor(-0.7), factor(9.0), factor(50.0)
     ('2.01', '8,103', '5 × 10²¹')
@@ -111,7 +113,7 @@ def factor(log: float) -> str:
 
 
 def likelihood(log: float) -> str:
-    """A probability on screen, from its natural logarithm: that of a long text is too small for a number.
+    """Return a probability as text, from its natural logarithm; that of a long text would underflow.
 
     >>> likelihood(-0.5), likelihood(-20.0), likelihood(-2000.0)
     ('0.61', '2.1 × 10⁻⁹', '2.6 × 10⁻⁸⁶⁹')
@@ -123,7 +125,7 @@ def likelihood(log: float) -> str:
 
 
 def scientific(value: float) -> str:
-    """A number near zero, as it is written by hand.
+    """Return a small number in scientific notation with two digits.
 
     >>> scientific(9.54e-07), scientific(0.0)
     ('9.5 × 10⁻⁷', '0')
@@ -135,12 +137,12 @@ def scientific(value: float) -> str:
 
 
 def superscript(number: int) -> str:
-    """A whole number as a power is written."""
+    """Return an integer in superscript digits."""
     return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def number_duplicates(names: Sequence[str]) -> list[str]:
-    """The names in their order; one that comes again has its number behind it, counted from the left.
+    """Return the names in order; duplicates get a number, counted from the left.
 
     >>> number_duplicates(["the", "key", "to", "the", "lock"])
     ['the (1)', 'key', 'to', 'the (2)', 'lock']

@@ -1,8 +1,9 @@
-"""A tour for a first visitor: a slim bar above the page that leads from stop to stop.
+"""The tour for first-time visitors: a bar above the page that leads through the tour's stops.
 
-It is offered once, on a first visit without a link. Who leaves it can go on later: here, or from the page Lessons. Its
-stops are the steps of a lesson's file (assets/lessons/tour.toml). The reader's own model and text are kept while a stop
-shows others, and restored on every other page, at the last stop, at the tour's end, and after a reload.
+The tour is offered on a first visit without a link. A visitor who leaves it can resume it in the bar or on the
+page Lessons. Its stops are the steps of a lesson (assets/lessons/tour.toml). The visitor's own model and text are
+saved while a stop shows others, and restored on all other pages, at the last stop, at the end of the tour and
+after a reload.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from ui.state import language
 from ui.state.session import get_view_state, is_followed, is_temporary, restore_view_state, set_view_state
 from ui.state.view_state import ViewState, parse
 
-STOP = "tour_stop"  # in the session: the number of the stop, from 0; not there while nobody is on the tour
-LEFT = "tour_left"  # where it was left
-OFFER = "tour_offer"  # whether it is being offered
-FIRST = "explore"  # where it is offered
-OWN = "tour_own"  # in the session: the reader's choice, while a stop shows the tour's
-BEFORE = "tour_before"  # in the session: the reader's choice as of the last run that showed it
-MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # visitors whose choice outlives a reload; characters of its texts
+STOP = "tour_stop"  # Session key of the stop's index; missing outside the tour.
+LEFT = "tour_left"  # Session key of the stop at which the visitor left.
+OFFER = "tour_offer"  # Session key of a flag: the tour is offered.
+FIRST = "explore"  # Page that offers the tour.
+OWN = "tour_own"  # Session key of the visitor's choice while a stop shows the tour's.
+BEFORE = "tour_before"  # Session key of the visitor's choice in the last run that showed it.
+MOST_KEPT, LONGEST_KEPT = 1_000, 24_000  # Maximum number of saved choices, and of characters in each.
 
-_KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # by cookie: the stop and the reader's choice
+_KEPT: OrderedDict[str, tuple[int, ViewState]] = OrderedDict()  # (stop, visitor's choice) by cookie
 _LOCK = threading.Lock()
 
 
 def keep_own_choice(page: str) -> None:
-    """Restore the reader's choice on a page that no stop of the tour shows; resume a tour that a reload interrupted.
+    """Restore the visitor's choice outside the tour, and resume a tour that a reload interrupted.
 
-    The browser's back button leads to the stop before. Call it before the page draws anything of the choice.
+    The browser's back button leads to the previous stop. Call this before the page draws anything of the choice.
     """
     _resume(page)
     _rejoin(page)
@@ -50,7 +51,7 @@ def keep_own_choice(page: str) -> None:
 
 
 def bar(page: str) -> None:
-    """The tour's bar on a page, by its address; nothing for whoever is not on the tour."""
+    """Draw the tour's bar on a page if the visitor is on the tour or the tour is offered."""
     if STOP in st.session_state:
         with st.container(key="tour", horizontal=True, vertical_alignment="center"):
             _stop(page, st.session_state[STOP])
@@ -65,7 +66,7 @@ def bar(page: str) -> None:
 
 
 def go_to_stop(stop: int) -> None:
-    """To that stop: its page opens with its view. Ends the run of the script."""
+    """Open the page and the view of a stop; this ends the script run."""
     state = st.session_state
     restore_view_state()
     state[OWN] = _own_choice()
@@ -80,22 +81,24 @@ def go_to_stop(stop: int) -> None:
 
 
 def leave() -> None:
-    """Off the tour, with the reader's own model and text; where it was left is remembered."""
+    """Leave the tour: restore the visitor's own choice and store the current stop."""
     st.session_state[LEFT] = st.session_state.pop(STOP, 0)
     _restore()
 
 
 def left_at() -> int:
-    """The stop to go on from."""
+    """Return the current stop, or the stop at which the visitor left the tour."""
     found: int = st.session_state.get(STOP, st.session_state.get(LEFT, 0))
     return found
 
 
 def _stop(page: str, at: int) -> None:
-    """Which stop this is, what is to be seen, and the ways on, back and off."""
+    """Draw the text of a stop and the buttons for the next stop, the previous stop and the end."""
     steps = tour().steps
     here = page == _address(steps[at])
-    on, back = ("Alt+PageDown", "Alt+PageUp") if page != "lessons" else (None, None)  # a lesson's steps have these keys
+    on, back = (
+        ("Alt+PageDown", "Alt+PageUp") if page != "lessons" else (None, None)
+    )  # Lessons use these keys for their own steps.
     title, text = (said.in_language(spoken()) for said in (steps[at].title, steps[at].text))
     if here:
         show_notice(
@@ -121,13 +124,13 @@ def _stop(page: str, at: int) -> None:
 
 
 def _address(step: LessonStep) -> str:
-    """The address of a stop's page; that of the first page is empty."""
+    """Return the address of a stop's page; that of the first page is ""."""
     page = "" if step.view is None else step.view.page
     return "" if page == FIRST else page
 
 
 def _offers(page: str) -> bool:
-    """Whether the tour is offered now: on the first page of a first visit, as long as nothing was chosen by a link."""
+    """Return True if the tour is offered now: on the first page of a first visit without a link."""
     state = st.session_state
     if OFFER not in state:
         came = {name for name in st.query_params if name != language.ADDRESS}
@@ -142,14 +145,14 @@ def _decline() -> None:
 
 
 def _own_choice() -> ViewState:
-    """Return the reader's choice: the kept one, or the current one if it reads a text that is not the tour's."""
+    """Return the saved choice if the current text is the tour's, else the current choice."""
     now = get_view_state()
     kept: ViewState = st.session_state.get(OWN, now)
     return kept if any(_reads_same(now, stop) for stop in range(len(tour().steps)) if _query(stop)) else now
 
 
 def _restore() -> None:
-    """Choose the reader's choice again and forget that it was kept."""
+    """Restore the visitor's choice and delete the saved copy."""
     if OWN not in st.session_state:
         return
     own = _own_choice()
@@ -161,7 +164,7 @@ def _restore() -> None:
 
 
 def _resume(page: str) -> None:
-    """Continue the tour in a new session if its address is that of the stop that this visitor saw last."""
+    """Resume the tour in a new session if the address is that of this visitor's last stop."""
     state = st.session_state
     if STOP in state or OFFER in state:
         return
@@ -172,7 +175,7 @@ def _resume(page: str) -> None:
 
 
 def _rejoin(page: str) -> None:
-    """Continue at the stop whose address was followed, as by the browser's back button."""
+    """Resume at the stop with the followed address, for example after the browser's back button."""
     state = st.session_state
     if STOP not in state or not is_followed():
         return
@@ -188,7 +191,7 @@ def _rejoin(page: str) -> None:
 
 
 def _remember_choice(stop: int, own: ViewState) -> None:
-    """Keep the choice for a reload, by the visitor's cookie; the visitors of longest ago are forgotten."""
+    """Save the choice for a reload, by the visitor's cookie; drop the oldest entries beyond MOST_KEPT."""
     cookie = _cookie()
     if VALUE.fullmatch(cookie) is None or len(own.text) + len(own.pair) + len(own.target) > LONGEST_KEPT:
         return
@@ -204,12 +207,12 @@ def _cookie() -> str:
 
 
 def _query(stop: int) -> dict[str, Any]:
-    """Return the address of a stop's view; empty if the stop shows the reader's own choice."""
+    """Return the query of a stop's view; {} if the stop shows the visitor's own choice."""
     view = tour().steps[stop].view
     return {} if view is None else dict(view.query)
 
 
 def _reads_same(choice: ViewState, stop: int) -> bool:
-    """Return whether a choice reads the texts of a stop's view."""
+    """Return True if a choice has the texts of a stop's view."""
     shown = parse(_query(stop))[0]
     return (choice.text, choice.pair) == (shown.text, shown.pair)

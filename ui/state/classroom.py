@@ -1,4 +1,4 @@
-"""The class that a session is in: its code stands in the address of every page, so that a reload finds it again."""
+"""The code of the session's class; the address of every page contains it, so that a reload keeps the class."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ import streamlit as st
 
 from classroom.store import LENGTH, LETTERS
 
-CODE = "class_code"  # in the session's state
-ADDRESS = "class"  # in the address
+CODE = "class_code"  # Key in st.session_state.
+ADDRESS = "class"  # Name of the query field.
 
 
 def code() -> str | None:
-    """The room's code; None outside a class."""
+    """Return the class code, or None outside a class."""
     found: str | None = st.session_state.get(CODE)
     return found
 
 
 def enter(room: str) -> None:
-    """From now on in this room."""
+    """Store the class code for the session."""
     st.session_state[CODE] = room
 
 
 def leave() -> None:
-    """In no room any more, nor by the address."""
+    """Remove the class code from the session and the address."""
     st.session_state.pop(CODE, None)
     st.query_params.pop(ADDRESS, None)
 
 
 def is_code(text: str) -> bool:
-    """Whether a text can be the code of a room.
+    """Return True if a text has the form of a class code.
 
     >>> is_code("ABC234"), is_code("ABC10L"), is_code("")
     (True, False, False)
@@ -37,13 +37,13 @@ def is_code(text: str) -> bool:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """The address without the room's code, which is kept for the session."""
+    """Enter the class of the address, if any, and return the address without its code."""
     if is_code(room := query.get(ADDRESS, "").upper()):
         enter(room)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
 
 
 def address_fields() -> dict[str, str]:
-    """What of the class goes into the address."""
+    """Return the field of the address for the class; {} outside a class."""
     room = code()
     return {ADDRESS: room} if room else {}

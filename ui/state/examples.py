@@ -1,4 +1,4 @@
-"""The sentences that the text box offers; the first one is what a first visitor sees."""
+"""The example sentences of the text box; the first is the default text."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ EXAMPLES: list[dict[str, Any]] = [
 
 
 def example_of(text: str, pair: str) -> dict[str, Any] | None:
-    """The example that this text is, or None."""
+    """Return the example with this text and pair, or None."""
     return next((e for e in EXAMPLES if e["text"] == text and e.get("pair", "") == pair), None)

@@ -1,4 +1,4 @@
-"""The language of a session: of its link, else picked, else the browser's."""
+"""The language of a session: from its link or selection, else from the browser."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from i18n import ENGLISH, active_language, available_languages
 
-LANGUAGE = "language"  # in the session's state: what was picked or came with a link
-ADDRESS = "lang"  # in the address
-TAGS = {"zh": "zh-Hans"}  # where a document's name for a language says more than ours
+LANGUAGE = "language"  # Key in st.session_state: the language from the selection or a link.
+ADDRESS = "lang"  # Name of the query field.
+TAGS = {"zh": "zh-Hans"}  # Tags that differ from the app's language codes.
 
 
-_KNOWN = threading.local()  # run: the context of the runs that this thread makes; code: their language, asked for once
+_KNOWN = threading.local()  # Cached by thread: ``run`` is the script run context, ``code`` its language.
 
 
 def session_language() -> str:
-    """The language of whoever this thread serves; English where it serves nobody. Every sentence asks."""
+    """Return the language of the session in this thread; English outside a script run.
+
+    Each message calls this function, so the result is cached for each run.
+    """
     run = get_script_run_ctx(suppress_warning=True)
     if run is None:
         return ENGLISH
@@ -30,13 +33,13 @@ def session_language() -> str:
 
 
 def set_language(code: str) -> None:
-    """From now on this language, in this session."""
+    """Set the language of this session."""
     st.session_state[LANGUAGE] = code
     _KNOWN.run = None
 
 
 def of_browser(locale: str | None) -> str:
-    """The app's language that is nearest to the browser's, such as zh for zh-CN; else English.
+    """Return the app's language for a browser locale, such as zh for zh-CN; English if there is none.
 
     >>> of_browser("zh-CN"), of_browser("en-GB"), of_browser("xx"), of_browser(None)
     ('zh', 'en', 'en', 'en')
@@ -46,14 +49,14 @@ def of_browser(locale: str | None) -> str:
 
 
 def take_address(query: dict[str, str]) -> dict[str, str]:
-    """The address without its language, which is kept for the session where the app speaks it."""
+    """Set the language of the address if the app has it, and return the address without its language."""
     if (code := query.get(ADDRESS)) in available_languages():
         set_language(code)
     return {name: raw for name, raw in query.items() if name != ADDRESS}
 
 
 def tag() -> str:
-    """The language that is spoken, as a document names it.
+    """Return the BCP 47 tag of the active language.
 
     >>> tag()
     'en'
@@ -62,6 +65,6 @@ def tag() -> str:
 
 
 def address_fields() -> dict[str, str]:
-    """What of the language goes into the address: nothing where the browser's is spoken."""
+    """Return the field of the address for the language; {} if the browser's language is used."""
     picked = st.session_state.get(LANGUAGE)
     return {ADDRESS: picked} if picked else {}

@@ -1,4 +1,4 @@
-"""A saved trace of a picture that was opened: the page Pictures shows it, whichever text other pages show."""
+"""An opened trace of a picture; the page Pictures shows it independently of the texts on other pages."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ OPENED = "picture_trace_opened"
 
 
 def open_picture(trace: Trace) -> None:
-    """Show it from now on."""
+    """Store the trace for the page Pictures."""
     st.session_state[OPENED] = trace
 
 
 def opened_picture() -> Trace | None:
-    """What was opened."""
+    """Return the opened trace, or None."""
     found: Trace | None = st.session_state.get(OPENED)
     return found
 
 
 def close() -> None:
-    """Show it no longer, and forget it."""
+    """Remove the opened trace."""
     st.session_state.pop(OPENED, None)

@@ -1,8 +1,8 @@
-"""What one page lets its reader choose beside the shared choice: a frozen value that lives in the address too.
+"""Options of a single page: a frozen dataclass that is stored in the address, next to the shared choice.
 
-A page states its options as a frozen dataclass with defaults; a class attribute CHOICES names the fields that have few
-allowed values, OF_TEXT those that point at places in the text: what stays of each for another text or model; and KEYS
-those that the address calls by another name than the code.
+A page defines its options as a frozen dataclass with defaults. Class attributes describe the fields: CHOICES lists
+the allowed values, OF_TEXT maps fields that depend on the text to a function of the value to keep for another text
+or model, and KEYS maps fields to other names in the address.
 
 >>> from dataclasses import make_dataclass
 >>> Waves = make_dataclass("Waves", [("show", "str", "map"), ("dimension", "int", 0)], frozen=True)
@@ -26,15 +26,15 @@ Options = TypeVar("Options")
 
 @dataclass(frozen=True)
 class AnsweringOptions:
-    """The options of a page on which another model than the chosen one may answer have this one too."""
+    """The options of a page on which another model may answer if the chosen model lacks the task head."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"answering_model": "speaker"}  # as links have called it from the beginning
+    KEYS: ClassVar[Mapping[str, str]] = {"answering_model": "speaker"}  # Existing links use this name.
 
-    answering_model: str = ""  # where the chosen model cannot answer; "" for the first that can
+    answering_model: str = ""  # Used if the chosen model lacks the task head; "" for the first model that has it.
 
 
 def get_params(kind: type[Options]) -> Options:
-    """This page's options as the address has them; what could not be read is said, once on a page."""
+    """Return this page's options from the address, and show notices for parts that are invalid."""
     _forget_places(kind)
     found, problems = parse_params(kind, own_query())
     notes().extend(problem for problem in problems if problem not in notes())
@@ -52,18 +52,21 @@ def widget_key(kind: type[Any], name: str) -> str:
 
 
 def set_params(kind: type[Options], **changes: Any) -> None:
-    """Change some of this page's options; the address follows."""
+    """Change some of this page's options, and update the address."""
     _forget_places(kind, "answering_model" in changes)
     write_own(format_params(replace(parse_params(kind, own_query())[0], **changes)))  # type: ignore[type-var]
 
 
 def drop_place(_raw: str) -> str:
-    """What stays of a place in a text that is no longer read."""
+    """Return "", which drops a field of a text that is no longer read."""
     return ""
 
 
 def _forget_places(kind: type[Any], another: bool = False) -> None:
-    """Leaves out what pointed into a text that was read before, or by ``another`` model."""
+    """Drop the options that depend on a previous text or model.
+
+    ``another`` is True if the answering model changed.
+    """
     if of_older_text() or another:
         query, stays = own_query(), getattr(kind, "OF_TEXT", {})
         kept = {name: stays[name](raw) if name in stays else raw for name, raw in query.items()}
@@ -73,7 +76,7 @@ def _forget_places(kind: type[Any], another: bool = False) -> None:
 
 
 def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options, list[str]]:
-    """Options from an address, and a sentence for each part that could not be read."""
+    """Return the options in an address, and a sentence for each part that could not be read."""
     values: dict[str, Any] = {}
     problems: list[str] = []
     for field in fields(kind):  # type: ignore[arg-type]
@@ -89,17 +92,17 @@ def parse_params(kind: type[Options], query: Mapping[str, str]) -> tuple[Options
 
 
 def format_params(options: Any) -> dict[str, str]:
-    """Options for an address; what is as by default stays out of it."""
+    """Return the options as fields of an address, without the defaults."""
     changed = {f.name: getattr(options, f.name) for f in fields(options) if getattr(options, f.name) != f.default}
     return {_key(type(options), name): write_value(value) for name, value in changed.items() if value is not None}
 
 
 def _key(kind: type[Any], name: str) -> str:
-    """What the address calls a field."""
+    """Return the name of a field in the address."""
     key: str = getattr(kind, "KEYS", {}).get(name, name)
     return key
 
 
 def _kind(stated: Any) -> str:
-    """A field's type by name, whether annotations are kept as text or not."""
+    """Return the name of a field's type; the annotation may be a string or a class."""
     return str(getattr(stated, "__name__", stated))

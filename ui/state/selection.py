@@ -1,4 +1,4 @@
-"""Which head, word and target are selected, and what stays if the text is edited."""
+"""The selected head, token and target, and their positions after an edit of the text."""
 
 from __future__ import annotations
 
@@ -23,31 +23,35 @@ from ui.state.session import get_view_state, set_view_state
 from ui.state.view_state import PINNED, ViewState
 from viz.components.explore.content import CHOICES as MICROSCOPE
 
-LOOKED_AT = "looked_at"  # (model, layer, head) of the head that stood large on the last page
-SEEN = "seen_view"  # (id of the trace, what of a choice its picture stood for)
+LOOKED_AT = "looked_at"  # Session key of (model, layer, head), the enlarged head on the last page.
+SEEN = "seen_view"  # Session key of (trace id, shown fields of the choice).
 
 
 def last_view_entries(model: str, trace_id: str, view: dict[str, Any]) -> dict[str, Any]:
-    """What the session's state holds while this head stands large on this page, and this word and its target are
-    shown, chosen or not."""
+    """Return the session state for the view that this page shows.
+
+    The state contains the head, the token and the target, selected or default.
+    """
     seen = {name: view[name] for name in ("layer", "head", "focus", "to")}
     return {LOOKED_AT: (model, view["layer"], view["head"]), SEEN: (trace_id, seen)}
 
 
 def set_last_view(model: str, trace_id: str, view: dict[str, Any]) -> None:
-    """This is shown now."""
+    """Store the view that this page shows."""
     st.session_state.update(last_view_entries(model, trace_id, view))
 
 
 def get_last_view(trace_id: str) -> dict[str, Any]:
-    """What was shown of this trace last; nothing where it was not shown."""
+    """Return the last view of a trace; {} if another trace was shown last."""
     last, view = st.session_state.get(SEEN, ("", {}))
     return dict(view) if last == trace_id else {}
 
 
 def begin_with(choice: ViewState) -> ViewState:
-    """The choice, with the head that was looked at last chosen where none is; once, so that the browser's way back
-    leads back, and only where the same model reads."""
+    """Return the choice, with the last viewed head if no head is selected and the model is the same.
+
+    The last viewed head is used once, so that the browser's back button still works.
+    """
     model, layer, head = st.session_state.pop(LOOKED_AT, ("", None, None))
     if choice.layer is not None or model != choice.model:
         return choice
@@ -55,13 +59,14 @@ def begin_with(choice: ViewState) -> ViewState:
     return get_view_state()
 
 
-SHARE = 0.5  # of the old text's tokens that an edited text still has
+SHARE = 0.5  # Minimum share of the old tokens in an edited text.
 
 
 def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any], list[str]] | None:
-    """What stays of a choice that was made on the old text, in tokens of the new one; None for a wholly new text.
+    """Return the choice in tokens of the edited text, and notes; None if the text is new.
 
-    With it come sentences: which of the words that were asked about are gone, and what stands there.
+    The notes are sentences about words that were removed or replaced. A text is new if it has less than half of
+    the old tokens (SHARE).
     """
     part = choice.part if choice.part in old.parts and choice.part in new.parts else None
     left, right = View(old, part), View(new, part)
@@ -76,12 +81,12 @@ def carry_over(choice: ViewState, old: Trace, new: Trace) -> tuple[dict[str, Any
     ):
         found[name] = _new_place(getattr(choice, name), *cells, aligned, notes)
     if found["focus" if choice.facing == "out" else "to"] is None:
-        found |= {"focus": None, "to": None}  # the page finds another word to ask about
+        found |= {"focus": None, "to": None}  # The page selects another word.
     return found, notes
 
 
 def _is_edit(old: tuple[DisplayToken, ...], new: tuple[DisplayToken, ...], aligned: Aligned) -> bool:
-    """Whether enough of the old text is still there; special tokens are of no text."""
+    """Return True if the new text has at least SHARE of the old tokens, without special tokens."""
     same = sum(
         not old[one[0]].special and _text(old, one) == _text(new, other) for one, other in aligned.pairs
     )  # fmt: skip
@@ -95,7 +100,10 @@ def _text(cells: tuple[DisplayToken, ...], run: tuple[int, int]) -> str:
 def _new_place(
     at: int | None, old: tuple[DisplayToken, ...], new: tuple[DisplayToken, ...], aligned: Aligned, notes: list[str]
 ) -> int | None:
-    """Where a token of the old text stands in the new one; where it is gone, a sentence says so."""
+    """Return the index of a token in the new text, or None if it was removed.
+
+    Append a sentence to ``notes`` if the token was removed or replaced.
+    """
     if at is None or at >= len(old):
         return None
     pair = aligned.pair_of(0, at)
@@ -116,7 +124,7 @@ def _new_place(
 
 
 def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str]]:
-    """How to look at the trace, and a sentence when the link asked for a part it does not have."""
+    """Return the view options, and a sentence if the link names a part that the trace does not have."""
     look = ViewOptions(choice.part, choice.words, choice.special, choice.renormalise)
     if choice.part and choice.part not in trace.parts:
         note = gettext_lazy(
@@ -130,7 +138,7 @@ def resolve_view(choice: ViewState, trace: Trace) -> tuple[ViewOptions, list[str
 
 
 def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[str]]:
-    """The component's selection, and a sentence for each choice that this trace cannot follow."""
+    """Return the component's selection, and sentences about choices that this trace does not allow."""
     notes: list[str] = []
     head = _head(choice, view, notes)
     if head is not None and head[0] not in view.attending:
@@ -164,7 +172,10 @@ def select(choice: ViewState, view: View, example: Mapping[str, Any] | None) -> 
 
 
 def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: View) -> dict[str, Any]:
-    """The selection as the microscope asks: who looks at the target is left open where the reader picked nobody."""
+    """Return the selection for the direction of the microscope.
+
+    For incoming links, the query is None if the visitor has not chosen a query.
+    """
     found = dict(selection)
     if choice.facing == "out":
         return found
@@ -177,7 +188,7 @@ def directed_selection(selection: Mapping[str, Any], choice: ViewState, view: Vi
 
 
 def changes(selection: Mapping[str, Any], view: View) -> dict[str, Any]:
-    """The choice that a selection made in the component stands for; nothing where it does not fit the view."""
+    """Return the changes of the choice for a selection in the component, within the view's range."""
     layer, head = selection.get("layer"), selection.get("head")
     focus, target = selection.get("focus"), selection.get("target")
     found: dict[str, Any] = {}
@@ -237,27 +248,32 @@ def _cell(token: int | None, cells: Sequence[DisplayToken], name: str, notes: li
 
 
 def _word(cells: Sequence[DisplayToken], word: str) -> int | None:
-    """The first cell that reads like the word, whatever the case."""
+    """Return the index of the first cell with this word, ignoring case, or None."""
     return next((i for i, cell in enumerate(cells) if not cell.special and cell.text.lower() == word.lower()), None)
 
 
 def load_baselines(choice: ViewState, view: View) -> tuple[HeadSummary, PositionalPrior | None]:
-    """What a link is compared with: every head of this text at a glance, and what the heads do in other texts. A page
-    whose reader has left, or waits no longer than may be, ends here.
+    """Return the summary of all heads on this text, and the positional prior of the heads.
+
+    Stop the script if the visitor has left or the time limit is exceeded.
     """
     look = ViewOptions(view.part or "", view.words, view.special, view.renormalise)
     part = view.part or view.trace.part
     try:
         survey = get_trace_store().survey(view.trace, look)
     except Cancelled as over:
-        if over.timed_out:  # else nobody is there to read it
+        if over.timed_out:  # Otherwise the visitor has left.
             show_error(over)
         st.stop()
     return survey, prior_of(choice.model, choice.revision, view.trace, part)
 
 
 def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tuple[tuple[int, int] | None, int]:
-    """The head and the word that a text opens with where the reader chose no word: the link that is most its own."""
+    """Return the head and the token of the link with the highest excess over its baselines.
+
+    This is the default if no token is chosen. ``head`` restricts the search. Without a link between words, return
+    ``head`` and the first word.
+    """
     survey, habits = load_baselines(choice, view)
     asked = None
     if head is not None:
@@ -271,5 +287,8 @@ def _own_link(choice: ViewState, view: View, head: tuple[int, int] | None) -> tu
 
 
 def _head_of_link(choice: ViewState, view: View, focus: int, target: int | None) -> tuple[int, int]:
-    """The head whose link from the focus, to the target if there is one, goes furthest beyond both doubts."""
+    """Return the head with the highest excess over its baselines for links from ``focus``.
+
+    If ``target`` is given, only the link to it counts.
+    """
     return head_of_link(view, *load_baselines(choice, view), focus, target)

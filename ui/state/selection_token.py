@@ -1,8 +1,8 @@
-"""What a reader keeps in a picture between two runs of a session's script.
+"""Selections in a figure that are stored between two runs of a session's script, without a run of their own.
 
-A picture that nothing else on its page follows gets a slip. The browser tells what is kept there by a small question of
-its own (ui/routes/selection_tokens.py), no script runs, and the session finds it when it next runs for whatever
-reason. A slip is good until then: who comes later is answered by a run, as is everything that a slip cannot hold.
+A figure has a selection token if no other element of its page depends on its selection. The browser posts a
+selection with the token to ui/routes/selection_tokens.py, and the session applies the selection in its next run.
+That run closes the token. Later selections, and selections that a token cannot store, start a run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Address = Callable[[ViewState], dict[str, str]]
 
 @dataclass(frozen=True)
 class KeptSelection:
-    """A choice that was kept, and what the session's state holds with it."""
+    """A stored choice, and the session state that belongs to it."""
 
     choice: ViewState
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -31,9 +31,11 @@ Follow = Callable[[ViewState, Any], KeptSelection | None]
 
 
 class SelectionToken:
-    """A session's slip. ``follow`` tells what a choice becomes by what the browser says, None where a run must;
-    ``address`` how an address tells a choice, to which this session's own comes with ``mine``; ``present`` is told each
-    choice's address, where a class follows, and whether it could be shown there.
+    """A token for the selections of a session's figure.
+
+    ``follow`` returns the new choice for the browser's selection, or None if a run is needed. ``address`` returns
+    the query of a choice, and ``mine`` is the session's own part of the query. ``present`` shows a query to the
+    class that follows this session, and returns False if it cannot.
 
     >>> told = lambda choice: {"layer": str(choice.layer)}
     >>> slip = SelectionToken("session", ViewState(), lambda now, said: KeptSelection(ViewState(layer=said)), told,
@@ -45,7 +47,7 @@ class SelectionToken:
     (False, 3)
     """
 
-    def __init__(  # noqa: PLR0913  (what a slip knows of its session, each once)
+    def __init__(  # noqa: PLR0913  (independent values of a session)
         self,
         session: str,
         choice: ViewState,
@@ -55,7 +57,7 @@ class SelectionToken:
         present: Callable[[dict[str, str]], bool] | None = None,
     ) -> None:
         self.session, self.token = session, secrets.token_urlsafe(16)
-        self.query: dict[str, str] = {}  # the address of what is kept
+        self.query: dict[str, str] = {}  # Query of the stored selection.
         self.open = True
         self._choice, self._follow, self._address = choice, follow, address
         self._mine, self._present = dict(mine), present
@@ -64,7 +66,7 @@ class SelectionToken:
         _SLIPS[self.token] = self
 
     def keep(self, said: Any) -> bool:
-        """Whether what the browser says is kept; else a run is needed."""
+        """Store the browser's selection; return False if a run is needed instead."""
         with self._lock:
             found = self._follow(self._choice, said) if self.open else None
             if found is None:
@@ -76,20 +78,20 @@ class SelectionToken:
             return True
 
     def last_kept(self) -> KeptSelection | None:
-        """What was kept last; None where nothing was."""
+        """Return the last stored selection, or None."""
         return self._left
 
     def close(self) -> None:
-        """From now on only runs tell."""
+        """Reject all further selections, so that they start a run."""
         with self._lock:
             self.open = False
 
 
 _SLIPS: WeakValueDictionary[str, SelectionToken] = (
     WeakValueDictionary()
-)  # a slip is gone with the session that holds it
+)  # Only the session holds a reference to its token.
 
 
 def find_selection_token(token: str) -> SelectionToken | None:
-    """The slip that only this token finds."""
+    """Return the selection token with this secret, or None."""
     return _SLIPS.get(token)

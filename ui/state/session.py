@@ -1,4 +1,4 @@
-"""A session's choice: read from the address, changed by controls, written back to the address."""
+"""The choice of a session: read from the address, changed by controls, written back to the address."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ui.state.selection_token import Follow, SelectionToken
 from ui.state.view_state import LONGEST_LINK, PACKED, TYPES, ViewState, parse, to_query
 
 CHOICE, WRITTEN, PAGE, NOTES = "choice", "written_query", "page", "link_notes"
-SLIP = "slip"  # of the picture that the last run drew (ui/state/selection_token.py)
-SAID = "notes_said"  # in this run
-LENT = "lent"  # what a page shows instead of the reader's choice
-OWN = "own_query"  # by page: what its address holds beside the choice
-FOLLOWED = "address_followed"  # whether this run began with an address that the app did not write
-OLDER = "own_query_of_an_older_text"  # pages whose part of the address was chosen for another text or model
+SLIP = "slip"  # Session key of the selection token of the last run (ui/state/selection_token.py).
+SAID = "notes_said"  # Session key of the notes shown in this run.
+LENT = "lent"  # Session key of the temporary view.
+OWN = "own_query"  # Session key of each page's own options in the address.
+FOLLOWED = "address_followed"  # Session key of the flag for `is_followed`.
+OLDER = "own_query_of_an_older_text"  # Session key of the pages with options for another text or model.
 
-# What belongs to one part of a model on one text; a change of either makes the page choose anew from the numbers.
+# A change of the model's part or the text resets these fields; the page then selects defaults.
 UNSELECTED: dict[str, Any] = {"layer": None, "head": None, "focus": None, "to": None, "facing": "out", "pins": ""}
 FRESH: dict[str, Any] = {**UNSELECTED, "opened": "", "cut": None}
 
@@ -32,7 +32,7 @@ NEW_MODEL: dict[str, Any] = {**FRESH, "part": "", "target": ""}
 
 @dataclass(frozen=True)
 class TemporaryView:
-    """A page shows a choice of its own, and the reader's is kept meanwhile."""
+    """A view that a page shows for a while, with the visitor's own choice to restore."""
 
     page: str
     own: ViewState
@@ -40,7 +40,10 @@ class TemporaryView:
 
 
 def begin(page: str) -> ViewState:
-    """The choice of this run. Streamlit clears the address when another page is opened; then it is written anew."""
+    """Return the choice of this run, and write the address.
+
+    Streamlit clears the address when another page is opened; it is then written again.
+    """
     _pick_up()
     state, query = st.session_state, st.query_params.to_dict()
     before = state.get(PAGE)
@@ -48,7 +51,7 @@ def begin(page: str) -> ViewState:
     state[PAGE], state[SAID] = page, set()
     state[FOLLOWED] = CHOICE not in state or not (query == state[WRITTEN] or (moved and not query))
     if state[FOLLOWED]:
-        # Another address than the one written last: a link was followed, or the browser's back button pressed.
+        # The address differs from the last written address: a link or the browser's back button.
         query = classroom.take_address(language.take_address(query))
         followed, state[NOTES] = parse(query)
         _replace_state(followed)
@@ -59,14 +62,14 @@ def begin(page: str) -> ViewState:
         restore_view_state()
     elif get_view_state() != (
         now := _with_saved_revision(get_view_state())
-    ):  # a taught model has gone on learning since
+    ):  # Training has updated a fine-tuned model.
         _replace_state(now)
     _write()
     return get_view_state()
 
 
 def get_view_state() -> ViewState:
-    """The choice as it stands."""
+    """Return the current choice, including a selection that was stored without a run."""
     slip: SelectionToken | None = st.session_state.get(SLIP)
     if slip is not None and slip.last_kept() is not None:
         _pick_up()
@@ -75,7 +78,7 @@ def get_view_state() -> ViewState:
 
 
 def set_view_state(**changes: Any) -> None:
-    """Change some of it; the address follows, so that the browser's back button undoes it."""
+    """Change fields of the choice and update the address; the browser's back button undoes it."""
     _pick_up()
     _replace_state(replace(get_view_state(), **changes))
     st.session_state[NOTES] = []
@@ -83,14 +86,17 @@ def set_view_state(**changes: Any) -> None:
 
 
 def is_followed() -> bool:
-    """Return whether this run began with an address that the app did not write: a link, or a step in the history."""
+    """Return True if this run began with an address that the app did not write.
+
+    Examples are a link and a step in the browser's history.
+    """
     return bool(st.session_state.get(FOLLOWED))
 
 
 def show_temporarily(choice: ViewState) -> None:
-    """Show this for as long as the page is open. What the reader chose or typed is kept, and comes back afterwards.
+    """Show ``choice`` while the page is open; the visitor's own choice is restored afterwards.
 
-    An address that was lent before, to which the browser's back button leads, is not the reader's own.
+    If the browser's back button leads to a temporary view, that view does not become the visitor's own choice.
     """
     lent: TemporaryView | None = st.session_state.get(LENT)
     same = lent is not None and (choice == get_view_state() or _texts(get_view_state()) == _texts(lent.shown))
@@ -101,30 +107,30 @@ def show_temporarily(choice: ViewState) -> None:
 
 
 def is_temporary() -> bool:
-    """Whether the reader's own choice is kept for later."""
+    """Return True if a temporary view is shown."""
     return LENT in st.session_state
 
 
 def restore_view_state() -> None:
-    """The reader's own choice again, unless the reader has typed something else since."""
+    """Restore the visitor's own choice, unless the visitor has entered another text."""
     lent: TemporaryView | None = st.session_state.pop(LENT, None)
     if lent is not None and _texts(get_view_state()) == _texts(lent.shown):
         set_view_state(**vars(lent.own))
 
 
 def notes() -> list[str]:
-    """What of the address could not be read, or of a view did not stay, a sentence each."""
+    """Return sentences about unreadable parts of the address and about parts of a view that are lost."""
     found: list[str] = st.session_state.get(NOTES, [])
     return found
 
 
 def set_notes(sentences: list[str]) -> None:
-    """Say these until something else is chosen."""
+    """Store sentences to show until the choice changes."""
     st.session_state[NOTES] = sentences
 
 
 def unshown_notes() -> list[str]:
-    """Those that were not handed out yet in this run: a page may find what it cannot read at any time."""
+    """Return the notes that were not returned before in this run; notes may be added at any time in a run."""
     said: set[str] = st.session_state.setdefault(SAID, set())
     new = [sentence for sentence in notes() if sentence not in said]
     said.update(new)
@@ -132,26 +138,29 @@ def unshown_notes() -> list[str]:
 
 
 def change_language(code: str) -> None:
-    """From now on this language, also in the address."""
+    """Set the language in the session and the address."""
     language.set_language(code)
     _write()
 
 
 def own_query() -> dict[str, str]:
-    """What this page's address holds beside the choice, as text: its own options (ui/state/params.py)."""
+    """Return this page's own options in the address, as text (see ui/state/params.py)."""
     found: dict[str, str] = st.session_state.setdefault(OWN, {}).get(st.session_state[PAGE], {})
     return found
 
 
 def write_own(query: dict[str, str]) -> None:
-    """Put this page's own options into the address; what does not fit into a link stays in the session only."""
+    """Store this page's own options and update the address.
+
+    Options that exceed a link's length stay in the session only.
+    """
     st.session_state[OWN][st.session_state[PAGE]] = query
     st.session_state[NOTES] = []
     _write()
 
 
 def page_query() -> dict[str, str]:
-    """What this page shows, as an address has it; without the page's own part where a link cannot hold both."""
+    """Return the query of this page's view, without the page's own options if both exceed a link's length."""
     return _page_query(own_query(), get_view_state())
 
 
@@ -163,9 +172,9 @@ def _page_query(own: dict[str, str], choice: ViewState) -> dict[str, str]:
 
 
 def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bool] | None = None) -> str:
-    """What the browser must name to keep what ``follow`` understands without a run, until this session runs again.
+    """Store a new selection token and return its secret; it is valid until the next run of this session.
 
-    ``present`` is told the address of each choice that is kept, as others may open it.
+    ``follow`` returns the choice for a selection. ``present`` is called with the query of each stored choice.
     """
     run, mine = get_script_run_ctx(), {**language.address_fields(), **classroom.address_fields()}
     address = partial(_page_query, own_query())
@@ -175,7 +184,7 @@ def store_selection_token(follow: Follow, present: Callable[[dict[str, str]], bo
 
 
 def _pick_up() -> None:
-    """What was kept without a run is the choice now, and its address is the one that the browser shows."""
+    """Close the selection token, and apply the choice and the address that it stored."""
     slip: SelectionToken | None = st.session_state.pop(SLIP, None)
     if slip is None:
         return
@@ -185,7 +194,7 @@ def _pick_up() -> None:
 
 
 def of_older_text() -> bool:
-    """Whether another text or model was chosen since this page's own options were; told once, to who forgets them."""
+    """Return True once if the text or the model changed after this page's own options were chosen."""
     older: set[str] = st.session_state.setdefault(OLDER, set())
     page = st.session_state[PAGE]
     told = page in older
@@ -194,7 +203,7 @@ def of_older_text() -> bool:
 
 
 def _replace_state(choice: ViewState) -> None:
-    """Make it the choice; where it reads another text, what pages hold was chosen for an older one."""
+    """Set the choice; if its text or model differs, mark the options of all pages as outdated."""
     state, choice = st.session_state, _with_saved_revision(choice)
     if CHOICE in state and _read(choice) != _read(state[CHOICE]):
         state[OLDER] = set(state.get(OWN, {}))
@@ -202,18 +211,21 @@ def _replace_state(choice: ViewState) -> None:
 
 
 def _with_saved_revision(choice: ViewState) -> ViewState:
-    """The same; a taught model, which may go on learning, as it is saved now."""
+    """Return the choice with the current revision of its model.
+
+    Training may have updated a fine-tuned model.
+    """
     revision = get_backend().revision_now(choice.model, choice.revision or None) or ""
     return choice if revision == choice.revision else replace(choice, revision=revision)
 
 
 def _texts(choice: ViewState) -> tuple[str, ...]:
-    """What a reader types."""
+    """Return the texts that the visitor typed."""
     return choice.text, choice.pair, choice.target
 
 
 def _read(choice: ViewState) -> tuple[str, ...]:
-    """What places in a text depend on: the text, and who cuts it into tokens."""
+    """Return the fields that token positions depend on: the texts and the model with its tokenizer."""
     return choice.text, choice.pair, choice.target, choice.model, choice.revision
 
 

@@ -1,7 +1,6 @@
-"""Everything a reader has chosen, as one value that lives in the page's address.
+"""The shared choice of a visitor as a frozen dataclass that is stored in the page's address.
 
-Positions in the text (focus, target) are counted in the model's tokens, so that they survive a change between pieces
-and words.
+Positions (focus, to) are indices of the model's tokens, so that they are the same with tokens and whole words.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from inference import EMBEDDED
 from ui.state.examples import EXAMPLES
 from viz.components.explore.content import CHOICES as MICROSCOPE
 
-LONGEST_LINK = 24_000  # characters of an address that browsers and the server still accept
-LONGEST_TEXT = 400_000  # bytes a compressed link may unfold to
-PINNED = 8  # most heads beside the selected one
+LONGEST_LINK = 24_000  # Maximum length of an address that browsers and the server accept.
+LONGEST_TEXT = 400_000  # Maximum size of a decompressed link in bytes.
+PINNED = 8  # Maximum number of pinned heads.
 PINS = re.compile(r"[0-9]{1,4}-[0-9]{1,4}(,[0-9]{1,4}-[0-9]{1,4}){0,7}")
-PACKED = "packed"  # long texts travel compressed
+PACKED = "packed"  # Query field of long texts, which are compressed.
 
 VIEWS = ("head", "model", "neuron")
 PARTS = ("", "encoder", "decoder", "cross")
@@ -32,14 +31,14 @@ CHOICES = {**MICROSCOPE, "part": PARTS, "bertviz": VIEWS}
 
 @dataclass(frozen=True)
 class ViewState:
-    """A whole view. None means "what fits": the page then chooses from the numbers."""
+    """A complete view. None in a field lets the page select a default from the numbers."""
 
     model: str = EMBEDDED
     revision: str = ""
     text: str = EXAMPLES[0]["text"]
     pair: str = ""
-    target: str = ""  # what a translation model's decoder reads; "" = what it says itself
-    opened: str = ""  # id of an opened trace file, which then replaces model and text
+    target: str = ""  # Decoder input of a translation model; "" for the model's own translation.
+    opened: str = ""  # Trace id of an opened file, which replaces model and text.
     cut: int | None = None
     part: str = ""
     layer: int | None = None
@@ -47,21 +46,21 @@ class ViewState:
     focus: int | None = None
     to: int | None = None
     tab: str = "matrix"
-    facing: str = "out"  # whether the focus is asked what it looks at, or the target who looks at it
+    facing: str = "out"  # "out": keys of the focus; otherwise: queries that attend to the target.
     order: str = "layer"
     scale: str = "sqrt"
-    upto: str = "fit"  # the end of the scale: the largest weight, or 1
+    upto: str = "fit"  # Maximum of the colour scale: the largest weight, or 1.
     filter: str = "all"
-    by: str = "excess"  # what makes a link strong
-    pins: str = ""  # "3-1,4-0"
+    by: str = "excess"  # Measure that ranks links.
+    pins: str = ""  # Pinned heads, such as "3-1,4-0".
     words: bool = False
-    jieba: bool = False  # with words: a Chinese word is what a dictionary calls so, not a character
+    jieba: bool = False  # Group Chinese characters into dictionary words, if ``words`` is set.
     special: bool = True
     renormalise: bool = False
     bertviz: str = "head"  # which of BertViz's views its page shows
 
     def pinned_heads(self) -> list[list[int]]:
-        """Heads kept beside the selected one, [[layer, head], …]."""
+        """Return the heads pinned next to the selected head, [[layer, head], …]."""
         pairs = (pin.split("-") for pin in self.pins.split(",") if pin)
         return [[int(layer), int(head)] for layer, head in pairs]
 
@@ -70,7 +69,10 @@ TYPES = {field.name: str(field.type) for field in fields(ViewState)}
 
 
 def to_query(choice: ViewState) -> dict[str, str]:
-    """The address of a view; what is as by default stays out of it. Too long a text is left out: see ``fits``."""
+    """Return the query of a view, without the defaults.
+
+    Texts that are too long are left out; see ``fits``.
+    """
     values = {f.name: getattr(choice, f.name) for f in fields(ViewState) if getattr(choice, f.name) != f.default}
     query = {name: write_value(value) for name, value in values.items()}
     long = {name: query.pop(name) for name in ("text", "pair", "target") if len(query.get(name, "")) > 1500}
@@ -83,12 +85,12 @@ def to_query(choice: ViewState) -> dict[str, str]:
 
 
 def fits(choice: ViewState) -> bool:
-    """Whether the whole view fits into a link."""
+    """Return True if the whole view fits into a link."""
     return parse(to_query(choice))[0] == choice
 
 
 def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
-    """The view in an address, and a sentence for each part of it that could not be read."""
+    """Return the view in an address, and a sentence for each part that could not be read."""
     values: dict[str, Any] = {}
     notes: list[str] = []
     for name, raw in {**query, **_unpack(query.get(PACKED, ""), notes)}.items():
@@ -102,12 +104,12 @@ def parse(query: Mapping[str, str]) -> tuple[ViewState, list[str]]:
 
 
 def write_value(value: Any) -> str:
-    """One value as an address writes it; ``read_value`` is its inverse."""
+    """Return a value as text for an address; ``read_value`` is the inverse."""
     return ("1" if value else "0") if isinstance(value, bool) else str(value)
 
 
 def read_value(name: str, kind: str, raw: str, choices: tuple[str, ...] | None = None) -> Any:
-    """One value of an address, of the type that is named; raises ValueError in one sentence."""
+    """Parse a value of an address, of the type ``kind``; raise ValueError if it is invalid."""
     if kind == "bool":
         if raw not in ("0", "1"):
             raise ValueError(

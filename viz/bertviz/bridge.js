@@ -1,21 +1,21 @@
 /**
- * Stands between a Headlight document and BertViz's own scripts: takes the place of require.js, unpacks the numbers,
- * and hands them over in the shape that the three BertViz views read (window.bertviz_params).
+ * Adapter between a Headlight document and BertViz's scripts: it replaces require.js, decodes the numbers, and passes
+ * them in the format of the three BertViz views (window.bertviz_params).
  *
  * @typedef {{shape: number[], unit: number, data: string}} Block  value = int16 * unit; data is base64, little-endian
  * @typedef {{name: string, left: string[], right: string[], split: [number, number] | null, weights: Block[],
- *            queries?: Block[], keys?: Block[], scale?: number[]}} Part  one Block a layer: (head, query, key|channel)
+ *            queries?: Block[], keys?: Block[], scale?: number[]}} Part  a Block for each layer: (head, query, key|channel)
  * @typedef {{mode: "light" | "dark", layers: number[], layer: number | null, heads: number[] | null,
  *            head: number | null, causal: boolean, said: Record<string, string>, parts: Part[]}} Payload
- *            mirrors viz/bertviz/views.py; `said` is what BertViz writes, in the reader's language;
- *            `layers` and the head view's `layer` are counted from `base`, as BertViz writes them, all others from 0
+ *            mirrors viz/bertviz/views.py; `said` contains the texts that BertViz prints, translated;
+ *            numbers count from 0
  */
 "use strict";
 
 window.require = { config() {} };
 window.requirejs = (names, use) => use(window.jQuery, window.d3);
 
-/** Nested arrays of a block's numbers. @param {Block} block */
+/** Return a block's numbers as nested arrays. @param {Block} block */
 function unpack(block) {
   const bytes = Uint8Array.from(atob(block.data), (letter) => letter.charCodeAt(0));
   const values = new Int16Array(bytes.buffer);
@@ -27,7 +27,10 @@ function unpack(block) {
   return nest(0, block.shape);
 }
 
-/** The tensors of one part, each (layer, head, ...); key vectors that several heads share are repeated. @param {Part} part */
+/**
+ * Return the tensors of a stack, each (layer, head, ...); key vectors that several heads share are repeated.
+ * @param {Part} part
+ */
 function tensors(part) {
   const weights = part.weights.map(unpack);
   if (!part.queries) return { weights };
@@ -39,7 +42,7 @@ function tensors(part) {
   return { weights, queries, keys };
 }
 
-/** One BertViz picture: the queries of `rows` looking at the keys of `cols`, each [start, stop]. */
+/** Return a BertViz picture: the queries of `rows` attending to the keys of `cols`, each [start, stop]. */
 function picture(part, { weights, queries, keys }, name, rows, cols) {
   const cut = (tensor, span) => tensor?.map((layer) => layer.map((head) => head.slice(...span)));
   return {
@@ -53,7 +56,9 @@ function picture(part, { weights, queries, keys }, name, rows, cols) {
   };
 }
 
-/** Whole part first; for a pair of texts also each text looking at each, in the order of the filter's options. */
+/**
+ * Return the whole stack; for a pair of texts also each text attending to each, in the order of the filter's options.
+ */
 function pictures(part) {
   const all = tensors(part);
   const whole = picture(part, all, part.name, [0, part.left.length], [0, part.right.length]);

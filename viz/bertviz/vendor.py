@@ -1,7 +1,7 @@
-"""The scripts BertViz's views need, served from what is installed, so that nothing comes from elsewhere.
+"""The JavaScript files of BertViz's views, read from installed packages without a network.
 
 BertViz (Apache-2.0), d3 (BSD-3-Clause, in mpld3) and jQuery (MIT, in XStatic-jQuery) are read as files of their
-distributions. None of the packages is imported: BertViz imports torch, mpld3 matplotlib.
+distributions. None of the packages is imported, because BertViz imports torch and mpld3 imports matplotlib.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ LIBRARIES = {"jquery.js": ("XStatic-jQuery", "jquery.min.js"), "d3.js": ("mpld3"
 VIEWS = ("head_view.js", "model_view.js", "neuron_view.js")
 SCRIPTS = (*LIBRARIES, BRIDGE.name, *VIEWS)
 
-# What is changed in BertViz's scripts: where the data comes from (its own template marker would be replaced in a
-# comment too, doubling the document), the factor of the dot product, which is not 1/√d in every model, the number from
-# which the neuron view's boxes count, and what is written, which the document brings in the reader's language. Each
-# with how often it is there.
+# Replacements in BertViz's scripts: (old code, new code, number of occurrences). They change the source of the data
+# (BertViz's template marker also occurs in a comment, which would double the document), the factor of the dot product
+# (not 1/√d in every model), the number from which the neuron view's boxes count, and the texts, which the document
+# supplies in the user's language.
 PARAMETERS = (("const params = PYTHON_PARAMS;", "const params = window.bertviz_params;", 1),)
 PATCHES = {
     "head_view.js": PARAMETERS,
@@ -43,14 +43,17 @@ PATCHES = {
         (".val(i).text(i)", ".val(i).text(i + params['index_base'])", 2),
     ),
 }
-# The addresses of d3 and jQuery for require.js, which the bridge stands in for.
+# BertViz configures require.js with addresses of d3 and jQuery; the bridge replaces require.js, so they are removed.
 ADDRESSES = re.compile(r"require\.config\(\{.*?\}\);", re.DOTALL)
 HOST = re.compile(r"[A-Za-z0-9.\-]+(:\d+)?|\[[0-9A-Fa-f:.]+\](:\d+)?")
 
 
 @cache
 def vendor(name: str) -> bytes:
-    """One of SCRIPTS, as UTF-8 JavaScript.
+    """Return the script ``name`` of SCRIPTS as UTF-8 JavaScript, with PATCHES applied.
+
+    Raises KeyError for an unknown name, and RuntimeError if the installed BertViz does not contain the patched
+    code.
 
     >>> vendor("d3.js")[:29]
     b'// https://d3js.org v5.7.0 Co'
@@ -71,15 +74,16 @@ def vendor(name: str) -> bytes:
 
 
 def version() -> str:
-    """BertViz's version, to be named beside its pictures."""
+    """Return the version of the installed BertViz, which each document prints."""
     return metadata.version("bertviz")
 
 
 def policy(host: str, prefix: str) -> str:
-    """The Content-Security-Policy to send with a document: its scripts run in an origin of their own and only they.
+    """Return the Content-Security-Policy of a document; it allows only the scripts served by ``vendor``.
 
-    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" would name
-    nothing in a sandbox, so the path is spelled out; without a scheme it means the document's own.
+    ``host`` is the request's Host header, ``prefix`` the path under which ``vendor`` is served. "self" matches
+    nothing in a sandboxed document, so the policy spells the path out; without a scheme the path uses the
+    document's own scheme. Raises ValueError if ``host`` is not a host name with an optional port.
 
     >>> policy("localhost:8501", "/headlight/vendor").split("; ")[2]
     'script-src localhost:8501/headlight/vendor/'

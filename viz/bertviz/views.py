@@ -32,7 +32,7 @@ PAIRS = (
     gettext_lazy("Sentence A → Sentence B"),
     gettext_lazy("Sentence B → Sentence A"),
 )
-# What BertViz's own scripts write.
+# Texts that BertViz's scripts print; PATCHES of vendor.py replaces each by a look-up of its translation.
 SAID = (
     gettext_lazy("Heads"),
     gettext_lazy("Layers"),
@@ -68,11 +68,11 @@ body.dark { background: #121417; color: #e9e9e6; color-scheme: dark }
 def head_html(
     view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, heads: Sequence[int] | None = None
 ) -> str:
-    """The head view: two columns of tokens and a line per weight, of one layer and any of its heads.
+    """Return the head view as HTML: two columns of tokens and a line for each weight, for a single layer.
 
-    ``prefix`` is the path under which the page serves ``vendor``; without it the scripts are written into the document,
-    which then opens from a file. ``layer`` and ``heads`` (all by default) are selected at first; both count from 0,
-    what is written on the page from ``base``.
+    ``prefix`` is the path under which the page serves ``vendor``; if it is None, the scripts are written into the
+    document, which then opens from a file. ``layer`` and ``heads`` (all by default) are the initial selection and
+    count from 0.
     """
     views = views_in_document(view)
     payload = {
@@ -88,16 +88,20 @@ def head_html(
 
 
 def model_html(view: View, *, prefix: str | None = None, dark: bool = False) -> str:
-    """The model view: the lines of every head, layers down, heads across; a click enlarges one. See ``head_html``."""
+    """Return the model view as HTML: a map of lines for every head, layers downwards, heads to the right.
+
+    A click enlarges a map. The parameters are those of ``head_html``.
+    """
     payload = {"parts": [_part(v) for v in views_in_document(view)]}
     hint = _("Click a map to enlarge it, click it again to close it. In the enlarged map, rest on a token on the left.")
     return document("model", view, payload, prefix=prefix, dark=dark, hint=hint)
 
 
 def views_in_document(view: View) -> list[View]:
-    """The views one document offers: the part that is looked at first, then the model's other parts.
+    """Return the views that a document offers: the view's own stack first, then the model's other stacks.
 
-    BertViz needs the same layers and heads in all of them; a part with other numbers is left out.
+    BertViz needs the same number of layers and heads in all of them, so a stack with different numbers is left
+    out.
     """
     first = view.part or view.trace.part
     others = [replace(view, part=name) for name in PARTS if name in view.trace.parts and name != first]
@@ -105,10 +109,10 @@ def views_in_document(view: View) -> list[View]:
     return [replace(view, part=first), *same]
 
 
-def document(  # noqa: PLR0913  (what a document may be told, by name)
+def document(  # noqa: PLR0913  (keyword options of a document)
     kind: str, view: View, payload: dict[str, Any], *, prefix: str | None, dark: bool, hint: str, notes: str = ""
 ) -> str:
-    """The HTML document of one view ("head", "model", "neuron") with its controls, its data and what it shows."""
+    """Return the HTML document of a view ("head", "model" or "neuron") with controls, data and captions."""
     defaults = {"layer": None, "heads": None, "head": None, "causal": False}
     shared = {
         "mode": "dark" if dark else "light",
@@ -146,13 +150,16 @@ OFFLINE_POLICY = (
     "content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'\">\n"
 )
 
-# BertViz's own measures in pixels, from its three scripts: what the drawing needs in each direction.
+# The width in pixels that each of BertViz's scripts needs for its drawing.
 WIDTHS = {"head": 360, "model": 970, "neuron": 1020}
-MARGINS = 150  # the hint, the controls and the note
+MARGINS = 150  # pixels for the hint, the controls and the note
 
 
 def height(kind: str, view: View) -> int:
-    """Pixels that a document of this kind needs to be seen without scrolling; give its frame at most your screen's."""
+    """Return the height in pixels at which a document of this kind needs no scrolling.
+
+    The height may exceed the screen, so callers should limit the frame.
+    """
     views = [view] if kind == "neuron" else views_in_document(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
     if kind == "head":
@@ -166,7 +173,7 @@ def height(kind: str, view: View) -> int:
 
 
 def pack(values: FloatArray, top: float) -> dict[str, Any]:
-    """An array within ±top as 16-bit integers in base64: the Block of bertviz_bridge.js.
+    """Return an array within ±``top`` as 16-bit integers in base64, a Block of bridge.js.
 
     >>> pack(np.array([0.0, 1.0], np.float32), 1.0)["data"]
     'AAD/fw=='
@@ -176,13 +183,13 @@ def pack(values: FloatArray, top: float) -> dict[str, Any]:
 
 
 def split(cells: Sequence[DisplayToken]) -> int | None:
-    """Where the second text of a pair begins; None when there is one text only."""
+    """Return the index at which the second text of a pair begins, or None if there is a single text."""
     start = next((i for i, cell in enumerate(cells) if cell.segment == 1), None)
     return start or None
 
 
 def sides(view: View) -> dict[str, Any]:
-    """The tokens of both sides and where each splits into the texts of a pair."""
+    """Return the name of the stack, the tokens of both sides, and the indices at which a pair is split."""
     rows, cols = split(view.queries), split(view.keys)
     return {
         "name": translate(NAMES[view.part or view.trace.part]),
@@ -193,7 +200,7 @@ def sides(view: View) -> dict[str, Any]:
 
 
 def weights(view: View) -> list[dict[str, Any]]:
-    """One packed block a layer, (head, query, key)."""
+    """Return a packed block of weights for each layer, shape (head, query, key)."""
     layers = range(view.layers)
     return [pack(np.stack([view.weights(layer, head) for head in range(view.heads)]), 1.0) for layer in layers]
 
@@ -203,7 +210,7 @@ def _part(view: View) -> dict[str, Any]:
 
 
 def _controls(kind: str, parts: Sequence[dict[str, Any]]) -> str:
-    """The selection boxes that BertViz's scripts fill and listen to."""
+    """Return the HTML of the select boxes that BertViz's scripts fill and listen to."""
     label = '<label class="dropdown-label">{} <select id="{}">{}</select></label>'
     boxes = {"head": ["layer"], "model": [], "neuron": ["layer", "att_head"]}[kind]
     controls = [label.format(_("Layer") if name == "layer" else _("Head"), name, "") for name in boxes]
@@ -227,7 +234,7 @@ def _scripts(names: Sequence[str], prefix: str | None) -> str:
 
 MOST_ELEMENTS = 300_000
 MOST_BYTES = 8_000_000
-BYTES_PER_NUMBER = 8 / 3  # 16 bits in base64
+BYTES_PER_NUMBER = 8 / 3  # a number takes 16 bits, which base64 lengthens by a third
 CALLED = {
     "head": gettext_lazy("BertViz's head view"),
     "model": gettext_lazy("BertViz's model view"),
@@ -236,23 +243,25 @@ CALLED = {
 
 
 def budget(kind: str, layers: int, heads: int, channels: int = 64) -> int:
-    """The most tokens for a view ("head", "model", "neuron"); ``channels`` of a query matter to the neuron view only.
+    """Return the largest number of tokens for a view ("head", "model" or "neuron").
+
+    ``channels`` is the width of a query, which matters to the neuron view only.
 
     >>> budget("model", 6, 12), budget("head", 6, 12), budget("neuron", 6, 12, 32)
     (64, 158, 174)
     """
-    # Elements per pair of tokens: the model view draws every head, the head view those of one layer, the neuron view
-    # one head several times over.
+    # Elements per pair of tokens: the model view draws every head, the head view the heads of a single layer, and the
+    # neuron view a single head several times.
     each = {"model": layers * heads, "head": heads, "neuron": 8}[kind]
     numbers = MOST_BYTES / BYTES_PER_NUMBER / (layers * heads)
     vectors = channels if kind == "neuron" else 0
-    # A head's n² weights and 2 · n · channels numbers of its vectors: the n at which they fill the document.
+    # A head has n² weights and 2 · n · channels numbers in its vectors: solve for the n that fills the document.
     fits = int(sqrt(vectors**2 + numbers) - vectors)
     return min(isqrt(MOST_ELEMENTS // each), fits)
 
 
 def too_long(kind: str, view: View) -> LazyMessage | None:
-    """One sentence that says why this view is not offered for this text; None when it is."""
+    """Return a message if the text is too long for this view, or None if it fits."""
     views = [replace(view, words=False)] if kind == "neuron" else views_in_document(view)
     tokens = max(max(len(v.queries), len(v.keys)) for v in views)
     record = first_attending(view.trace.records(view.part))
@@ -273,11 +282,11 @@ def too_long(kind: str, view: View) -> LazyMessage | None:
 
 
 def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, layer: int = 0, head: int = 0) -> str:
-    """The neuron view of every layer and head of the view's part; ``layer`` and ``head`` (from 0) are shown first,
-    and written from ``base``.
+    """Return the neuron view as HTML, for every layer and head of the view's stack.
 
-    Always by pieces, since a merged word has no query of its own. ``prefix`` as in ``head_html``.
-    Raises Unavailable when the architecture gave its finished maps only.
+    ``layer`` and ``head`` (from 0) are the initial selection.
+    Tokens are never merged into words, since a merged word has no query vector. ``prefix`` has the same meaning as
+    in ``head_html``. Raises Unavailable if a layer has no attention, or if the trace contains finished maps only.
     """
     view = replace(view, words=False)
     records = _records(view)
@@ -291,7 +300,7 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
     }
     causal = all(record.mask.causal for record in records)
     if causal:
-        part["split"] = None  # BertViz hides what lies ahead by position, which a part of the text would shift
+        part["split"] = None  # BertViz hides later tokens by position, which a cut text would shift
     payload = {"layer": layer, "head": head, "causal": causal, "parts": [part]}
     hint = _("Rest on a token on the left to see where it looks; press the + beside it to see its query and the keys.")
     scales = sorted({f"{record.scale:.4g}" for record in records})
@@ -306,7 +315,7 @@ def neuron_html(view: View, *, prefix: str | None = None, dark: bool = False, la
 
 
 def describe_omissions(view: View) -> list[str]:
-    """What the picture leaves out for this model, a sentence each: where weights are not softmax(q · k · scale)."""
+    """Return a sentence for each reason why the weights differ from softmax(q · k · scale) in this model."""
     records = _records(view)
     caps = sorted({record.softcap for record in records if record.softcap is not None})
     masks = [record.mask for record in records]
@@ -334,7 +343,7 @@ def _records(view: View) -> list[Record]:
     if (lacking := attention_everywhere(view.layers, view.attending)) is not None:
         raise Unavailable(lacking)
     for layer in range(view.layers):
-        view.trace.query(layer, 0, view.part)  # raises with the reason where a layer is known by its maps only
+        view.trace.query(layer, 0, view.part)  # raises Unavailable if a layer has maps only
     return [record for record in view.trace.records(view.part) if isinstance(record, Record)]
 
 
@@ -343,5 +352,5 @@ def _positions(cells: tuple[DisplayToken, ...]) -> list[int]:
 
 
 def _vectors(values: FloatArray) -> dict[str, Any]:
-    """One layer's vectors, (head, token, channel), packed."""
+    """Return a layer's vectors, shape (head, token, channel), as a packed block."""
     return pack(values, float(np.abs(values).max(initial=0)) or 1.0)

@@ -1,7 +1,7 @@
-"""The path below which the app is served, where a proxy gives it one: "/some/path"; "" where it has the whole name.
+"""The path prefix of the app behind a proxy, such as "/some/path", or "" at the root of the host.
 
-Streamlit asks for its own things there (`server.baseUrlPath`), and so does every address of ours. It is settled when
-the server starts, as Streamlit's own routes are.
+Streamlit serves all its files under the prefix (`server.baseUrlPath`), and so do all routes of this app. The
+prefix is fixed when the server starts, like Streamlit's routes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from streamlit import config
 
 
 def normalize_path(option: str) -> str:
-    """Streamlit's option as addresses begin with it.
+    """Return Streamlit's option with a leading slash and without a trailing slash; "" for the root.
 
     >>> normalize_path("some/path/"), normalize_path("/some/path"), normalize_path("/"), normalize_path("")
     ('/some/path', '/some/path', '', '')

@@ -1,7 +1,7 @@
-"""A component's script together with the modules it imports: Streamlit takes one script, and knows no module beside it.
+"""Bundling of a component's JavaScript with its imports, since Streamlit accepts a single script.
 
-Knows only imports of plain names from a module beside it or in a folder beside its own, and that two modules which are
-imported together do not name two things alike; a browser would refuse such a script at once.
+Only two forms are supported: imports of plain names from a module in the same folder or in a sibling folder, and
+modules without equal top-level names. Browsers reject a script that declares a name twice.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ HERE = Path(__file__).parent
 IMPORT = re.compile(r'^(?:import|export) [^;"]* from "(\.\.?/[a-z_/]+)\.js";\n', re.MULTILINE)
 SENTENCE = re.compile(r'(?<![\w.])(?:_|sentence)\(\s*("(?:[^"\\]|\\.)*"(?:\s*\+\s*"(?:[^"\\]|\\.)*")*)')
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-# Comments on lines of their own, types among them: for readers of the repository, not for browsers.
+# Comments on separate lines, including JSDoc types, which browsers do not need.
 COMMENT = re.compile(r"^[ \t]*(?://[^\n]*|/\*\*(?:(?!\*/).)*\*/[ \t]*)\n", re.MULTILINE | re.DOTALL)
 
 
 def script(name: str) -> str:
-    """``viz/components/<name>.js`` as one module, after everything that it imports, each once, without comments.
+    """Return ``viz/components/<name>.js`` after its imports as a single module without comments.
 
     >>> script("shared/frames").lstrip().startswith("export function float16(bits) {")
     True
@@ -35,7 +35,7 @@ def script(name: str) -> str:
 
 @cache
 def sentences(name: str) -> tuple[str, ...]:
-    """Every sentence that the script of that name says, as `shared/translated_words.js` is asked for it.
+    """Return every message of the script ``name``: the strings in its calls of `_` and `sentence`.
 
     >>> sentences("shared/frames")
     ()
@@ -45,9 +45,9 @@ def sentences(name: str) -> tuple[str, ...]:
 
 
 def translated_words(name: str) -> dict[str, str]:
-    """What the script of that name says, in the language that is spoken here; nothing where that is English.
+    """Return the script's messages in the active language, English → translation; {} for English.
 
-    It goes to the browser with the component's data, for `speak` of `shared/translated_words.js`.
+    The component's data carries them to the browser, for `speak` of `shared/words.js`.
     """
     if active_language() == ENGLISH:
         return {}
@@ -55,13 +55,13 @@ def translated_words(name: str) -> dict[str, str]:
 
 
 def words_field(name: str) -> dict[str, dict[str, str]]:
-    """The field ``translated_words`` of a component's data: what its script says; no field where that is English."""
+    """Return the field "words" of a component's data with its translated messages; {} for English."""
     said = translated_words(name)
     return {"words": said} if said else {}
 
 
 def own_source(name: str) -> str:
-    """``viz/components/<name>.js`` without comments and what it imports, to be written after a script that holds that.
+    """Return ``viz/components/<name>.js`` without comments and imports, to append to a bundled script.
 
     >>> '"./chips.js";' in own_source("token_strip/token_strip")
     False
@@ -70,7 +70,7 @@ def own_source(name: str) -> str:
 
 
 def stylesheet(*names: str) -> str:
-    """``viz/components/<name>.css`` one after the other."""
+    """Return the style sheets ``viz/components/<name>.css``, concatenated."""
     return "\n".join((HERE / f"{name}.css").read_text(encoding="utf-8") for name in names)
 
 

@@ -1,4 +1,4 @@
-"""Figures of scores: confusion matrices, calibration, baselines, ablation."""
+"""Figures of evaluation: confusion matrices, calibration, baselines and ablation."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ from viz.figures.theme import (
     truncate,
 )
 
-SQUARE, CELL = 8, 34  # labels up to which cells are squares, and pixels of one
-NAMED, CONFUSION_ROW = (
-    17,
-    22,
-)  # labels up to which columns have names, and pixels of a row; more are numbered as the rows are
-LOW = 17  # pixels of one of many rows
-LONGEST = 18  # characters of a name
-CONFUSION_ABOVE = 64  # pixels for the title, and for what rows, columns and colours are
+SQUARE, CELL = 8, 34  # labels up to which cells are squares, and the side of a square in pixels
+# Labels up to which columns have names (beyond, rows and columns have numbers), and the height of a row in pixels.
+NAMED, CONFUSION_ROW = 17, 22
+LOW = 17  # the height of a row in pixels if there are more than NAMED labels
+LONGEST = 18  # characters of a label before it is shortened
+CONFUSION_ABOVE = 64  # pixels for the title and the note on rows, columns and colours
 
 
-def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
+def confusion(  # noqa: PLR0913  (keyword options of a figure)
     counts: npt.NDArray[np.int64],
     labels: Sequence[str],
     theme: Theme,
@@ -44,13 +42,13 @@ def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
     rest: bool = False,
     chosen: tuple[int | None, int | None] = (None, None),
 ) -> go.Figure:
-    """A cell for each pair of a true label and one that was said, (true, said), coloured by its share of the true one.
+    """Draw a confusion matrix, (true, predicted); colour is the share of the true label's row.
 
-    ``counts`` are of texts or words, as ``unit`` says; what is 0 has neither colour nor number. ``labels`` are text,
-    not markup; with ``rest`` the last one stands for several, and none of its cells can be picked. ``chosen`` (true,
-    said) is framed, a whole row or column where the other is None.
+    ``counts`` are numbers of texts or words, according to ``unit``; a cell of 0 has neither colour nor number.
+    ``labels`` are text, not markup. With ``rest`` the last label groups several, and its cells cannot be picked.
+    ``chosen`` (true, predicted) is framed; if either is None, the whole row or column is framed.
 
-    A click picks a cell as it does in ``alignment_map``, by ``picked`` of that module.
+    A click picks a cell as in ``alignment_map``; ``viz.figures.vectors.picked_pair`` reads it.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = confusion(np.array([[3, 1], [0, 4]]), ["a", "<b>"], LIGHT, "t", "texts")
@@ -91,7 +89,7 @@ def confusion(  # noqa: PLR0913  (what a figure may be told, by name)
 def _add_points(  # noqa: PLR0913
     figure: go.Figure, theme: Theme, counts: npt.NDArray[np.int64], labels: Sequence[str], unit: str, rest: bool
 ) -> None:
-    """An unseen point on every cell that counts something: plotly reports clicks on points only."""
+    """Add an invisible point on each non-zero cell, since plotly reports clicks on points only."""
     names, of = [_name(label, 60) for label in labels], counts.sum(axis=1)
     cells = np.argwhere(counts).tolist()
     last = len(labels) - 1 if rest else len(labels)
@@ -126,12 +124,15 @@ def _frame(figure: go.Figure, theme: Theme, size: int, chosen: tuple[int | None,
     (top, bottom), (left, right) = ((0, size - 1) if at is None else (at, at) for at in chosen)
     box = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
     ground = sequential_scale(theme)[0][1]
-    for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
+    for colour, width in (
+        (ground, 7),
+        (theme.accent, 3),
+    ):  # a border in the ground's colour, since cells may be as orange as the frame
         figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
 
 
 def _label_axes(figure: go.Figure, labels: Sequence[str]) -> int:
-    """Names the rows, and the columns where there are few; gives the pixels that the columns' names take."""
+    """Label the rows, and the columns if there are few; return the pixels that the column labels need."""
     size = len(labels)
     short = [_name(label, LONGEST) for label in labels]
     axis = {"showgrid": False, "fixedrange": True, "rangemode": "normal", "ticks": ""}
@@ -149,14 +150,17 @@ def _label_axes(figure: go.Figure, labels: Sequence[str]) -> int:
 
 
 def _name(label: str, longest: int) -> str:
-    """A label that does not turn the text around it; of a long one both ends, since many begin alike."""
+    """Return a label, isolated from the direction of the text around it.
+
+    A label longer than ``longest`` keeps its beginning and its end, since many labels begin alike.
+    """
     half = longest // 2
     short = label if len(label) <= longest else f"{label[: half - 1]}…{label[-half:]}"
     return f"\u2068{escape_label(short)}\u2069"
 
 
 def _format_count(count: int) -> str:
-    """A count in four signs at most; nothing for 0.
+    """Return a count in at most four characters; "" for 0.
 
     >>> [_format_count(count) for count in (0, 42, 1234, 14222, 3000000)]
     ['', '42', '1.2k', '14k', '3.0M']
@@ -167,26 +171,27 @@ def _format_count(count: int) -> str:
     return str(count or "")
 
 
-CALIBRATION_ROW = 34  # pixels
-FEW = 10  # answers below which a bar is pale: its length says little
+CALIBRATION_ROW = 34  # height of a row in pixels
+FEW = 10  # answers below which a bar is pale, since so few give no reliable share
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Answers that were told about as surely, from ``start`` to ``end``; shares are 0 to 1, the interval 95 %."""
+    """Answers with a confidence from ``start`` to ``end``; shares are 0 to 1, with a 95 % interval."""
 
     start: float
     end: float
     answers: int
-    sure: float  # mean
+    sure: float  # mean confidence
     right: float
     low: float
     high: float
 
 
 def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
-    """A bar for each bin, the surest on top: the share that is right, with its interval, and a mark at the mean
-    sureness. Bar and mark end at the same place where the model is right as often as it is sure.
+    """Draw a bar for each bin, the most confident on top: the accuracy with its interval.
+
+    A mark shows the mean confidence. Bar and mark end at the same place if the model is well calibrated.
 
     >>> from viz.figures.theme import LIGHT
     >>> calibration([Bin(0.9, 1, 1200, 0.97, 0.95, 0.9, 0.98)], LIGHT, "t").layout.yaxis.ticktext
@@ -251,12 +256,12 @@ def calibration(bins: Sequence[Bin], theme: Theme, title: str) -> go.Figure:
     )
 
 
-RELATION_SCORES_ROW = 26  # pixels
+RELATION_SCORES_ROW = 26  # height of a row in pixels
 
 
 @dataclass(frozen=True)
 class RelationScore:
-    """One relation: percent found with its interval, the rule without a model, and random weights where known."""
+    """The scores of a relation in percent: a head's accuracy with its interval, and the baselines."""
 
     relation: str
     n: int
@@ -267,15 +272,15 @@ class RelationScore:
     baseline: float
     rule: str
     random: float | None
-    chance: float | None = None  # percent that a guess between candidates finds
+    chance: float | None = None  # percent that random guessing between the candidates finds
 
 
 def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, selected: str = "") -> go.Figure:
-    """Draw a line for each relation, the first on top: a dot with its interval, a bar for the rule.
+    """Draw a row for each relation, the first on top: a dot with its interval, and a bar for the rule.
 
-    A ring marks random weights, and a dotted line chance if it is known and the same for all.
-
-    Relations and heads are text, not markup. ``selected`` is in the accent colour.
+    A ring marks the best head of random weights, if it is known. A dotted line marks the chance level, if it is
+    known and equal for all relations. Relations and heads are text, not markup. ``selected`` is drawn in the
+    accent colour.
     """
     figure = empty(theme, title, _("% found"), "")
     rows = list(range(len(scores)))
@@ -321,7 +326,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
     chances = {score.chance for score in scores}
     if len(chances) == 1 and (chance := chances.pop()) is not None:
         figure.add_vline(x=chance, line={"dash": "dot", "width": 1.5, "color": theme.line})
-        figure.add_scatter(  # for the legend: a line across the figure has no entry
+        figure.add_scatter(  # a legend entry for the line, which has none of its own
             name=_("chance, {chance:.0f} %", chance=chance),
             x=[None],
             y=[None],
@@ -342,7 +347,7 @@ def relation_scores(scores: Sequence[RelationScore], theme: Theme, title: str, s
 
 
 def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> go.Figure:
-    """A histogram of the random sets' changes (set,), and the chosen set's as a line."""
+    """Draw a histogram of the random sets' changes, shape (set,), and the chosen set's as a line."""
     figure = empty(theme, _("Is it more than chance would do?"), unit, _("Random sets"))
     figure.add_histogram(
         name=_("random sets"),
@@ -360,9 +365,10 @@ def random_sets(changes: FloatArray, chosen: float, theme: Theme, unit: str) -> 
 def removal_curve(  # noqa: PLR0913
     values: FloatArray, names: Sequence[str], random: FloatArray, theme: Theme, title: str, unit: str
 ) -> go.Figure:
-    """``values`` (step,) with nothing removed first; ``names`` (step - 1,) says which head each step removed.
+    """Draw the values (step,) while heads are ablated, a head at each step.
 
-    ``random`` is (order, step): the mean is a line, the span from least to most a band.
+    ``values`` begins with the value before any ablation; ``names`` (step - 1,) names the head ablated at each
+    step. ``random`` (order, step) contains random orders: their mean is a line, their range a band.
     """
     figure = empty(theme, title, _("Heads removed"), unit)
     if random.size:
@@ -401,6 +407,6 @@ def removal_curve(  # noqa: PLR0913
 
 
 def _make_pale(colour: str) -> str:
-    """The colour, mostly seen through."""
+    """Return a hexadecimal colour as CSS with an opacity of 0.18."""
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.18)"

@@ -1,4 +1,4 @@
-"""Figures of formulas: activation functions, softmax, computing cost."""
+"""Figures of formulas: activation functions, the softmax and the cost of attention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from viz.figures.theme import Theme, empty, escape_label, line_colors
 
 
 def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme) -> go.Figure:
-    """What the function makes of each number, (point,): the model's as a line, ReLU as dots on a line of their own."""
+    """Draw the model's activation function as a line, and ReLU as a dotted line for comparison.
+
+    ``inputs`` and ``outputs`` are (point,). ReLU is left out if ``name`` is "ReLU".
+    """
     figure = empty(theme, _("Which function stands between the two matrices?"), _("What goes in"), _("What comes out"))
     if name != "ReLU":
         figure.add_scatter(
@@ -38,7 +41,10 @@ def activation(inputs: FloatArray, outputs: FloatArray, name: str, theme: Theme)
 
 
 def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: Theme, marked: int) -> go.Figure:
-    """Two lines over d_k, (width,) each: the sum of a·(1 − a) of a row; ``marked`` is the d_k that the page speaks of.
+    """Draw the sensitivity of the softmax over d_k: the sum of a·(1 − a) of a row, with and without √d_k.
+
+    ``over`` (scores over √d_k) and ``plain`` (unscaled scores) are (width,). ``marked`` is the d_k of the page's
+    model.
 
     >>> from viz.figures.theme import LIGHT
     >>> [line.name for line in softmax_slope([1, 4], np.array([0.5, 0.5]), np.array([0.5, 0.2]), LIGHT, 4).data][:2]
@@ -68,15 +74,15 @@ def softmax_slope(widths: Sequence[int], over: Numbers, plain: Numbers, theme: T
 
 COMPLEXITY_HEIGHT = 360
 DASHES = ("solid", "dash", "dot", "dashdot")
-WIDTHS = (5, 3.5, 2.5, 2)  # curves that lie on each other all stay visible
+WIDTHS = (5, 3.5, 2.5, 2)  # decreasing widths keep curves that coincide visible
 
 
-def growth(  # noqa: PLR0913  (what a figure may be told, by name)
+def growth(  # noqa: PLR0913  (keyword options of a figure)
     n: Values, curves: Sequence[tuple[str, Values]], theme: Theme, title: str, unit: str, marked: int
 ) -> go.Figure:
-    """One line for each layer type over n; ``marked`` is the n that the page speaks of.
+    """Draw a curve over the length n for each layer type, on logarithmic axes; ``marked`` is the page's n.
 
-    ``curves`` are names with values in ``unit``, (length,), all above zero.
+    ``curves`` are pairs of a name and values (length,) in ``unit``, all above zero.
     """
     figure = empty(theme, title, _("Tokens n"), unit)
     for at, (name, values) in enumerate(curves):
@@ -94,20 +100,21 @@ def growth(  # noqa: PLR0913  (what a figure may be told, by name)
     least, most = min(float(v.min()) for _, v in curves), max(float(v.max()) for _, v in curves)
     bottom, top = np.log10(least), np.log10(most)
     room = 0.06 * (top - bottom) or 0.1
-    every = max(1, round((top - bottom) / 6))  # decades from one number to the next
+    every = max(1, round((top - bottom) / 6))  # decades between two labels of the axis
     axis = {"type": "log", "range": [bottom - room, top + room], "rangemode": "normal", "dtick": every}
     figure.update_yaxes(**axis, exponentformat="power", title_standoff=6)
     return figure.update_layout(height=COMPLEXITY_HEIGHT, margin={"b": 8})
 
 
 COST_HEIGHT = 340
-POINTS = 200  # of a curve
+POINTS = 200  # points of a curve
 
 
 def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) -> go.Figure:
-    """Which part of one layer's operations goes where, in percent, for texts of 1 to ``longest`` tokens.
+    """Draw how a layer's operations divide between its parts, in percent, for 1 to ``longest`` tokens.
 
-    The dotted line is the reader's text of ``tokens``, the dashed one where the pairs take half of all.
+    The dotted line marks the user's text of ``tokens``, the dashed line the length at which the pairs of tokens
+    take half of all operations.
     """
     n = np.geomspace(1, longest, POINTS)
     named = {
@@ -143,9 +150,9 @@ def operation_shares(sizes: CostSizes, longest: int, tokens: int, theme: Theme) 
 
 
 def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) -> go.Figure:
-    """Measured passes as dots, with the fitted curve and its part in n² alone.
+    """Draw measured forward passes as dots, with the fitted curve and its n² term.
 
-    ``busy`` is the processor time of a pass in seconds, (length,).
+    ``n`` and ``busy``, the processor time of a pass in seconds, are (length,).
     """
     figure = empty(theme, _("How long does one pass take?"), _("Tokens n"), _("Milliseconds of processor time"))
     if fitted is not None:
@@ -167,9 +174,10 @@ def seconds(n: Values, busy: Values, fitted: QuadraticFit | None, theme: Theme) 
 
 
 def memory(n: Values, peak: Values, maps: Values, theme: Theme) -> go.Figure:
-    """Measured bytes of the pass's tensors as dots, and the bytes of all attention maps were they kept, as a curve.
+    """Draw the measured bytes of a pass's tensors as dots, and the size of all attention maps as a curve.
 
-    ``peak`` and ``maps`` are in bytes, (length,).
+    ``peak`` and ``maps`` are bytes, (length,). The curve is ``maps[-1]`` scaled by n², the memory that storing
+    every map would need.
     """
     figure = empty(theme, _("How much memory?"), _("Tokens n"), _("Megabytes"))
     x = np.linspace(0, float(n.max()), POINTS)

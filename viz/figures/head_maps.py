@@ -29,12 +29,12 @@ from viz.figures.theme import (
 )
 from viz.figures.theme import diverging_scale as diverging_scale
 
-WIDE, CELL, LEAST = 336, 34, 16  # pixels of a map on a phone, and of a cell at most and at least
-HUE = 4 / 3  # the scale's end over the largest of few values: the last colours are nearly black or white
-AXIS = 46  # pixels for the names of heads
+WIDE, CELL, LEAST = 336, 34, 16  # pixels: width of a map on a phone, and the largest and smallest cell
+HUE = 4 / 3  # the scale's end over the largest of few values, since its last colours are nearly black or white
+AXIS = 46  # pixels for the numbers of heads
 
 
-def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
+def head_map(  # noqa: PLR0913  (keyword options of a figure)
     values: FloatArray,
     theme: Theme,
     title: str,
@@ -46,16 +46,17 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     meaning: tuple[str, str] | None = None,
     kinds: Mapping[float, str] | None = None,
 ) -> go.Figure:
-    """Layers downwards, heads to the right, one cell per head; a cell without colour has no number (NaN).
+    """Draw a cell for each head, layers downwards, heads to the right; NaN has no colour.
 
-    ``values`` is (layer, head) in ``unit``, which stands under the title. The scale runs from 0 to ``limit``, on a
-    ``diverging`` map from -limit to limit, by default the largest size. ``selected`` (layer, head) counts from 0,
-    labels from ``base``; it is outlined. ``meaning`` says what less and more than zero mean; it stands
-    in the unit's place, with the names of the two colours. A map of few values names each of them in ``kinds``, and has
-    a legend in the bar's place.
+    ``values`` is (layer, head) in ``unit``, which is printed under the title. The scale runs from 0 to ``limit``,
+    or from -limit to limit if ``diverging``; the default limit is the largest absolute value. ``selected`` (layer,
+    head) counts from 0 and is outlined. ``meaning`` explains values below and above
+    zero; it replaces the unit, together with the names of the two colours. ``kinds`` names the values of a map
+    with few distinct values, and replaces the colour bar with a legend.
 
     A click picks a head: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked_head(st.session_state[key])``. Plotly reports clicks on points only, so an unseen one lies on every cell.
+    ``picked_head(st.session_state[key])``. Plotly reports clicks on points only, so every cell has an invisible
+    point.
     """
     layers, heads = values.shape
     if kinds is not None:
@@ -79,7 +80,10 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
     if selected is not None:
         y, x = selected[0], selected[1]
         ground = sequential_scale(theme)[0][1]
-        for colour, width in ((ground, 7), (theme.accent, 3)):  # the ground around it: cells may be as orange
+        for colour, width in (
+            (ground, 7),
+            (theme.accent, 3),
+        ):  # a border in the ground's colour, since cells may be as orange as the frame
             box = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
             figure.add_shape(type="rect", **box, line={"color": colour, "width": width})
     axis = {"showgrid": False, "fixedrange": True, "constrain": "domain", "rangemode": "normal"}
@@ -100,10 +104,10 @@ def head_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def picked_head(event: Any) -> tuple[int, int] | None:
-    """(layer, head), from 0, of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
+    """Return (layer, head), from 0, of a selection event of ``st.plotly_chart``; None without a pick."""
     try:
         layer, head = event["selection"]["points"][0]["customdata"][:2]
-    except (LookupError, TypeError, ValueError):  # no point, or whatever else a browser may tell
+    except (LookupError, TypeError, ValueError):  # no point is picked, or the browser sent an unexpected value
         return None
     whole = all(isinstance(place, int | float) and place >= 0 and place == place // 1 for place in (layer, head))
     return (int(layer), int(head)) if whole else None
@@ -116,7 +120,7 @@ def _ends(values: FloatArray, diverging: bool, limit: float | None) -> dict[str,
 
 
 def _name(figure: go.Figure, theme: Theme, kinds: Mapping[float, str], end: float) -> None:
-    """A legend with a square for each value."""
+    """Add a legend with a square for each value."""
     scale = diverging_scale(theme)
     for value, name in kinds.items():
         colour = scale[round((value / end + 1) / 2 * (len(scale) - 1))][1]
@@ -126,7 +130,7 @@ def _name(figure: go.Figure, theme: Theme, kinds: Mapping[float, str], end: floa
 
 
 def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
-    """An unseen point on every cell that has a number."""
+    """Add an invisible point on each cell that has a number."""
     places = np.argwhere(np.isfinite(values))
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
@@ -143,7 +147,7 @@ def _add_points(figure: go.Figure, theme: Theme, values: FloatArray) -> None:
 
 
 def mark_heads(figure: go.Figure, places: Sequence[tuple[int, int]], symbol: str, theme: Theme) -> None:
-    """One ``symbol`` on each of ``places`` (layer, head), from 0, of a map of heads; clicks pass through."""
+    """Draw ``symbol`` on each of ``places`` (layer, head), from 0, of a head map; clicks pass through."""
     if not places:
         return
     figure.add_scatter(
@@ -164,10 +168,10 @@ SIGNS = {
     "repeat": "=",
     "broad": "∗",
 }
-LONGEST = 5  # characters of a relation's name on a cell
+LONGEST = 5  # characters of a relation's name in a cell
 
 
-def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
+def role_map(  # noqa: PLR0913  (keyword options of a figure)
     shares: FloatArray,
     roles: Sequence[Sequence[str]],
     relations: Sequence[Sequence[str]],
@@ -176,9 +180,9 @@ def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """A cell for each head: a sign for its role, above the relation it finds where there is one.
+    """Draw a cell for each head, with a sign for its role above the relation that it finds, if any.
 
-    ``shares`` is (layer, head), 0 to 1, NaN for a head without a role; ``roles`` and ``relations`` name each head's, by
+    ``shares`` is (layer, head), 0 to 1, NaN for a head without a role. ``roles`` and ``relations`` are indexed by
     layer and head, "" for none. Relations are text, not markup.
     """
     figure = head_map(shares, theme, title, _("share of attention"), selected=selected, limit=1.0)
@@ -195,7 +199,7 @@ def role_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _sign(role: str, relation: str) -> str:
-    """What stands on a cell.
+    """Return the HTML of a cell's text.
 
     >>> _sign("previous", ""), _sign("", "obj"), _sign("", "")
     ('<span style="font-size:16px">←</span>', 'obj', '')
@@ -205,15 +209,24 @@ def _sign(role: str, relation: str) -> str:
 
 
 def _ink(share: float, theme: Theme) -> str:
-    """A colour that is read on the cell; one without a share is the ground's."""
+    """Return black or white, the readable text colour on the cell; NaN has the colour of share 0."""
     return ink_on(color_at(sequential_scale(theme), float(np.nan_to_num(share))))
 
 
-SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon")  # beside the colours
-NEAR = 0.035  # of the width: names of points nearer than that to another one would cover it
+SHAPES = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "x",
+    "star",
+    "hexagon",
+)  # markers, which distinguish groups in addition to the colours
+NEAR = 0.035  # the distance, as a share of the width, at which a point's label no longer covers its neighbour
 
 
-def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
+def similarity_map(  # noqa: PLR0913  (keyword options of a figure)
     points: npt.NDArray[np.float64],
     groups: Sequence[int],
     heads: Sequence[tuple[int, int]],
@@ -223,10 +236,10 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """``points`` (head, 2), to scale on both axes; ``groups`` number each head's from 0; ``heads`` are (layer, head).
+    """Draw heads as points (head, 2), to scale on both axes, coloured by group.
 
-    ``notes`` are shown for a head under the pointer, as text. The selected head is ringed. A click picks a head as on
-    viz.figures.head_maps.
+    ``groups`` contains the group of each head, from 0; ``heads`` are (layer, head). ``notes`` are plain text,
+    shown when the pointer is on a head. The selected head has a ring. A click picks a head as in ``head_map``.
     """
     figure = empty(theme, title, "", "")
     colours = line_colors(theme)
@@ -260,7 +273,7 @@ def similarity_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _free(points: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Whether there is room for each point's name, (head,).
+    """Return a Boolean for each head, (head,): True if its label has room.
 
     >>> _free(np.array([[0.0, 0.0], [0.01, 0.0], [1.0, 0.0]])).tolist()
     [False, False, True]

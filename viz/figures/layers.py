@@ -26,12 +26,12 @@ from viz.figures.theme import (
     truncate,
 )
 
-SPREAD = 0.6  # of the room between two layers, over which a layer's heads are laid out
+SPREAD = 0.6  # the share of the distance between two layers that a layer's heads occupy
 
 
 @dataclass(frozen=True)
 class MapSize:
-    """How large the maps of attention are, and whether a query may look at later keys."""
+    """The size of the attention maps, and a flag for the causal mask."""
 
     queries: int
     keys: int
@@ -39,9 +39,9 @@ class MapSize:
 
 
 def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tuple[int, int] | None) -> None:
-    """Every head a dot, a layer's heads from left to right in their order; the layer's mean a line.
+    """Add a dot for each head, a layer's heads from left to right, and a line of the layers' means.
 
-    ``values`` is (layer, head); ``selected`` (layer, head) counts from 0, labels from ``base``.
+    ``values`` is (layer, head); ``selected`` (layer, head) counts from 0.
     """
     layers, heads = values.shape
     middles = np.arange(layers)
@@ -80,7 +80,7 @@ def add_heads(figure: go.Figure, theme: Theme, values: FloatArray, selected: tup
 
 
 def most_bits(size: MapSize) -> float:
-    """The entropy of attention spread evenly over all keys a query may look at, mean over the queries, in bits.
+    """Return the entropy in bits of uniform attention over all visible keys, averaged over the queries.
 
     >>> most_bits(MapSize(8, 8)), most_bits(MapSize(2, 2, causal=True))
     (3.0, 0.5)
@@ -93,8 +93,9 @@ def most_bits(size: MapSize) -> float:
 def entropy_by_layer(
     entropy: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
-    """Each head a dot: 0 bits means it looks at one token, the dotted line at all alike.
+    """Draw the entropy of each head as a dot; the dotted line is the entropy of uniform attention.
 
+    0 bits mean that each query attends to a single key.
     ``entropy`` is (layer, head) in bits, the mean over queries (attention.measures).
     """
     figure = empty(theme, _("How widely does each head spread its attention?"), _("Layer"), _("Entropy (bits)"))
@@ -111,15 +112,15 @@ def entropy_by_layer(
 
 
 def even_distance(size: MapSize) -> float:
-    """Mean distance in tokens of attention spread evenly over all keys that a query may look at.
+    """Return the mean distance in tokens of uniform attention over all visible keys.
 
     >>> even_distance(MapSize(2, 2)), even_distance(MapSize(3, 3, causal=True))
     (0.5, 0.5)
     """
     place = np.arange(size.queries, dtype=float)
     last = np.minimum(place, size.keys - 1) if size.causal else np.full(size.queries, size.keys - 1.0)
-    near = np.minimum(place, last)  # the last key that is not ahead of the query
-    # Sums of place - j over the keys up to ``near``, and of j - place over those from there to ``last``.
+    near = np.minimum(place, last)  # the last key that is not after the query
+    # Sum of place - j over the keys j up to ``near``, and of j - place over the keys from there to ``last``.
     behind = (near + 1) * place - near * (near + 1) / 2
     ahead = (last * (last + 1) - near * (near + 1)) / 2 - (last - near) * place
     return float(((behind + ahead) / (last + 1)).mean())
@@ -128,7 +129,7 @@ def even_distance(size: MapSize) -> float:
 def distance_by_layer(
     distance: FloatArray, size: MapSize, theme: Theme, *, selected: tuple[int, int] | None = None
 ) -> go.Figure:
-    """Each head a dot: how many tokens away it looks on average; the dotted line is what even attention would give.
+    """Draw the mean attention distance of each head as a dot; the dotted line is uniform attention.
 
     ``distance`` is (layer, head) in tokens, the mean over queries (attention.measures).
     """
@@ -141,10 +142,10 @@ def distance_by_layer(
 
 
 def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
-    """How much of a query's attention one head gives to each distance; -1 is the token before, 0 itself.
+    """Draw the mean weight that a head gives to each offset; -1 is the previous token, 0 the token itself.
 
-    ``shares`` is (2 · reach + 1,), the mean over the queries that have a key there (measures.by_offset); ``head`` is
-    the head's name, such as "head 3-1".
+    ``shares`` is (2 · reach + 1,), the mean over the queries that have a key at the offset (measures.by_offset).
+    ``head`` is the head's name, such as "head 3-1".
     """
     reach = len(shares) // 2
     figure = empty(
@@ -162,7 +163,10 @@ def offset_profile(shares: FloatArray, theme: Theme, head: str) -> go.Figure:
 
 
 def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -> go.Figure:
-    """Entropies (head,) in bits before and after, two marks a head with a line between them; ``head`` is outlined."""
+    """Draw each head's entropy in bits before and after a change, (head,), as two marks joined by a line.
+
+    The marks of ``head`` are larger.
+    """
     figure = empty(theme, _("How widely does each head of this layer look?"), _("Head"), _("Mean entropy (bits)"))
     places = np.arange(len(before))
     line = {"color": theme.grid, "width": 3}
@@ -181,9 +185,10 @@ def what_if(before: FloatArray, after: FloatArray, theme: Theme, *, head: int) -
     return figure
 
 
-HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe and Ito's, told apart on both grounds
+# The colours of Okabe and Ito, which are distinct on light and dark pages.
+HUES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-ROW = 30  # pixels
+ROW = 30  # height of a row in pixels
 
 
 def lens_map(
@@ -191,9 +196,9 @@ def lens_map(
     chances: FloatArray,
     theme: Theme,
 ) -> go.Figure:
-    """The likeliest pieces after each layer, the embedding on top; colour is their probability, from 0 to 1.
+    """Draw the likeliest tokens after each layer, the embedding on top; colour is the probability, 0 to 1.
 
-    ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding. Layers are labelled from ``base``.
+    ``pieces`` and ``chances`` are (row, rank); row 0 is the embedding.
     """
     rows, ranks = chances.shape
     figure = empty(theme, _("The likeliest pieces after each layer"), "", "")
@@ -234,7 +239,10 @@ def lens_curves(
     names: Sequence[str],
     theme: Theme,
 ) -> go.Figure:
-    """Each followed piece's probability, (row, piece), through the layers; one line a piece, by colour and dashes."""
+    """Draw the probability of each followed token through the layers, a line for each token.
+
+    ``chances`` is (row, token); row 0 is the embedding. Lines differ in colour and dash.
+    """
     rows = chances.shape[0]
     figure = empty(theme, _("The answer through the layers"), "", _("Probability"))
     for at, name in enumerate(names):
@@ -255,19 +263,19 @@ def lens_curves(
 
 
 def layer_names(rows: int) -> list[str]:
-    """Names of the rows.
+    """Return labels of the rows: the embedding, then each layer.
 
-    >>> layer_names(3, 0)
+    >>> layer_names(3)
     ['words', 'layer 0', 'layer 1']
     """
     return [_("words"), *(_("layer {layer}", layer=at) for at in range(rows - 1))]
 
 
-WORDS = 96  # pixels for the words, written upwards
-LONGEST = 14  # characters of a word
+WORDS = 96  # pixels for the words, which are written upwards
+LONGEST = 14  # characters of a word before it is shortened
 
 
-def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
+def patching_map(  # noqa: PLR0913  (keyword options of a figure)
     shares: FloatArray,
     words: Sequence[str],
     theme: Theme,
@@ -276,16 +284,17 @@ def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
     beyond: FloatArray | None = None,
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """Layers downwards, words to the right; the last row is a word in every layer at once.
+    """Draw the effects of activation patching, layers downwards, words to the right.
 
-    ``shares`` is (layer + 1, word), how far each brings the answer to the other text's: 0 not at all, 1 all the way.
-    ``beyond`` (layer + 1, word) says which of them get a dot; ``selected`` (row, word) is framed. A click picks a cell
-    as it does in ``head_map``, by ``picked`` of that module. Words are text, not markup.
+    ``shares`` is (layer + 1, word): how far patching moves the answer towards the donor text's answer, from 0 (no
+    effect) to 1 (the donor's answer). The last row patches a word in every layer. ``beyond`` (layer + 1, word)
+    marks cells with a dot; ``selected`` (row, word) is framed. A click picks a cell as in ``head_map``;
+    ``picked_head`` of that module reads it. Words are text, not markup.
 
     >>> from viz.figures.theme import LIGHT
-    >>> figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "t", base=1)
+    >>> figure = patching_map(np.eye(3, 2, dtype=np.float32), ["it", "<b>"], LIGHT, "t")
     >>> figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext[1]
-    (('into layer 1', 'into layer 2', 'every layer'), '&lt;b&gt;')
+    (('into layer 0', 'into layer 1', 'every layer'), '&lt;b&gt;')
     """
     rows, many = shares.shape
     end = float(np.nanmax(np.abs(shares), initial=0.0)) or 1.0
@@ -328,7 +337,7 @@ def patching_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _points(figure: go.Figure, theme: Theme, shares: FloatArray, names: Sequence[str], words: Sequence[str]) -> None:
-    """An unseen point on every cell that has a number, for clicks and for what is said of it."""
+    """Add an invisible point with a hover text on each cell that has a number; clicks need points."""
     places = np.argwhere(np.isfinite(shares))
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(

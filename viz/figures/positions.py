@@ -1,4 +1,4 @@
-"""Figures of positional encodings and of their effect on scores."""
+"""Figures of positional encodings and their effect on scores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ POSITIONS_HEIGHT = 330
 
 
 def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str) -> go.Figure:
-    """One line for each chosen dimension: its number at every position. ``vectors`` is (position, dimension).
+    """Draw a line for each chosen dimension of ``vectors`` (position, dimension) over the positions.
 
-    At most eight dimensions have colours of their own; more repeat them.
+    Eight dimensions have distinct colours; further dimensions repeat them.
     """
     figure = empty(theme, title, _("Position"), _("Number in the vector"))
     colours = line_colors(theme)
@@ -36,7 +36,7 @@ def curves(vectors: Numbers, dimensions: Sequence[int], theme: Theme, title: str
 
 
 def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
-    """Dot product of two positions' vectors over their distance: the mean as a line, all pairs within the band."""
+    """Draw the dot product of two positions' vectors over their distance: mean, and band of all pairs."""
     figure = empty(theme, title, _("Distance (positions)"), _("Dot product"))
     distances = np.arange(len(found.mean))
     bound = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
@@ -58,14 +58,14 @@ def products(found: ByDistance, theme: Theme, title: str) -> go.Figure:
         line={"color": theme.heads, "width": 2},
         hovertemplate=_("%{x} apart: %{y:.2f}, from %{customdata[0]:.2f} to %{customdata[1]:.2f}<extra></extra>"),
     )
-    # A vector with itself (distance 0) may be far larger than any two: the picture is made for the pairs.
+    # The product of a vector with itself (distance 0) may be far larger, so the axis is fitted to the pairs.
     low, high = float(found.lowest.min()), float(max(found.mean.max(), found.highest[1:].max(initial=0)))
     room = 0.05 * (high - low) or 1.0
     return _set_axes(figure).update_yaxes(range=[low - room, high + room])
 
 
 def similarity(cosines: Numbers, theme: Theme, title: str) -> go.Figure:
-    """Cosine of each position's vector and the next one's; ``cosines`` is (position - 1,)."""
+    """Draw the cosine between the vectors of neighbouring positions; ``cosines`` is (position - 1,)."""
     figure = empty(theme, title, _("Position"), _("Cosine with the next position"))
     figure.add_scatter(
         x=np.arange(len(cosines)),
@@ -93,15 +93,18 @@ POSITIONS_SCORES_HEIGHT = 360
 
 @dataclass(frozen=True, eq=False)
 class RotarySet:
-    """One set of rotary angles, over distances."""
+    """Scores over the distance for a set of rotary angles."""
 
-    name: str  # "" where there is one set only
+    name: str  # "" if there is a single set
     score: Numbers  # (distance,)
     bound: Numbers  # (distance,)
 
 
 def rotary(turnings: Sequence[RotarySet], theme: Theme, title: str) -> go.Figure:
-    """For each set of angles: a full line for a key equal to the query, a dotted one for the paper's bound."""
+    """Draw the score of a key equal to the query, and the paper's bound, for each set of angles.
+
+    Scores are solid lines, bounds are dotted.
+    """
     figure = empty(theme, title, _("Distance (tokens)"), _("Share of the value at distance 0"))
     for turning, colour in zip(turnings, line_colors(theme), strict=False):
         distances = np.arange(len(turning.score))
@@ -128,9 +131,9 @@ def by_head(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """What is added to a score at each offset (key minus query), a line for each head, the chosen one on top.
+    """Draw the position bias of a score at each offset (key minus query), a line for each head.
 
-    ``values`` is (head, offset); ``head`` counts from 0, labels from ``base``.
+    ``values`` is (head, offset). ``head`` counts from 0 and is drawn on top.
     """
     figure = empty(theme, title, _("Key minus query (tokens)"), _("Added to the score"))
     others = [at for at in range(len(values)) if at != head]
@@ -152,7 +155,7 @@ def by_head(
 
 
 def buckets(offsets: Counts, found: Counts, theme: Theme, title: str) -> go.Figure:
-    """Which of the learned numbers each offset gets: one step a bucket."""
+    """Draw the bucket of each offset, that is, the index of its learned bias, as a step function."""
     figure = empty(theme, title, _("Key minus query (tokens)"), _("Bucket"))
     figure.add_scatter(
         x=offsets,

@@ -1,4 +1,4 @@
-"""Colours, fonts, margins and labels that all figures share."""
+"""Colours, fonts, margins and labels shared by all figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.colors import read_colors
 
 
 def escape_label(text: str) -> str:
-    """A token as plotly shows it unread: plotly takes "<b>" and "&lt;" in labels for markup.
+    """Return a token escaped for plotly, which reads "<b>" and "&lt;" in labels as markup.
 
     >>> escape_label("<b>&")
     '&lt;b&gt;&amp;'
@@ -22,7 +22,7 @@ def escape_label(text: str) -> str:
 
 
 def truncate(text: str, most: int = 18) -> str:
-    """A token short enough for a label; a longer one ends in "…".
+    """Return a token cut to at most ``most`` characters; a cut token ends in "…".
 
     >>> truncate("antidisestablishmentarianism")
     'antidisestablishm…'
@@ -30,23 +30,23 @@ def truncate(text: str, most: int = 18) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the app's own
-ABOVE, BELOW = 48, 8  # pixels: for the title; under a figure without a legend
-LEGEND, LEGENDS = 60, 90  # pixels under a figure: for a legend, and for one that a phone breaks into several lines
-BAR = 46  # pixels more above a map: for what its colours mean, and their bar
+FONT = '"Source Sans", "Source Sans Pro", sans-serif'  # the font of the app
+ABOVE, BELOW = 48, 8  # pixels for the title, and pixels under a figure without a legend
+LEGEND, LEGENDS = 60, 90  # pixels for a legend in a single line, and in several lines on a phone
+BAR = 46  # additional pixels above a map for the colour note and the colour bar
 
-Figure = go.Figure  # what every figure function gives, named for the rooms that do not know plotly
+Figure = go.Figure  # the return type of every figure function, for modules that do not import plotly
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of one page theme, as CSS colours."""
+    """The CSS colours of a page theme."""
 
     text: str
     grid: str
-    heads: str  # the many
-    accent: str  # the selected one
-    line: str  # means and references
+    heads: str  # colour of heads that are not selected
+    accent: str  # colour of the selection
+    line: str  # colour of means and reference lines
 
 
 LIGHT = Theme(text="#31333f", grid="#e6e6ea", heads="#0072b2", accent="#d55e00", line="#31333f")
@@ -54,7 +54,10 @@ DARK = Theme(text="#e8e8ec", grid="#33353f", heads="#56b4e9", accent="#e69f00", 
 
 
 def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
-    """A figure without data: title, axis names, transparent ground, legend below. ``title`` is text, not markup."""
+    """Return a figure without data: title, axis names, transparent ground, legend below.
+
+    ``title`` is text, not markup; the axis names ``x`` and ``y`` are markup.
+    """
     axis = {"gridcolor": theme.grid, "zeroline": False, "linecolor": theme.grid, "automargin": True}
     return go.Figure(
         layout={
@@ -66,7 +69,7 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "margin": {"l": 8, "r": 8, "t": ABOVE, "b": BELOW},
-            # Below everything: above, a narrow page breaks it into lines that cover the title.
+            # The legend is below the axes, since above them its line breaks on narrow pages would cover the title.
             "legend": {"orientation": "h", "x": 0, "xref": "container", "y": 0, "yref": "container"},
             "hoverlabel": {"namelength": -1},
         }
@@ -74,13 +77,18 @@ def empty(theme: Theme, title: str, x: str, y: str) -> go.Figure:
 
 
 def add_color_note(figure: go.Figure, theme: Theme, meaning: str) -> None:
-    """Under the title: what the colours mean, as text, not markup. A bar's own title would push the figure's away."""
+    """Add a note on the meaning of the colours under the title; it is text, not markup.
+
+    A title of the colour bar would displace the figure's title.
+    """
     figure.update_layout(title={"subtitle": {"text": escape_label(meaning), "font": {"size": 12, "color": theme.text}}})
 
 
 def color_bar() -> dict[str, Any]:
-    """A map's colours and their numbers, above it and as long on a phone: beside it, it would stand far off on a wide
-    page. The map's top margin needs BAR more pixels."""
+    """Return the layout of a horizontal colour bar above a map, 220 pixels long on all pages.
+
+    A bar at the right side would be far from the map on a wide page. The map's top margin needs BAR more pixels.
+    """
     return {
         "orientation": "h",
         "tickfont": {"size": 12},
@@ -98,7 +106,7 @@ def color_bar() -> dict[str, Any]:
 
 
 def reference(figure: go.Figure, theme: Theme, value: float, text: str) -> None:
-    """A dotted line across at ``value``, named in the legend so that its name covers no data."""
+    """Draw a dotted horizontal line at ``value``; its name is in the legend, so that it covers no data."""
     line = {"dash": "dot", "color": theme.line, "width": 1.5}
     figure.add_hline(y=value, line=line, showlegend=True, name=escape_label(text))
 
@@ -107,7 +115,7 @@ Scale = list[list[float | str]]
 
 
 def sequential_scale(theme: Theme) -> Scale:
-    """From least to most; on a dark page least is dark.
+    """Return the sequential colour scale from least to most; on a dark page the least is dark.
 
     >>> from viz.figures.theme import LIGHT
     >>> sequential_scale(LIGHT)[0], sequential_scale(DARK)[-1]
@@ -118,7 +126,7 @@ def sequential_scale(theme: Theme) -> Scale:
 
 
 def diverging_scale(theme: Theme) -> Scale:
-    """From most below zero, blue, to most above it, orange; zero is the ground.
+    """Return the diverging colour scale from negative (blue) to positive; zero has the ground's colour.
 
     >>> from viz.figures.theme import LIGHT
     >>> diverging_scale(LIGHT)[4]
@@ -130,7 +138,7 @@ def diverging_scale(theme: Theme) -> Scale:
 
 
 def sides(theme: Theme) -> tuple[str, str]:
-    """What a reader calls the two colours of ``diverging_scale``: that of less, and that of more.
+    """Return the names of the colours of ``diverging_scale``, for values below and above zero.
 
     >>> sides(DARK)
     ('blue', 'orange')
@@ -139,7 +147,7 @@ def sides(theme: Theme) -> tuple[str, str]:
 
 
 def line_colors(theme: Theme) -> tuple[str, ...]:
-    """Eight colours for lines beside each other.
+    """Return eight distinct colours for the lines of a figure.
 
     >>> from viz.figures.theme import LIGHT
     >>> len(line_colors(LIGHT)), line_colors(DARK)[0]
@@ -150,7 +158,7 @@ def line_colors(theme: Theme) -> tuple[str, ...]:
 
 
 def color_at(scale: Scale, share: float) -> str:
-    """The colour at a share of a scale, 0 to 1, between its colours as a figure draws it.
+    """Return the colour at ``share`` (0 to 1) of a scale, interpolated linearly as plotly does.
 
     >>> color_at([[0.0, "#000000"], [0.5, "#808080"], [1.0, "#ffffff"]], 0.25)
     '#404040'
@@ -162,7 +170,7 @@ def color_at(scale: Scale, share: float) -> str:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance, 0 to 1, WCAG 2.
+    """Return the relative luminance of a colour (WCAG 2), 0 to 1.
 
     >>> luminance("#ffffff"), luminance("#000000")
     (1.0, 0.0)
@@ -173,7 +181,9 @@ def luminance(colour: str) -> float:
 
 
 def ink_on(colour: str) -> str:
-    """Black or white, whichever reads better on a colour; at least 4.5 : 1, as inkOn of colours.js.
+    """Return black or white, the more readable text colour on a ground; the contrast is at least 4.5 : 1.
+
+    The rule equals that of inkOn in colours.js.
 
     >>> ink_on("#f9faf9"), ink_on("#3e5a95")
     ('#000000', '#ffffff')

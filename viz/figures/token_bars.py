@@ -15,7 +15,7 @@ REST = gettext_lazy("all others")
 PROBABILITY = gettext_lazy("probability")
 
 
-def bars(  # noqa: PLR0913  (what a figure may be told, by name)
+def bars(  # noqa: PLR0913  (keyword options of a figure)
     labels: Sequence[str],
     values: Sequence[float],
     theme: Theme,
@@ -25,9 +25,10 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
     other: float | None = None,
     marked: Sequence[int] = (),
 ) -> go.Figure:
-    """Horizontal bars, the first on top; ``marked`` ones in the accent colour, ``other`` the pale rest below.
+    """Draw horizontal bars, the first on top; ``marked`` indices have the accent colour.
 
-    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``.
+    ``labels`` are text, not markup, and may repeat; ``values`` are in ``unit``. ``other`` is the sum of the
+    remaining values, a pale bar at the bottom.
     """
     names = [*labels, *([] if other is None else [translate(REST)])]
     numbers = [*values, *([] if other is None else [other])]
@@ -59,14 +60,14 @@ def bars(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _format_short(value: float) -> str:
-    """Two decimals; a small number keeps one digit rather than become 0.00."""
+    """Return a value with two decimals, or with a significant digit if two decimals would give 0.00."""
     return f"{value:.2f}" if value == 0 or abs(value) >= 0.005 else f"{value:.1g}"
 
 
-SAMPLING_ROW = 30  # pixels of one token
+SAMPLING_ROW = 30  # height of a token's row in pixels
 
 
-def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
+def before_after(  # noqa: PLR0913  (keyword options of a figure)
     labels: Sequence[str],
     own: Sequence[float],
     drawn: Sequence[float],
@@ -75,10 +76,11 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     marked: Sequence[int] = (),
 ) -> go.Figure:
-    """Horizontal bars, the likeliest on top: ``own`` by the model alone, ``drawn`` under the rule as a mark across.
+    """Draw the model's probabilities as bars, and those under the decoding rule as marks.
 
-    ``labels`` are text, not markup, and may repeat; what cannot be drawn has its mark at zero. The names of ``marked``
-    ones are in bold.
+    ``own`` are the model's probabilities, ``drawn`` the rule's. The first token is on top. ``labels`` are text,
+    not markup, and may repeat; a token that cannot be sampled has its mark at zero. Labels of the ``marked``
+    indices are bold.
     """
     rows = list(range(len(labels)))
     figure = empty(theme, title, _("probability"), "")
@@ -121,10 +123,10 @@ def before_after(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: Theme, title: str) -> go.Figure:
-    """The sum of the probabilities of the likeliest n tokens over n, by the model alone and under the rule.
+    """Draw the sum of the n largest probabilities over n, for the model and under the decoding rule.
 
-    ``own`` and ``drawn`` are those of the likeliest few, the likeliest first; ``kept`` is how many the rule leaves,
-    a dotted line where the figure reaches that far.
+    ``own`` and ``drawn`` are the probabilities of the likeliest tokens, the likeliest first. ``kept`` is the
+    number of tokens that the rule keeps, a dotted line if it is within the figure.
     """
     ranks = list(range(1, len(own) + 1))
     figure = empty(theme, title, _("the likeliest n tokens"), _("sum of probabilities"))
@@ -150,7 +152,7 @@ def cumulative(own: Sequence[float], drawn: Sequence[float], kept: int, theme: T
     return figure.update_layout(height=330, margin={"b": LEGEND}, hovermode="x", showlegend=True)
 
 
-TICKS = 48  # most token labels under the axis; beyond, every second, third … is written, and all are in the hover text
+TICKS = 48  # labels of the axis at most; longer texts label every second, third … token
 
 
 def received_by_token(
@@ -160,10 +162,10 @@ def received_by_token(
     theme: Theme,
     head: str,
 ) -> go.Figure:
-    """A bar for what each token receives in one head, a mark for the mean over all heads of all layers.
+    """Draw the attention that each token receives in a head as bars, and the mean over all heads as marks.
 
-    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received); ``tokens`` names the keys,
-    ``head`` the head. In a causal model early tokens are seen by more queries, so they receive more.
+    ``received`` and ``mean`` are (key,), each the mean over the queries (measures.received). ``tokens`` names the
+    keys, ``head`` the head. In a causal model more queries see the early tokens, so early tokens receive more.
     """
     figure = empty(theme, _("Which tokens receive attention?"), _("Token"), _("Mean weight"))
     places, labels = np.arange(len(tokens)), [escape_label(truncate(token)) for token in tokens]
@@ -193,13 +195,14 @@ def received_by_token(
     return figure
 
 
-MOST = 60  # words that are drawn
+MOST = 60  # words drawn at most
 
 
 def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Theme, unit: str) -> go.Figure:
-    """A group of bars for each word, in the text's order, one bar a way; each way's values are (word,) in ``unit``.
+    """Draw a group of bars for each word, in the text's order, a bar for each attribution method.
 
-    Beyond MOST words the first MOST are drawn.
+    ``ways`` maps the name of a method to its values, (word,) in ``unit``. Beyond MOST words only the first MOST
+    are drawn.
     """
     shown = words[:MOST]
     figure = empty(theme, _("How much does each word speak for the answer?"), unit, "")
@@ -227,10 +230,10 @@ def importance(words: Sequence[str], ways: Mapping[str, FloatArray], theme: Them
     return figure
 
 
-TWO_READINGS_ROW = 24  # pixels of a word
+TWO_READINGS_ROW = 24  # height of a word's row in pixels
 
 
-def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
+def two_readings(  # noqa: PLR0913  (keyword options of a figure)
     words: Sequence[str],
     first: FloatArray,
     second: FloatArray,
@@ -240,9 +243,10 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
     *,
     marked: int | None = None,
 ) -> go.Figure:
-    """Words downwards, weights (word,) to the right from 0; no mark where a reading has no such word (NaN).
+    """Draw two weights for each word, words downwards, weights (word,) to the right from 0.
 
-    ``names`` call the two readings in the legend; the word ``marked`` is written in the accent's colour.
+    ``names`` are the names of the two texts in the legend. A word that is missing in a text (NaN) has no mark
+    there. The label of the word ``marked`` has the accent colour.
     """
     figure = empty(theme, title, _("weight"), "")
     down = np.arange(len(words))
@@ -285,7 +289,7 @@ def two_readings(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _word_label(word: str, colour: str) -> str:
-    """A word as a label, in a colour where one is given.
+    """Return a word as a label, in bold and in ``colour`` unless ``colour`` is "".
 
     >>> _word_label("<b>", ""), _word_label("it", "#d55e00")
     ('&lt;b&gt;', '<b style="color:#d55e00">it</b>')
@@ -297,7 +301,7 @@ def _word_label(word: str, colour: str) -> str:
 def two_words(
     sentences: Sequence[str], words: Sequence[str], chances: Sequence[Sequence[float]], theme: Theme
 ) -> go.Figure:
-    """A group of bars for each sentence, one for each word; ``chances`` is (sentence, word)."""
+    """Draw a group of bars for each sentence, a bar for each word; ``chances`` is (sentence, word)."""
     figure = empty(theme, _("How likely is each word in each sentence?"), _("probability"), "")
     for at, (word, colour) in enumerate(zip(words, (theme.heads, theme.accent), strict=True)):
         values = [row[at] for row in chances]

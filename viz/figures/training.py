@@ -1,4 +1,4 @@
-"""Figures of a training: curves, changed heads, repeated seeds."""
+"""Figures of training runs: learning curves, changed heads and repeated seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from i18n import _, translate
 from viz.figures.theme import LEGEND, LEGENDS, Theme, empty, escape_label, line_colors, reference
 
 
-def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
+def learning_curve(  # noqa: PLR0913  (keyword options of a figure)
     points: Sequence[tuple[int, float]],
     theme: Theme,
     title: str,
@@ -25,10 +25,11 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
     collapsed: Sequence[tuple[int, str]] = (),
     ceiling: float | None = None,
 ) -> go.Figure:
-    """``points`` are (step, number). ``last`` is the step that the training ends with, as far as it is known.
+    """Draw ``points`` (step, value); ``last`` is the final step of the training, if it is known.
 
-    ``baseline`` is a dashed line; ``collapsed`` are crosses, (step, the one label that was said of everything there,
-    for the second time running); ``ceiling`` is where the axis ends, which otherwise the largest number says.
+    ``baseline`` is a dashed line. ``collapsed`` are crosses (step, label) at evaluations that predicted a single
+    label for every example, for the second time in succession. ``ceiling`` is the end of the axis; by default the
+    values determine it.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = learning_curve([(0, 0.2), (13, 0.7)], LIGHT, "Dev rows", "accuracy", last=133, baseline=0.9)
@@ -76,13 +77,13 @@ def learning_curve(  # noqa: PLR0913  (what a figure may be told, by name)
 
 Numbers = npt.NDArray[np.float64]
 
-APART = 0.1  # layers between two marks of one layer, so that neither covers the other
+APART = 0.1  # horizontal distance between two marks of a layer, in layers, so that neither covers the other
 DRIFT_LOOKS = (("diamond", "solid"), ("circle", "dash"), ("square", "dot"))
 
 
 @dataclass(frozen=True, eq=False)
 class DriftLine:
-    """A mean by layer and its interval, (layer,) each; no number (NaN) where nothing is known."""
+    """A mean for each layer with its interval, (layer,) each; NaN if there is no value."""
 
     name: str
     mean: Numbers
@@ -91,7 +92,10 @@ class DriftLine:
 
 
 def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str) -> go.Figure:
-    """Bits by layer of some trainings, with intervals, the first in the accent colour; layers count from ``base``."""
+    """Draw the divergence in bits by layer with intervals, a line for each training run.
+
+    The first line has the accent colour.
+    """
     figure = empty(theme, title, _("Layer"), _("divergence (bits)"))
     layers = np.arange(len(lines[0].mean))
     for at, (line, (symbol, dash)) in enumerate(zip(lines, DRIFT_LOOKS, strict=False)):
@@ -118,7 +122,7 @@ def by_layer(lines: Sequence[DriftLine], theme: Theme, title: str) -> go.Figure:
     return figure.update_layout(height=360, margin={"b": LEGENDS})
 
 
-def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
+def by_step(  # noqa: PLR0913  (keyword options of a figure)
     steps: Sequence[int],
     whole: FloatArray,
     head: tuple[str, FloatArray],
@@ -128,9 +132,10 @@ def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
     frame: int,
     kept: int,
 ) -> go.Figure:
-    """Bits by training step, (frame,): the mean over all heads, and one head with its name.
+    """Draw the divergence in bits by training step, (frame,): the mean of all heads, and a single head.
 
-    ``frame`` is the one that is looked at, ``kept`` the step whose weights were kept.
+    ``head`` is a name with its values. ``frame`` is the index of the step on the page, ``kept`` the step of the
+    weights that the training kept.
     """
     figure = empty(theme, title, _("Step"), _("divergence (bits)"))
     looks = ((_("all heads, mean"), whole, theme.line, "dash"), (escape_label(head[0]), head[1], theme.heads, "solid"))
@@ -157,7 +162,7 @@ def by_step(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure.update_layout(height=300, margin={"b": LEGENDS})
 
 
-def change_and_effect(  # noqa: PLR0913  (what a figure may be told, by name)
+def change_and_effect(  # noqa: PLR0913  (keyword options of a figure)
     changed: FloatArray,
     effect: FloatArray,
     theme: Theme,
@@ -167,9 +172,10 @@ def change_and_effect(  # noqa: PLR0913  (what a figure may be told, by name)
     beyond: Sequence[tuple[int, int]] = (),
     selected: tuple[int, int] | None = None,
 ) -> go.Figure:
-    """``changed`` in bits and ``effect`` in ``unit``, (layer, head) both; NaN where nothing is known.
+    """Draw each head as a point: its change in bits against the effect of its ablation in ``unit``.
 
-    Heads ``beyond`` what chance changes are filled, the others open; a click picks a head as on a map of heads.
+    ``changed`` and ``effect`` are (layer, head), NaN if there is no value. Points of the heads ``beyond`` (changed
+    beyond chance) are filled, all others open. A click picks a head as in ``head_map``.
     """
     figure = empty(theme, title, _("changed: divergence (bits)"), _("used: {unit}", unit=translate(unit)))
     far = set(beyond)
@@ -200,13 +206,15 @@ def change_and_effect(  # noqa: PLR0913  (what a figure may be told, by name)
     return figure.update_layout(height=420, margin={"b": LEGEND + 24}, hovermode="closest")
 
 
-BESIDE = 0.16  # of a row, between the two kinds of marks
+BESIDE = 0.16  # half the distance between the two kinds of marks, in rows
 
 
 def ablated_parts(
     kinds: Mapping[str, Mapping[str, Sequence[float]]], theme: Theme, title: str, unit: str, chance: float
 ) -> go.Figure:
-    """A row for each name, the first on top. ``kinds`` are at most two: kind → name → a value of each seed, 0 to 1.
+    """Draw a row for each ablated part, the first on top: a mark for each seed, a larger mark for the mean.
+
+    ``kinds`` has at most two entries: kind → name → the value for each seed, 0 to 1.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = ablated_parts({"near": {"whole": (1.0, 0.9), "no norm": (0.4, 0.2)}}, LIGHT, "Parts", "share", 0.5)
@@ -249,19 +257,19 @@ def ablated_parts(
 
 
 SEEDS_LOOKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"), ("triangle-up", "dashdot"))
-MANY = 16  # points beyond which a line has no marks
+MANY = 16  # points beyond which a line has no markers
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Values of one kind at the places ``x``: (seed, place)."""
+    """Values of a model for each seed at the places ``x``, shape (seed, place)."""
 
     name: str
     x: Sequence[float]
     values: FloatArray
 
 
-def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
+def seeds(  # noqa: PLR0913  (keyword options of a figure)
     curves: Sequence[Curve],
     theme: Theme,
     title: str,
@@ -272,10 +280,10 @@ def seeds(  # noqa: PLR0913  (what a figure may be told, by name)
     chance: float | None = None,
     logarithmic: str = "",
 ) -> go.Figure:
-    """One colour, mark and dash a curve, and the same colour for its seeds.
+    """Draw the mean of each curve over its seeds, and the seeds as thin lines in the same colour.
 
-    Up to ``trained`` is what was trained on; ``chance`` is a line across; ``logarithmic`` names axes, "y" or "xy". What
-    is 0 has no place on a logarithmic axis and is left out.
+    ``trained`` is the largest place in the training data, a vertical line; ``chance`` is a horizontal line.
+    ``logarithmic`` names the logarithmic axes, "y" or "xy"; values of 0 are left out on a logarithmic y axis.
 
     >>> from viz.figures.theme import LIGHT
     >>> figure = seeds([Curve("LSTM", [1, 2], np.array([[0.2, 0.4], [0.4, 0.8]]))], LIGHT, "Right", "Distance", "share")

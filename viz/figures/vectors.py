@@ -24,13 +24,13 @@ from viz.figures.theme import (
     truncate,
 )
 
-NAMED = 60  # points up to which names stand beside them, where there is room; all have theirs in the hover text
-SCATTER_LONGEST = 20  # characters of a name beside its point
-EDGE = 0.15  # of the width, left free at both sides for names
-ROOM, LETTER = (600, 400), 7  # pixels, roughly: of a plot between wide and narrow pages, and of a letter
+NAMED = 60  # points up to which names are drawn next to them if there is room; every hover text has the name
+SCATTER_LONGEST = 20  # characters of a name next to its point
+EDGE = 0.15  # the share of the width that is left free at each side for names
+ROOM, LETTER = (600, 400), 7  # approximate pixels of a plot, between wide and narrow pages, and of a letter
 
 
-def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
+def scatter(  # noqa: PLR0913  (keyword options of a figure)
     points: FloatArray,
     names: Sequence[str],
     axes: Sequence[str],
@@ -40,9 +40,10 @@ def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
     marked: int | None = None,
     pale: Sequence[int] = (),
 ) -> go.Figure:
-    """``points`` is (point, 2 or 3); distances are to scale along all ``axes``, which name what they show.
+    """Draw points (point, 2 or 3) with their names; all axes have the same scale.
 
-    ``names`` are text, not markup. ``marked`` is in the accent colour, ``pale`` ones recede.
+    ``axes`` are the names of the axes; ``names`` are text, not markup. The point ``marked`` has the accent colour,
+    those in ``pale`` a lower opacity.
     """
     figure = empty(theme, title, escape_label(axes[0]), escape_label(axes[1]))
     groups = {
@@ -74,7 +75,7 @@ def scatter(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def _axes_2d(figure: go.Figure, points: FloatArray) -> None:
-    """Two axes without numbers, to the same scale, with room at both sides for names."""
+    """Give both axes the same scale and no numbers, with room at both sides for names."""
     figure.update_yaxes(scaleanchor="x", rangemode="normal", showticklabels=False)
     low, high = float(points[:, 0].min()), float(points[:, 0].max())
     edge = EDGE * (high - low) or 1.0
@@ -82,13 +83,13 @@ def _axes_2d(figure: go.Figure, points: FloatArray) -> None:
 
 
 def _label_places(points: FloatArray, names: Sequence[str], solid: bool) -> list[str]:
-    """Where each point's name stands, "" where it would cover another: then it is in the hover text only."""
+    """Return the plotly text position of each name; "" if the name would cover another label or point."""
     if len(names) > NAMED:
         return [""] * len(names)
     if solid:
         return ["top center"] * len(names)
     spans = np.ptp(points, axis=0)
-    places = points * min(ROOM[0] / max(spans[0], 1e-12), ROOM[1] / max(spans[1], 1e-12))  # about pixels
+    places = points * min(ROOM[0] / max(spans[0], 1e-12), ROOM[1] / max(spans[1], 1e-12))  # approximate pixels
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     found: list[str] = []
     for (x, y), name in zip(places, names, strict=True):
@@ -126,7 +127,7 @@ def _points(points: FloatArray, names: Sequence[str], beside: Sequence[str], the
 
 
 def _axes_3d(figure: go.Figure, theme: Theme, axes: Sequence[str]) -> None:
-    """Three axes without numbers: only distances mean something."""
+    """Hide the numbers of the three axes, since only distances have a meaning."""
     plain_axis = {"showticklabels": False, "gridcolor": theme.grid, "zeroline": False, "showbackground": False}
     scene = {
         f"{letter}axis": {**plain_axis, "title": {"text": escape_label(name), "font": {"size": 12}}}
@@ -138,17 +139,17 @@ def _axes_3d(figure: go.Figure, theme: Theme, axes: Sequence[str]) -> None:
     )
 
 
-MOST = 100  # rows and columns that are drawn
-COSINE_TICKS = 34  # labels on an axis; beyond, every second, third … is written
-NUMBERS = 24  # rows up to which each cell holds its number, where there is room
+MOST = 100  # the most rows and columns, to which callers limit their vectors
+COSINE_TICKS = 34  # labels on an axis at most; beyond, every second, third … label is drawn
+NUMBERS = 24  # rows up to which each cell shows its number
 
 
 def cosine_map(
     likeness: FloatArray, names: Sequence[str], theme: Theme, title: str, *, marked: int | None = None
 ) -> go.Figure:
-    """Cosines from -1 (blue) over 0 to 1 (orange), (row, column), of at most MOST vectors, the first on top.
+    """Draw a matrix of cosine similarities (row, column), from -1 to 1, of at most MOST vectors.
 
-    ``names`` are text, not markup; ``marked`` is outlined as a row.
+    The first vector is on top. ``names`` are text, not markup; the row ``marked`` is outlined.
     """
     count = len(names)
     labels = [escape_label(truncate(name)) for name in names]
@@ -184,9 +185,10 @@ MARKS = (("circle", "solid"), ("square", "dash"), ("diamond", "dot"))
 def context_lines(
     pairs: Mapping[str, FloatArray], baseline: FloatArray, levels: Sequence[str], theme: Theme, word: str
 ) -> go.Figure:
-    """A line for each pair of contexts: the cosine of the word's two vectors at each level, all (level,).
+    """Draw the cosine of a word's vectors in two contexts at each level, a line for each pair of contexts.
 
-    ``baseline`` is the mean cosine of different words at each level; ``pairs`` has at most three.
+    ``pairs`` has at most three entries, (level,) each. ``baseline`` (level,) is the mean cosine of different
+    words.
     """
     figure = empty(theme, _("How alike is “{word}” to itself in another context?", word=word), "", _("Cosine"))
     colours = (theme.accent, theme.heads, theme.line)
@@ -219,14 +221,14 @@ def context_lines(
     return figure
 
 
-ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row: of few words, of many; and of all rows
+ROW, LEAST, TALLEST = 26, 14, 860  # pixels of a row at most and at least, and of all rows at most
 BELOW = 84  # pixels for the colour bar
-ALIGNMENT_LONGEST = 16  # characters of a label
-ALIGNMENT_TICKS = 60  # labels on an axis; beyond, every second, third … is written
-POINTS = 4000  # cells up to which a click picks
+ALIGNMENT_LONGEST = 16  # characters of a label before it is cut
+ALIGNMENT_TICKS = 60  # labels on an axis at most; beyond, every second, third … label is drawn
+POINTS = 4000  # cells up to which a click picks a cell
 
 
-def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
+def alignment_map(  # noqa: PLR0913  (keyword options of a figure)
     weights: FloatArray,
     target: Sequence[str],
     source: Sequence[str],
@@ -236,13 +238,15 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
     chosen: int | None = None,
     strongest: Sequence[int | None] = (),
 ) -> go.Figure:
-    """Source words to the right, target words downwards as they are written, a cell for each pair.
+    """Draw a cell for each pair of words: source words to the right, target words downwards in order.
 
-    ``weights`` is (target, source), each between 0 and 1, which is the colour scale too. ``strongest`` is each row's
-    largest source word, marked by a dot; the row ``chosen`` is framed. Words are text, not markup.
+    ``weights`` is (target, source), each between 0 and 1, which is also the range of the colour scale.
+    ``strongest`` is the index of the largest source word of each row, marked by a dot; the row ``chosen`` is
+    framed. Words are text, not markup.
 
     A click picks a target word: ``st.plotly_chart(figure, on_select=callback, key=key)``, and in the callback
-    ``picked_pair(st.session_state[key])``; not in a matrix of more than POINTS cells, since each needs an unseen point.
+    ``picked_pair(st.session_state[key])``. A matrix of more than POINTS cells has no clicks, since each cell needs
+    an invisible point.
     """
     figure = empty(theme, title, _("Source"), _("Translation"))
     down, across = [_label(word) for word in target], [_label(word) for word in source]
@@ -279,7 +283,7 @@ def alignment_map(  # noqa: PLR0913  (what a figure may be told, by name)
 
 
 def picked_pair(event: Any) -> tuple[int, int] | None:
-    """(target, source) of what ``st.plotly_chart`` returned or keeps in session_state; None where nothing is."""
+    """Return (target, source) of a selection event of ``st.plotly_chart``; None without a pick."""
     points = event["selection"]["points"] if event else []
     if not points or not points[0].get("customdata"):
         return None
@@ -288,7 +292,7 @@ def picked_pair(event: Any) -> tuple[int, int] | None:
 
 
 def _label(word: str) -> str:
-    """A word as a label that does not turn the text around it, whichever way it is read.
+    """Return a word as a label, isolated from the direction of the text around it.
 
     >>> _label("<b>")
     '\\u2068&lt;b&gt;\\u2069'
@@ -299,7 +303,7 @@ def _label(word: str) -> str:
 def _add_points(
     figure: go.Figure, theme: Theme, weights: FloatArray, down: Sequence[str], across: Sequence[str]
 ) -> None:
-    """An unseen point on every cell: plotly reports clicks on points only."""
+    """Add an invisible point on each cell, since plotly reports clicks on points only."""
     rows, columns = np.indices(weights.shape).reshape(2, -1).tolist()
     unseen = {"marker": {"opacity": 0}}
     figure.add_scatter(
@@ -320,7 +324,7 @@ def _add_points(
 def _mark_largest(
     figure: go.Figure, theme: Theme, strongest: Sequence[int | None], chosen: int | None, sources: int
 ) -> None:
-    """A dot on each row's largest source word, and a frame around the chosen row."""
+    """Draw a dot on each row's largest source word, and a frame around the chosen row."""
     places = [(row, column) for row, column in enumerate(strongest) if column is not None]
     ground = sequential_scale(theme)[0][1]
     figure.add_scatter(
@@ -336,7 +340,7 @@ def _mark_largest(
 
 
 def _label_axes(figure: go.Figure, down: Sequence[str], across: Sequence[str]) -> None:
-    """Every label where there are few, else every second, third …"""
+    """Label both axes: every word if there are few, else every second, third … word."""
     for labels, update in ((across, figure.update_xaxes), (down, figure.update_yaxes)):
         step = max(1, -(-len(labels) // ALIGNMENT_TICKS))
         places = list(range(0, len(labels), step))

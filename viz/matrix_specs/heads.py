@@ -1,4 +1,4 @@
-"""Matrices of heads: rows of all heads, channels of a score, two readings, several methods."""
+"""Matrices of heads: weights of all heads, channels of a score, two compared texts, several methods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from viz.components.matrices.matrices import MatrixSpec
 def agreement_matrices(
     names: Sequence[str], words: Sequence[str], shares: FloatArray, agreement: FloatArray, marked: Sequence[int] = ()
 ) -> list[MatrixSpec]:
-    """``shares`` is (way, word), rows summing to one; ``agreement`` (way, way), rank correlations from -1 to 1.
+    """Return two matrices: the weight of each word by attribution method, and the methods' agreement.
 
-    ``marked`` ways are framed in the second.
+    ``shares`` is (method, word), rows summing to one; ``agreement`` is (method, method), rank correlations from -1
+    to 1. The methods ``marked`` are framed in the second matrix.
     """
     return [
         MatrixSpec(
@@ -42,7 +43,7 @@ def agreement_matrices(
     ]
 
 
-def multi_head(  # noqa: PLR0913  (what the sheets are made from)
+def multi_head(  # noqa: PLR0913  (the inputs of the sheets)
     weights: FloatArray,
     spread: FloatArray,
     names: Sequence[str],
@@ -52,9 +53,10 @@ def multi_head(  # noqa: PLR0913  (what the sheets are made from)
     marked: int | None,
     single: FloatArray | None,
 ) -> list[MatrixSpec]:
-    """Sheets of one token's weights in every head (head, key), of their mean, and of their entropies (head,) in bits.
+    """Return matrices of a token's weights in every head, their entropies, and their mean.
 
-    ``shown`` are the keys drawn, with ``names``; ``single`` (key,) are the weights of all channels as one head.
+    ``weights`` is (head, key), ``spread`` the entropies (head,) in bits. ``shown`` are the indices of the keys in
+    the matrices, with ``names``; ``single`` (key,) are the weights if all channels form a single head, or None.
     """
     heads = [_("head {head}", head=at) for at in range(len(weights))]
     column = () if marked is None else (marked,)
@@ -76,13 +78,13 @@ def multi_head(  # noqa: PLR0913  (what the sheets are made from)
     ]
 
 
-def neuron(  # noqa: PLR0913  (what the sheets are made from)
+def neuron(  # noqa: PLR0913  (the inputs of the sheets)
     query: FloatArray, keys: FloatArray, scale: float, weights: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Sheets of one query (channel,) against keys (key, channel), with their sums and weights (key,).
+    """Return matrices of a query (channel,), keys (key, channel), their products, and the weights (key,).
 
-    What a softmax sees are the differences between keys; so the last sheet says how much each channel's product, times
-    ``scale``, differs between the keys shown.
+    The softmax depends only on differences between keys, so the last matrix contains the standard deviation of
+    each channel's product, times ``scale``, over the keys.
     """
     products = query * keys
     channels, marks = len(query), () if marked is None else (marked,)
@@ -106,7 +108,7 @@ def neuron(  # noqa: PLR0913  (what the sheets are made from)
     ]
 
 
-def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
+def side_by_side(  # noqa: PLR0913  (the inputs of the sheets)
     first: FloatArray,
     second: FloatArray,
     queries: Sequence[str],
@@ -114,7 +116,10 @@ def side_by_side(  # noqa: PLR0913  (what the sheets are made from)
     names: tuple[str, str],
     marked: tuple[int | None, int | None],
 ) -> list[MatrixSpec]:
-    """``first`` and ``second`` are (query, key) and share a scale; ``marked`` is the row and the column in focus."""
+    """Return two maps (query, key) on a common scale, and their difference.
+
+    ``marked`` is the row and the column in focus.
+    """
     rows, columns = tuple(queries), tuple(keys)
     marks: dict[str, Any] = {
         name: () if at is None else (at,) for name, at in zip(("marked_rows", "marked_columns"), marked, strict=True)

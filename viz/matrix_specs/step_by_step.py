@@ -1,4 +1,4 @@
-"""The steps of one weight as sheets: vectors as colour strips, tokens down, channels or keys across."""
+"""The computation of an attention weight as matrices: tokens downwards, channels or keys to the right."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from attention.walkthrough import LayerParameters, LayerSteps, Norm, ProjectionP
 from i18n import _, gettext_lazy, translate
 from viz.components.matrices.matrices import MatrixSpec
 
-USUAL = 0.99  # of the numbers of the stream that the colours tell apart
+USUAL = 0.99  # quantile of the residual stream's absolute values at which the colours end
 SCORE = gettext_lazy("score")
-SCORES = {  # by what was added: a bias, a mask
+SCORES = {  # by (is a bias added, is a mask applied)
     (False, False): SCORE,
     (True, False): gettext_lazy("score, with bias"),
     (False, True): gettext_lazy("score, with mask"),
@@ -27,7 +27,7 @@ STAGES = {
 
 
 def norm_name(norm: Norm) -> str:
-    """What a norm is called.
+    """Return the usual name of a norm, "LayerNorm" or "RMSNorm".
 
     >>> norm_name(Norm("rms", 1e-6))
     'RMSNorm'
@@ -38,7 +38,7 @@ def norm_name(norm: Norm) -> str:
 def layer_input(
     stream: FloatArray, normed: FloatArray | None, norm: Norm | None, names: Sequence[str]
 ) -> list[MatrixSpec]:
-    """The vectors that come in, (token, channel), and what the norm before makes of them."""
+    """Return the matrices of a layer's input, (token, channel), before and after its norm."""
     sheets = [_clipped_matrix("x", stream, tuple(names))]
     if normed is not None and norm is not None:
         sheets.append(
@@ -48,12 +48,12 @@ def layer_input(
 
 
 def encoder_output(memory: FloatArray, names: Sequence[str]) -> MatrixSpec:
-    """The encoder's output, (key, channel), from which cross-attention takes keys and values."""
+    """Return the matrix of the encoder's output, (key, channel), the input of cross-attention."""
     return _clipped_matrix(_("m, the encoder's output"), memory, tuple(names))
 
 
 def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head: int, token: int) -> MatrixSpec:
-    """One query or key through its stages, (stage, channel)."""
+    """Return the matrix of a query or key through its stages, (stage, channel)."""
     titles = STAGES if branch.bias is not None else {**STAGES, "projected": "x·W"}
     found = [(title, getattr(made, field)) for field, title in titles.items()]
     rows = [(translate(title), stage[head, token]) for title, stage in found if stage is not None]
@@ -67,7 +67,7 @@ def stages(name: str, made: ProjectionSteps, branch: ProjectionParameters, head:
 
 
 def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: int | None) -> MatrixSpec:
-    """The vectors of all keys shown, (key, channel)."""
+    """Return the matrix of the vectors of the keys, (key, channel)."""
     note = _("A row a token, {channels} channels.", channels=vectors.shape[1])
     return MatrixSpec(name, vectors, tuple(names), note=note, marked_rows=() if marked is None else (marked,))
 
@@ -75,7 +75,10 @@ def key_vectors(name: str, vectors: FloatArray, names: Sequence[str], marked: in
 def scores(
     weighing: WeightSteps, shown: FloatArray, who: str, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """From dot products to scores, a strip (1, key) for each step that this layer has; ``who`` looks."""
+    """Return a matrix (1, key) for each step from dot products to scores; ``who`` names the query.
+
+    Steps that the layer does not have are left out. ``shown`` are the indices of the keys in the matrices.
+    """
     bias = weighing.bias if weighing.bias is not None and weighing.bias.any() else None
     steps = {
         "q · k": weighing.dots,
@@ -94,7 +97,7 @@ def scores(
 
 
 def matrix(name: str, weights: FloatArray) -> MatrixSpec:
-    """One of the head's own matrices, (channel of the head, channel of the stream)."""
+    """Return a weight matrix of the head, (channel of the head, channel of the stream)."""
     rows = tuple(str(at) for at in range(len(weights)))
     note = _(
         "A row for each of the head's {heads_own} channels, a column for each of {stream} in the stream.",
@@ -105,7 +108,7 @@ def matrix(name: str, weights: FloatArray) -> MatrixSpec:
 
 
 def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | None) -> MatrixSpec:
-    """The weights of one row, (key,)."""
+    """Return the matrix of a query's weights (key,)."""
     note = _("These {n} sum to {total:.2f}.", n=len(values), total=values.sum())
     row, columns = values[None], tuple(names)
     return MatrixSpec(_("weight"), row, (who,), columns, note=note, palette="sequential", marked_columns=_marks(marked))
@@ -114,7 +117,10 @@ def weights(values: FloatArray, who: str, names: Sequence[str], marked: int | No
 def weighted_values(
     weights: FloatArray, values: FloatArray, shown: FloatArray, names: Sequence[str], marked: int | None
 ) -> list[MatrixSpec]:
-    """Weighted values (key, channel), those not shown as one row, and their sum."""
+    """Return the matrices of the weighted values (key, channel) and of their sum.
+
+    Keys that are not in ``shown`` are summed in the last row.
+    """
     parts = weights[:, None] * values
     rows, titles = parts[shown], list(names)
     if len(shown) < len(parts):
@@ -128,7 +134,7 @@ def weighted_values(
 
 
 def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
-    """All heads' sums (head, channel), as they are laid side by side, and what W_O makes of them."""
+    """Return the matrices of all heads' sums (head, channel) and of the output of W_O."""
     heads, channels = way.context.shape[0], way.context.shape[2]
     names = tuple(_("head {head}", head=at) for at in range(heads))
     note = _(
@@ -149,7 +155,7 @@ def concatenated_heads(way: LayerSteps, head: int) -> list[MatrixSpec]:
 
 
 def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -> MatrixSpec:
-    """The residual sum and the norms around it, a row each, (stage, channel)."""
+    """Return the matrix of the residual sum and the norms around it, (stage, channel)."""
     added = way.output if way.settled is None else way.settled
     found = {
         "a" if wiring.after is None else f"{norm_name(wiring.after)}(a)": added,
@@ -162,7 +168,7 @@ def layer_output(way: LayerSteps, stream: FloatArray, wiring: LayerParameters) -
 
 
 def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
-    """The result computed here and the model's own, (channel,) each, and their difference."""
+    """Return the matrices of the recomputed and the model's own result, (channel,), and their difference."""
     both = np.stack([ours, theirs])
     return [
         _clipped_matrix(_("Result"), both, (_("computed here"), _("the model's own"))),
@@ -171,14 +177,14 @@ def result_difference(ours: FloatArray, theirs: FloatArray) -> list[MatrixSpec]:
 
 
 def product(query: FloatArray, key: FloatArray) -> MatrixSpec:
-    """What one dot product sums, (channel,) each."""
+    """Return the matrix of the products that a dot product sums, (channel,)."""
     return MatrixSpec(
         _("q × k of this pair"), (query * key)[None], ("q × k",), note=_("These {n} sum to q · k.", n=len(query))
     )
 
 
 def _clipped_matrix(name: str, values: FloatArray, rows: tuple[str, ...]) -> MatrixSpec:
-    """Vectors of the stream, in which a few channels are far larger than all others."""
+    """Return a matrix with a clipped colour scale, since a few channels of the stream are far larger."""
     limit = float(np.quantile(np.abs(values), USUAL))
     channel = int(np.abs(values).max(axis=0).argmax())
     largest = float(values[np.abs(values[:, channel]).argmax(), channel])

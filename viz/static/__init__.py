@@ -1,1 +1,1 @@
-"""Pictures that are drawn without a browser: shapes laid out once, written as SVG or painted as PNG."""
+"""Pictures drawn without a browser: a layout of shapes, written as SVG or PNG."""

@@ -1,4 +1,4 @@
-"""One head's map with its tokens, a legend and a caption, as the app prints it (explore/matrix_picture.js)."""
+"""A head's map with tokens, legend and caption, laid out as by explore/matrix_picture.js."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ from viz.static.shapes import (
     wrap_text,
 )
 
-MAP, CELL = 780, 40  # pixels: of the map's longer side, and of a cell at most
-LABEL, SMALL = 12, 11  # pixels of letters: beside the map, and under it
-LONGEST = 116  # pixels of a token's name
-ROOM = 13  # pixels between two names
+MAP, CELL = 780, 40  # pixels of the map's longer side, and of a cell at most
+LABEL, SMALL = 12, 11  # font sizes in pixels: next to the map, and under it
+LONGEST = 116  # pixels of a token's label at most
+ROOM = 13  # pixels between the middles of two labels
 INK, MUTED, HAIR, ACCENT = "#1e2028", "#5f6168", "#d4d5d9", "#d62828"
 
 
 def picture(view: View, layer: int, head: int, focus: int | None = None) -> StaticPicture:
-    """The map of a head, counted from 0; the row of ``focus``, a cell of the view, is framed.
+    """Return the picture of a head's map; ``layer`` and ``head`` count from 0.
 
-    Where cells would be smaller than a pixel, each is the largest of some. Raises viz.export.TooLong.
+    The row of ``focus``, the index of a query in the view, is framed. If cells would be smaller than a pixel, each
+    cell is the largest weight of a block. Raises viz.export.TooLong beyond MOST_CELLS weights.
     """
     rows, columns = len(view.queries), len(view.keys)
     if rows * columns > MOST_CELLS:
@@ -73,7 +74,7 @@ def picture(view: View, layer: int, head: int, focus: int | None = None) -> Stat
 
 
 def caption(view: View, layer: int, head: int) -> tuple[str, str]:
-    """What the picture is of, as the app's own say it under them."""
+    """Return the two lines under the picture: the head, and the model with the text."""
     trace, model = view.trace, view.trace.model
     which = (model.revision or "")[:12] or (f"sha256:{model.weights[:12]}" if model.weights else "")
     text = " ".join((trace.text if trace.pair is None else f"{trace.text} | {trace.pair}").split())
@@ -86,7 +87,9 @@ def caption(view: View, layer: int, head: int) -> tuple[str, str]:
 
 
 def color_weights(weights: FloatArray, top: float, signed: bool = False) -> Colors:
-    """The colours of weights on a square-root scale that ends at ``top``; of numbers with signs, at both its sides.
+    """Return the colours of weights on a square-root scale that ends at ``top``.
+
+    With ``signed``, the scale runs from -top to top in the diverging palette.
 
     >>> color_weights(np.array([[0.0, 0.5]], np.float32), 0.5).tolist()
     [[[249, 250, 249], [22, 11, 21]]]
@@ -107,7 +110,7 @@ def _widest_label(cells: Sequence[DisplayToken]) -> float:
 
 
 def _labeled_tokens(count: int, scale: float, focus: int | None) -> list[tuple[int, float]]:
-    """Which tokens are named, and where the middle of each is: as many as have room, and the focus."""
+    """Return the index and the middle in pixels of each token that has room for a label, and of the focus."""
     step = max(1, math.ceil(ROOM / scale - 1e-9))
     plain = [at for at in range(0, count, step) if focus is None or at == focus or abs(at - focus) * scale >= ROOM - 1]
     return [(at, (at + 0.5) * scale) for at in sorted({*plain, *([] if focus is None else [focus])})]

@@ -1,4 +1,4 @@
-"""A picture as PNG, painted by Pillow with a font of this machine, or with the one that Pillow brings."""
+"""PNG files of pictures, painted by Pillow with an installed font or with Pillow's own."""
 
 from __future__ import annotations
 
@@ -13,23 +13,26 @@ from viz.static.shapes import Box, Cells, StaticPicture, Text
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
 
-RATIO = 3  # pixels of the file for one of the picture
-# Files of fonts as systems call them, those with the most alphabets last: the first that has all letters is taken,
-# or else a few that have them together.
+RATIO = 3  # pixels of the file for each pixel of the picture
+# File names of common fonts, those with the most alphabets last. A picture uses the first font that has all of its
+# characters, or else a few fonts that have them together.
 FONTS = (
     "DejaVuSans.ttf", "Arial.ttf", "arial.ttf", "Helvetica.ttc", "Arial Unicode.ttf",
     "PingFang.ttc", "msyh.ttc", "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.ttf",
     "SourceHanSansSC-Regular.otf", "wqy-zenhei.ttc", "wqy-microhei.ttc",
 )  # fmt: skip
-NO_LETTER = "\uffff"  # what a font draws for it, it draws for all that it lacks
+NO_LETTER = "\uffff"  # a noncharacter, for which a font draws its glyph for missing characters
 
 
 class PaintError(ValueError):
-    """One sentence: what is missing to paint a picture, and how to have it."""
+    """Raised if a picture cannot be painted; the message names the missing part and the remedy."""
 
 
 def png(picture: StaticPicture) -> bytes:
-    """The file; raises CannotPaint where Pillow is not installed, or no font here has the letters."""
+    """Return the picture as a PNG file.
+
+    Raises PaintError if Pillow is not installed, or if no known font has the characters.
+    """
     try:
         from PIL import Image, ImageDraw
     except ModuleNotFoundError as missing:
@@ -57,9 +60,11 @@ def png(picture: StaticPicture) -> bytes:
 
 
 def fonts_for(letters: str) -> tuple[str, ...]:
-    """Fonts of FONTS here that have these letters together, as few as will do, "" for Pillow's own; raises CannotPaint.
+    """Return fonts that together have all these characters, chosen greedily to be few.
 
-    A text from right to left is set as a whole, and so in one font.
+    The fonts are names of FONTS; "" is Pillow's own font. Text from right to left is drawn as a whole, and so
+    needs a single font. Raises PaintError if a character has no font, or if Pillow cannot draw text from right to
+    left.
     """
     from PIL import features
 
@@ -71,7 +76,7 @@ def fonts_for(letters: str) -> tuple[str, ...]:
     left = letters
     while left or not names:
         missing = {name: missing_glyphs(name, left) for name in here}
-        best = min(here, key=lambda name: len(missing[name]))  # the first of those that lack the fewest
+        best = min(here, key=lambda name: len(missing[name]))  # the font with the fewest missing characters
         if len(missing[best]) == len(left) > 0 or (turned and missing[best]):
             raise PaintError(
                 f"No font that Headlight knows on this machine has {' '.join(missing[best][:8])}; write SVG, which the "
@@ -82,7 +87,7 @@ def fonts_for(letters: str) -> tuple[str, ...]:
 
 
 def missing_glyphs(name: str, letters: str) -> str:
-    """Those of the letters that a font of this machine has no shape for."""
+    """Return the characters for which an installed font has no glyph."""
     font = font_of(name, 24)
     assert font is not None
     nothing = bytes(font.getmask(NO_LETTER))
@@ -91,7 +96,7 @@ def missing_glyphs(name: str, letters: str) -> str:
 
 @cache
 def font_of(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
-    """A font of this machine, None where there is none of that name; "" is the one that Pillow brings."""
+    """Return an installed font, or None if the name is unknown; "" is the font of Pillow."""
     from PIL import ImageFont
 
     try:
@@ -101,7 +106,7 @@ def font_of(name: str, size: int) -> ImageFont.FreeTypeFont | Any:
 
 
 def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
-    """A text in runs, each with the name of its font: the first that has the letter."""
+    """Split a text into runs (font name, text), each in the first font that has its characters."""
     if len(names) == 1:
         return [(names[0], text)]
     having = {
@@ -111,7 +116,7 @@ def runs(text: str, names: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def write(canvas: Image.Image, shape: Text, names: tuple[str, ...]) -> None:
-    """A line of text; one that is turned is written on a sheet of its own, which is turned and laid on top."""
+    """Draw a line of text; turned text is drawn on a separate image, which is rotated and pasted."""
     from PIL import Image, ImageDraw
 
     x, y, bold = shape.x * RATIO, shape.y * RATIO, RATIO / 3 if shape.bold else 0

@@ -1,4 +1,4 @@
-"""What a picture is made of. Lengths are CSS pixels, from its upper left corner."""
+"""Shapes of a picture, in CSS pixels from its upper left corner, and text layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.colors import Colors
 
 _SQUARE = "\u2e80-\u2fff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _OPEN, _CLOSE = "（《「『“‘", "，。、；：！？）》」』”’…"
-# What stays on one line, with the spaces after it: a square character and the marks around it, or a word.
+# An unbreakable unit with the spaces after it: a square character and the marks around it, or a word.
 _UNIT = re.compile(f"(?:[{_OPEN}]*[{_SQUARE}][{_CLOSE}]*|(?:(?![{_OPEN}]+[{_SQUARE}])[^ {_SQUARE}])+| ) *")
 
 Anchor = Literal["start", "middle", "end"]
@@ -19,7 +19,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True)
 class Box:
-    """A frame without a ground."""
+    """A frame without a fill."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cells:
-    """Coloured cells, (row, column, red green blue), that fill a rectangle."""
+    """Coloured cells, (row, column, RGB), that fill a rectangle."""
 
     x: float
     y: float
@@ -42,7 +42,10 @@ class Cells:
 
 @dataclass(frozen=True)
 class Text:
-    """A line of text whose middle is at ``y``; or, ``turned``, one that reads upwards and whose middle is at ``x``."""
+    """A line of text with its vertical middle at ``y``.
+
+    ``turned`` text reads upwards and has its horizontal middle at ``x``.
+    """
 
     text: str
     x: float
@@ -59,7 +62,7 @@ Shape = Box | Cells | Text
 
 @dataclass(frozen=True)
 class StaticPicture:
-    """Shapes on white, the later ones on top. ``about`` says in one line what it is of."""
+    """Shapes on white in drawing order; ``about`` is a title of a single line."""
 
     width: int
     height: int
@@ -68,7 +71,7 @@ class StaticPicture:
 
 
 def printable_text(text: str) -> str:
-    """A text on one line, without letters that no font draws.
+    """Return a text on a single line, with U+FFFD for characters that no font draws.
 
     >>> printable_text("a\\nb\\x00")
     'a b�'
@@ -78,7 +81,7 @@ def printable_text(text: str) -> str:
 
 
 def width(text: str, size: float) -> float:
-    """About how wide a text is, whatever the font: a Chinese character is a square, letters two thirds of one.
+    """Return the approximate width of a text: ``size`` per Chinese character, 0.64 · ``size`` else.
 
     >>> width("猫", 12), round(width("cat", 12), 1)
     (12, 23.0)
@@ -87,7 +90,7 @@ def width(text: str, size: float) -> float:
 
 
 def elide_text(text: str, room: float, size: float) -> str:
-    """As much of a text as there is room for.
+    """Return a text cut to a width of ``room`` pixels; a cut text ends in "…".
 
     >>> elide_text("the animal", 40, 12)
     'the…'
@@ -102,7 +105,9 @@ def elide_text(text: str, room: float, size: float) -> str:
 
 
 def wrap_text(text: str, room: float, size: float) -> list[str]:
-    """A text on lines that fit; a word that is too long for one is cut. Chinese breaks anywhere but before a mark.
+    """Break a text into lines of at most ``room`` pixels; a word that is too long for a line is cut.
+
+    Chinese text breaks anywhere except before a closing punctuation mark or after an opening mark.
 
     >>> wrap_text("it looks back at the animal", 90, 12)
     ['it looks', 'back at the', 'animal']

@@ -1,4 +1,4 @@
-"""A picture as SVG: text stays text, which the reader's own fonts draw."""
+"""SVG files of pictures; text remains text, drawn with the viewer's fonts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from viz.colors import Colors
 from viz.static.shapes import Box, Cells, Shape, StaticPicture, Text
 
 FONTS = "Helvetica, Arial, 'DejaVu Sans', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif"
-RECTANGLES = 4096  # cells that are drawn one by one; more are an image
+RECTANGLES = 4096  # cells that are drawn as rectangles at most; more become an image
 
 
 def svg(picture: StaticPicture, rectangles: int = RECTANGLES) -> bytes:
-    """The file. What came from a text or a model is text in it, not markup; more than ``rectangles`` are an image."""
+    """Return the picture as an SVG file; texts are escaped.
+
+    Cells are rectangles, or an embedded PNG image if there are more than ``rectangles``.
+    """
     drawn = "\n".join(_shape_svg(shape, rectangles) for shape in picture.shapes)
     size = f'width="{picture.width}" height="{picture.height}" viewBox="0 0 {picture.width} {picture.height}"'
     return f"""<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONTS}">
@@ -63,7 +66,7 @@ def _cells(shape: Cells, rectangles: int) -> str:
 
 
 def image(colours: Colors) -> bytes:
-    """Colours, (row, column, red green blue), as a PNG file of that many pixels."""
+    """Return colours, (row, column, RGB), as a PNG file with a pixel for each cell."""
     rows, columns = colours.shape[:2]
     lines = b"".join(b"\0" + row.tobytes() for row in colours)
     parts = {

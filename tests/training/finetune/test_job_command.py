@@ -155,7 +155,10 @@ def test_the_texts_are_the_visitors_own_or_the_ready_sets(tmp_path: Path, monkey
 def test_the_process_ends_with_the_app() -> None:
     """The other end of its pipe is closed, as it is when the app is killed."""
     # It computes, as a training does: a signal in the moment before a sleep begins would be seen only after it.
-    busy = "from training.finetune import job\n job._calm()\n job._end_with_parent()\n while True: pass"
+    busy = (
+        "from training.finetune import job_command as job\n"
+        " job._lower_priority()\n job._end_with_parent()\n while True: pass"
+    )
     child = subprocess.Popen(
         [sys.executable, "-c", f"try:\n {busy}\nexcept KeyboardInterrupt: print('stopped')"],
         stdin=subprocess.PIPE,

@@ -120,7 +120,7 @@ gc.disable()  # Python does not collect by itself meanwhile
 
 def idle():
     scripts = Scripts(quiet=0.0)
-    with scripts.watched():
+    with scripts.collect_while_idle():
         with scripts.run():
             gone = large()
             assert not gone.is_set()
@@ -128,13 +128,13 @@ def idle():
 
 def never_quiet():
     scripts, gone = Scripts(longest=0.0), large()
-    with scripts.watched(), scripts.run():
+    with scripts.collect_while_idle(), scripts.run():
         assert gone.wait({PATIENCE})
 
 def out_of_sight():
     scripts, gone = Scripts(quiet=0.0), large()
     gc.freeze()
-    with scripts.watched():
+    with scripts.collect_while_idle():
         with scripts.run():
             pass
         assert gone.wait({PATIENCE})

@@ -1,4 +1,4 @@
-"""Do explanations agree? The page's figure, and the sentences made from its numbers."""
+"""Figure and sentences of the page Agreement, which compares attribution methods."""
 
 from __future__ import annotations
 
@@ -32,16 +32,23 @@ STRIP, FIGURE = "agreement_strip", "agreement_figure"
 
 
 def focus_of(choice: ViewState, view: View) -> tuple[int, list[str]]:
-    """The word asked about, as a cell of the view: the reader's, the example's, or that of the strongest
-    link; in a model that looks back only, the last one."""
-    if view.causal and choice.focus is None:  # what comes later cannot matter, so the last word has the most to tell
+    """Return the view's cell of the focus word, and the notes about the reader's choice of it.
+
+    The focus is the reader's word, else the example's, else the word of the strongest link. In a causal model
+    without a choice it is the last word.
+    """
+    if view.causal and choice.focus is None:  # later words have no influence, so the last word has the most candidates
         return len(view.keys) - 1, []
     selection, notes = select(choice, view, example_of(choice.text, choice.pair))
     return int(selection["focus"]), [note for note in notes if "“focus”" in note]
 
 
 def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
-    """Return the cells that may matter: words, without special tokens and punctuation; the focus only if wanted."""
+    """Return the cells of the candidate words, without special tokens and punctuation.
+
+    The focus word is included only if ``options.itself`` is set. Words after the focus are left out in a causal
+    model.
+    """
     return [
         at
         for at, cell in enumerate(view.keys)
@@ -52,7 +59,10 @@ def words_of(view: View, focus: int, options: AgreementOptions) -> list[int]:
 
 
 def pick_focus(view: View, focus: int, sizes: dict[int, float]) -> None:
-    """The sentence as chips, shaded by the causal effect of each word where it is known; a click picks another word."""
+    """Draw the sentence as chips on which the reader picks the focus word.
+
+    ``sizes`` maps cells to causal effects; a chip's shade is its effect over the largest.
+    """
     most = max(sizes.values(), default=0.0) or 1.0
     chips = [
         TokenChip(
@@ -73,13 +83,13 @@ def _set(view: View, cell: int | None) -> None:
 
 
 def answers(choice: ViewState, trace: Trace, view: View, focus: int, words: Sequence[int]) -> AttributionSet:
-    """All ways asked about the focus word."""
+    """Compute all attribution methods for the focus word."""
     runs = tuple(view.keys[at].pieces for at in words)
     return compute_attributions(AttributionRequest(trace, request_of(choice), view.keys[focus].pieces, runs))
 
 
 def figure(ways: AttributionSet, view: View, focus: int, words: Sequence[int]) -> None:
-    """The sentence of truth, then words by ways and ways by ways."""
+    """Draw the verdict, the matrices (method, word) and (method, method), and the download button."""
     cells = [view.keys[at] for at in words]
     show_notice(_verdict(ways, cells, view.keys[focus]), role="status")
     draw_methods(ways, cells, FIGURE, lambda: _on_pick(view, words))
@@ -106,7 +116,7 @@ def _on_pick(view: View, words: Sequence[int]) -> None:
 
 
 def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: DisplayToken) -> str:
-    """Which word matters most by leaving words out, and who agrees."""
+    """Describe the word with the largest effect when it is left out, and the methods that agree."""
     effect = ways.values(EFFECT)
     if effect is None:
         return _(
@@ -136,7 +146,7 @@ def _verdict(ways: AttributionSet, cells: Sequence[DisplayToken], focus: Display
 
 
 def collapse(trace: Trace) -> None:
-    """How much rollout still tells words apart, in a sentence."""
+    """Show how much the rows of rollout differ between words, compared with last-layer attention."""
     maps = mean_maps(trace)
     show_notice(
         _(
@@ -150,7 +160,7 @@ def collapse(trace: Trace) -> None:
 
 
 def count_itself() -> None:
-    """Whether the focus word is among the words that matter."""
+    """Draw the toggle that includes the focus word among the candidate words."""
     bound_widget(
         AgreementOptions,
         "itself",

@@ -1,4 +1,4 @@
-"""Which words a label rests on, where the model has a head for labels: of the text, or of the word asked about."""
+"""Attribution of a predicted label (of the text, or of a word's tag) to the words of the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from ui.state.view_state import ViewState
 
 
 def draw_label(choice: ViewState, trace: Trace) -> None:
-    """The label in words, which one is explained, and what it rests on. Raises Refusal for a model without the head."""
+    """Draw the predicted label, the control for the label to explain, and its attribution to words.
+
+    Raise UserError if the model lacks the head.
+    """
     request, options = request_of(choice), get_params(AgreementOptions)
     kind = WordTags if options.explain == "tag" else TextLabel
     said = ask_model(

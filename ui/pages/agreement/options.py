@@ -1,4 +1,4 @@
-"""What the page Agreement lets its reader choose."""
+"""Address parameters of the page Agreement."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EXPLAINED = {
 
 @dataclass(frozen=True)
 class AgreementOptions:
-    """What this page lets its reader choose."""
+    """Options of the page Agreement."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"explain": tuple(EXPLAINED)}
 
     explain: str = "vector"
-    label: int | None = None  # number of the label that is explained; None is the likeliest
-    itself: bool = False  # the focus word counts among the words that matter
+    label: int | None = None  # index of the explained label; None is the likeliest label
+    itself: bool = False  # include the focus word among the candidate words

@@ -1,4 +1,4 @@
-"""BertViz's views as documents of their own, in a sandbox that reaches neither the app nor the network."""
+"""Routes that serve BertViz's views as sandboxed documents without access to the app or the network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ KINDS: dict[str, Callable[..., str]] = {"head": head_html, "model": model_html, 
 
 
 def document(request: Request) -> Response:
-    """One view of one trace; refused in a sentence beyond the length that BertViz can draw."""
+    """Respond with a BertViz view of a trace.
+
+    An unknown view, or a text that is too long for BertViz, is answered by an error sentence.
+    """
     return serve_trace(request, lambda trace, look: _document(trace, look, request))
 
 
@@ -59,16 +62,16 @@ def _document(trace: Trace, look: ViewOptions, request: Request) -> Response:
 
 
 def script(request: Request) -> Response:
-    """A script that the documents use."""
+    """Respond with a vendored script of the BertViz documents, or with 404 for an unknown name."""
     try:
         content = vendor(request.path_params["name"])
     except KeyError:
         return PlainTextResponse("There is no such script.", 404)
-    # The documents run in a sandbox, where even this server is another site.
+    # The sandbox gives documents an opaque origin, so this server is cross-origin for them.
     headers = {**FOREVER, "Cross-Origin-Resource-Policy": "cross-origin"}
     return Response(content, media_type="text/javascript", headers=headers)
 
 
 def routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the routes of the views and of their scripts."""
     return [Route(f"{PREFIX}/{{trace}}/{{kind}}", reader_endpoint(document)), Route(f"{VENDOR}/{{name}}", script)]

@@ -1,4 +1,4 @@
-"""What n² costs here: shares by formula at once, time and memory when the reader asks for them to be measured."""
+"""Cost of attention in n²: shares of operations by formula, and measured time and memory."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from ui.show.text import join_sentences
 from viz.figures.formulas import memory, operation_shares, seconds
 
 SHORTEST, MOST = 16, 32768  # tokens
-LONGEST_PASS = 1.0  # seconds that a pass of the next length may be expected to take
-AGAIN = "cost_again"  # in the session, by model: the number of the measurement that is shown
+LONGEST_PASS = 1.0  # seconds; longer passes are not measured
+AGAIN = "cost_again"  # session key: {(model, revision): number of the current measurement}
 
 
 def lengths(limit: int) -> list[int]:
-    """Lengths to measure: from SHORTEST up to the limit, each about √2 times the one before.
+    """Return the lengths to measure, in tokens, from SHORTEST to ``limit`` in steps of about √2.
+
+    The largest length is at most MOST.
 
     >>> lengths(100)
     [16, 23, 32, 45, 64, 91, 100]
@@ -39,12 +41,15 @@ def lengths(limit: int) -> list[int]:
 
 
 def expected_seconds(done: Sequence[MeasuredCost], tokens: int) -> float:
-    """Seconds that a pass of the next length may take, at worst: as if all of it grew with n²."""
+    """Return an upper estimate of the seconds that a pass takes; 0 before the first measurement.
+
+    The estimate scales the last measurement as if all of its time grew with n².
+    """
     return done[-1].busy * (tokens / done[-1].tokens) ** 2 if done else 0.0
 
 
 def sizes_of(stack: Stack) -> CostSizes:
-    """One layer's sizes for the formulas."""
+    """Return the sizes of a layer that the cost formulas need."""
     heads, forward = stack.attention, stack.feed_forward
     width = forward.inputs if forward else heads.heads * heads.width
     return CostSizes(
@@ -60,13 +65,16 @@ def sizes_of(stack: Stack) -> CostSizes:
 
 
 def map_bytes(build: Build, tokens: int) -> float:
-    """Bytes of every attention map of a model for texts of that length on either side."""
+    """Return the bytes of all attention maps in float32, for texts of ``tokens`` in encoder and decoder."""
     looks = [(stack.layers, heads.heads) for stack in build.stacks for heads in (stack.attention, stack.cross) if heads]
     return float(sum(4 * layers * heads * tokens**2 for layers, heads in looks))
 
 
 def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
-    """The whole section: by formula, then measured. Raises Refusal for a length that the model fails on."""
+    """Draw the shares by formula, then the measurement.
+
+    Raise UserError if the model fails on a length.
+    """
     stack = build.stacks[0]
     sizes = sizes_of(stack)
     share = sizes.pairs(np.array([float(tokens)]))[0]
@@ -98,7 +106,10 @@ def costs(build: Build, model: str, revision: str | None, tokens: int) -> None:
 
 
 def measure(build: Build, model: str, revision: str | None) -> None:
-    """A button that begins; then length after length, each kept by the backend, and what they say."""
+    """Draw the button that starts the measurement, and the results once the reader has started it.
+
+    The lengths are measured in turn. A length is skipped if its pass may take more than LONGEST_PASS seconds.
+    """
     number = st.session_state.setdefault(AGAIN, {}).get((model, revision))
     st.button(
         _("Measure here, now") if number is None else _("Measure again"),
@@ -120,12 +131,12 @@ def measure(build: Build, model: str, revision: str | None) -> None:
 
 
 def _begin(model: str, revision: str | None) -> None:
-    """Answers are kept, so that a new measurement needs a number of its own, in this session and in others."""
+    """Give the next measurement a random number, so that the backend's cached answers are not reused."""
     st.session_state[AGAIN][model, revision] = secrets.randbits(31)
 
 
 def _draw_measurements(build: Build, done: Sequence[MeasuredCost]) -> None:
-    """What was measured, as a sentence, two figures and a table."""
+    """Draw the measurements as a sentence, two figures and a CSV file."""
     n = np.array([float(one.tokens) for one in done])
     busy = np.array([one.busy for one in done])
     fitted = fit(n, busy) if len(n) >= 4 and busy.min() > 0 else None

@@ -1,4 +1,4 @@
-"""The Block page: the drawing with its explanations, the parameters by part, the three kinds, the activation."""
+"""Drawing of a model with explanations, its parameters by part, and its activation function."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = "block"
 
 
 def open_sections(options: BlockOptions) -> Iterator[tuple[str, DeltaGenerator]]:
-    """The folded sections by name, each with its place, those that are unfolded only; what is opened stays open."""
+    """Draw an expander for each section, and yield the name and container of those that are open."""
     for name, title in FOLDS.items():
         key = f"fold_{name}"
         st.session_state[key] = name in options.open_sections
@@ -41,7 +41,7 @@ def _on_fold() -> None:
 
 
 def sentence(build: Build) -> str:
-    """What the model is, in one or two sentences."""
+    """Describe the model's stacks and its parameter count in one or two sentences."""
     sides = _("; and ").join(_of_stack(stack) for stack in build.stacks)
     return _(
         "{architecture} is {sides}. It has {total:,} parameters in all.",
@@ -90,14 +90,14 @@ def _of_stack(stack: Stack) -> str:
 
 
 def _describe_shared(stack: Stack) -> str:
-    """What layers share."""
+    """Describe how many distinct layers a stack repeats; "" if no layers are shared."""
     if stack.own == stack.layers:
         return ""
     return _(" (the same {own} over and over)", own=stack.own) if stack.own > 1 else _(" (the same one over and over)")
 
 
 def _describe_mask(stack: Stack) -> str:
-    """Which tokens a token sees."""
+    """Describe which tokens a token can attend to."""
     seen = _("each token sees itself and those before it") if stack.causal else _("each token sees all others")
     if stack.window:
         seen += _(
@@ -109,7 +109,7 @@ def _describe_mask(stack: Stack) -> str:
 
 
 def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: str) -> None:
-    """The model drawn, and the part explained that was picked."""
+    """Draw the model with the explanations of its parts, and the notes about how it was traced."""
     title = _("The parts of {architecture}", architecture=build.architecture)
     said = explanations.explain_parts(build, lengths)
     data = block.payload(towers(build, lengths), title, file, said, options.piece, list(sizes(build, lengths)))
@@ -126,7 +126,7 @@ def drawing(build: Build, lengths: dict[str, int], options: BlockOptions, file: 
 
 
 def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str]]:
-    """The letters of the papers with this model's numbers, (letter, number, what it counts)."""
+    """Yield this model's values of the papers' symbols, as (symbol, number, meaning)."""
     two = len(build.stacks) > 1
     for letter, stack in zip("nm", build.stacks, strict=False):
         tokens = lengths[stack.part]
@@ -146,7 +146,7 @@ def sizes(build: Build, lengths: dict[str, int]) -> Iterator[tuple[str, str, str
 
 
 def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tuple[str, str, str]]:
-    """One line where encoder and decoder agree, else one for each."""
+    """Yield a single line if all stacks have the same number, else a line per stack."""
     if len(set(numbers.values())) == 1:
         yield letter, f"{next(iter(numbers.values())):,}", meaning
     else:
@@ -154,7 +154,7 @@ def _letter(letter: str, meaning: str, numbers: dict[str, int]) -> Iterator[tupl
 
 
 def _describe_source(stack: Stack) -> list[str]:
-    """How the drawing was found, and what it leaves out."""
+    """Describe how a stack's connections were found, and which differences the drawing leaves out."""
     said = []
     if stack.flow.followed:
         said.append(
@@ -191,7 +191,7 @@ def _on_pick() -> None:
 
 
 def parameters(build: Build) -> None:
-    """Bars and a table; their sum is the library's own count."""
+    """Draw the parameters by part as bars, as a table and as a CSV file."""
     largest = max(build.parts, key=lambda part: part.count)
     show_notice(
         _(
@@ -231,13 +231,13 @@ def parameters(build: Build) -> None:
 
 
 def _part_phrase(part: ParameterGroup) -> str:
-    """A part in a sentence."""
+    """Return the name of a part for use inside a sentence."""
     name = PARTS.get(part.name, part.name)
     return _("the {side}'s {part}", side=SIDES[part.where], part=name) if part.where else translate(name)
 
 
 def _label(part: ParameterGroup) -> str:
-    """A part beside a bar."""
+    """Return the short name of a part, for a bar."""
     name = translate(SHORT.get(part.name) or PARTS.get(part.name, part.name))
     return f"{translate(BRIEF[part.where])} {name}" if part.where else name
 
@@ -256,13 +256,13 @@ def _table(parts: Sequence[ParameterGroup]) -> pd.DataFrame:
 
 
 def _part_label(part: ParameterGroup) -> str:
-    """A part in the table."""
+    """Return the full name of a part, for the table."""
     name = translate(PARTS.get(part.name, part.name))
     return f"{translate(SIDES[part.where])} {name}" if part.where else name
 
 
 def activations(build: Build) -> None:
-    """The function between the feed-forward part's matrices, as the model computes it."""
+    """Draw the activation function between the feed-forward matrices, as the model's module computes it."""
     forward = build.stacks[0].feed_forward
     if forward is None or not forward.activation.inputs.size:
         show_notice(

@@ -1,4 +1,4 @@
-"""What is said about the parts before a model's first layer: tokens, positions, segments, the step to another width."""
+"""Explanations of the parts before the first layer: embeddings and projection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.components.block.block import PartExplanation
 
 
 def tokens(build: Build, where: str) -> PartExplanation:
-    """The table of tokens."""
+    """Explain the token embeddings."""
     part = find(build, where, TOKENS)
     rows, width = part.tensors[0].shape if part else (0, 0)
     again = [name for first, name in build.tied if part and first == part.tensors[0].name]
@@ -31,7 +31,7 @@ def tokens(build: Build, where: str) -> PartExplanation:
 
 
 def positions(build: Build, where: str) -> PartExplanation:
-    """What tells the places apart, where it is added before the first layer."""
+    """Explain the position embeddings that are added before the first layer."""
     part = find(build, where, POSITIONS)
     share = share_of(build, part.count if part else 0)
     if "sinusoidal" in build.positions:
@@ -57,7 +57,7 @@ def positions(build: Build, where: str) -> PartExplanation:
 
 
 def segments(build: Build, where: str) -> PartExplanation:
-    """What tells two texts apart."""
+    """Explain the segment embeddings."""
     part = find(build, where, SEGMENTS)
     rows = part.tensors[0].shape[0] if part else 0
     text = (
@@ -73,7 +73,7 @@ def segments(build: Build, where: str) -> PartExplanation:
 
 
 def projection(build: Build, where: str) -> PartExplanation:
-    """The step from the table's width to the layers'."""
+    """Explain the projection from the embedding width to the model width."""
     part = find(build, where, PROJECTION)
     rows, columns = part.tensors[0].shape[:2] if part else (0, 0)
     text = _(

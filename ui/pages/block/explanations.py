@@ -1,4 +1,4 @@
-"""What is said about each part of a drawn model: one or two sentences that are true for this one, and a paper."""
+"""Explanations of the parts of a model: a few sentences about this model, and papers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CROSSED = "cross-attention"
 
 
 def explain_parts(build: Build, lengths: dict[str, int]) -> dict[str, PartExplanation]:
-    """By id of the drawing's parts; the attention, which is explained first, comes first."""
+    """Return the explanations by part id, with the first self-attention first."""
     said = {name: one for stack in build.stacks for name, one in _stack(build, stack, lengths)}
     said |= {f"top {at}": _top(build, at) for at in range(len(build.tops))}
     said["sum"] = PartExplanation(
@@ -158,7 +158,7 @@ def _attention(build: Build, stack: Stack, tokens: int, where: str) -> PartExpla
 
 
 def _by_position(kind: str) -> str:
-    """What the attention does with places."""
+    """Explain how the attention uses positions of this kind."""
     if kind == "rotary":
         return _("Queries and keys are turned by their position first.")
     if kind == "relative":

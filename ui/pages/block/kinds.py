@@ -1,4 +1,4 @@
-"""Encoder, decoder, encoder and decoder: three small drawings of what differs, the mask and the cross-attention."""
+"""Schematic drawings of an encoder, a decoder and an encoder–decoder, with their masks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.run.notices import show_notice
 from viz.components.block import block
 from viz.components.block.layout import ENTERS, WIDTH, LayerBox, LayerTower, PartBox
 
-SIZE = 5  # tokens in a picture of a mask
+SIZE = 5  # tokens in the picture of a mask
 ALL = tuple(tuple(True for _ in range(SIZE)) for _ in range(SIZE))
 BACK = tuple(tuple(key <= query for key in range(SIZE)) for query in range(SIZE))
 NAMES = {**TITLES, "encoder-decoder": gettext_lazy("Encoder and decoder")}
@@ -38,7 +38,7 @@ DIFFERS = {
 
 
 def kinds(build: Build) -> None:
-    """The model's own kind first, then the other two."""
+    """Draw the three schematics, with a note on the model's own kind."""
     show_notice(
         _(
             "{architecture} is {kind}; the other two differ in which tokens a token may see, and in whether one text "
@@ -48,7 +48,7 @@ def kinds(build: Build) -> None:
         ),
         "status",
     )
-    row = st.container(horizontal=True)  # side by side where there is room
+    row = st.container(horizontal=True)  # wraps on narrow screens
     for place, kind in (
         (row.container(width=WIDTH), "encoder"),
         (row.container(width=WIDTH), "decoder"),
@@ -68,7 +68,7 @@ def kinds(build: Build) -> None:
 
 
 def schematic(kind: str) -> list[LayerTower]:
-    """One kind of model with its masks and without sizes."""
+    """Return the towers of a kind of model, with masks and without sizes."""
     if kind == "encoder-decoder":
         return [_tower("encoder", cross=False), _tower("decoder", cross=True)]
     return [_tower(kind, cross=False)]

@@ -1,4 +1,4 @@
-"""What the parts of a model are called on the page Block."""
+"""Names of a model's parts on the page Block."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PARTS: dict[str, str] = {
     HEAD: gettext_lazy("head"),
     OTHER: gettext_lazy("other"),
 }
-SHORT: dict[str, str] = {  # on bars
+SHORT: dict[str, str] = {  # short names for the labels of bars
     TOKENS: gettext_lazy("tokens"),
     POSITIONS: gettext_lazy("positions"),
     SEGMENTS: gettext_lazy("segments"),
@@ -83,7 +83,7 @@ COUNTED: dict[str, Callable[[int], str]] = {
 
 
 def amount(number: int, what: str) -> str:
-    """A number with its noun.
+    """Return a number with its noun in the right form.
 
     >>> amount(1, "token"), amount(1200, "token")
     ('1 token', '1,200 tokens')

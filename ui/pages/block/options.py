@@ -1,4 +1,4 @@
-"""What the page Block lets its reader choose."""
+"""Address parameters of the page Block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ FOLDS = {
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """What this page lets its reader choose: the part that is explained, "" for the attention; what is unfolded.
+    """Options of the page Block.
+
+    ``piece`` is the id of the explained part; "" is the first self-attention.
 
     >>> BlockOptions(fold="kinds,cost").open_sections
     ('kinds', 'cost')
@@ -29,9 +31,9 @@ class BlockOptions:
     }
 
     piece: str = ""
-    fold: str = ""  # names of FOLDS in their order, with commas between them
+    fold: str = ""  # open sections: names of FOLDS in their order, separated by commas
 
     @property
     def open_sections(self) -> tuple[str, ...]:
-        """The sections that are open, in their order on the page."""
+        """Return the names of the open sections, in their order on the page."""
         return tuple(name for name in FOLDS if name in self.fold.split(","))

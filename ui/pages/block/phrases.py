@@ -1,4 +1,4 @@
-"""What texts about a model's parts state: a paper, and how many of the parameters."""
+"""Phrases for explanations of a model's parts: links to papers and parameter counts."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ BY_POSITION = {"rotary": "2104.09864", "relative": "1803.02155", "alibi": "2108.
 
 
 def paper(number: str, where: str = "") -> PaperLink:
-    """A paper by its arXiv id."""
+    """Return the link to a paper by its arXiv id; ``where`` names a place in the paper."""
     name = f"arXiv:{number}"
     return PaperLink(_("{paper}, {where}", paper=name, where=where) if where else name, f"{ARXIV}{number}")
 
 
 def section(number: str) -> str:
-    """Where in a paper."""
+    """Return the translated name of a section of a paper."""
     return _("section {number}", number=number)
 
 
 def share_of(build: Build, count: int) -> str:
-    """So many parameters, and how many of the model's they are."""
+    """Describe a number of parameters and its share of the model's total."""
     if not count:
         return _("no parameters")
     return _("{n:,} parameters, {share:.1%} of the model", n=count, share=count / build.total)
 
 
 def count_of(build: Build, where: str, *names: str) -> int:
-    """The parameters of the parts of that name, together; ``where`` is the side, as find takes it."""
+    """Return the total number of parameters in the named parts; ``where`` is the side, as in ``find``."""
     parts = (find(build, where, name) for name in names)
     return sum(part.count for part in parts if part is not None)

@@ -1,4 +1,4 @@
-"""A model's architecture as a drawing of its parts, with the shapes of one text."""
+"""Layout of a model's architecture as boxes, with the shapes of a given text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from viz.components.block.layout import LayerBox, LayerTower, PartBox
 
 ADDED = (TOKENS, POSITIONS, SEGMENTS)
 TABLES = {TOKENS: gettext_lazy("Tokens"), POSITIONS: gettext_lazy("Positions"), SEGMENTS: gettext_lazy("Segments")}
-# What a class of the library is for, by the end of its name.
+# Titles of heads, by the suffix of the transformers class name.
 HEADS = {
     "ForMaskedLM": gettext_lazy("Masked-word head"),
     "ForPreTraining": gettext_lazy("Pre-training heads"),
@@ -38,17 +38,20 @@ HEADS = {
 
 
 def towers(build: Build, lengths: dict[str, int]) -> list[LayerTower]:
-    """The encoder, the decoder, or both, for texts of these lengths by part."""
+    """Return a tower per stack; ``lengths`` are tokens by "encoder" and "decoder"."""
     return [_tower(build, stack, lengths) for stack in build.stacks]
 
 
 def head_title(class_name: str) -> str:
-    """A head's name on the drawing."""
+    """Return the title of a head by its class name."""
     return next((translate(title) for end, title in HEADS.items() if class_name.endswith(end)), _("Head"))
 
 
 def activation(forward: FeedForward) -> str:
-    """The activation's name: what it computes, else what the configuration calls it."""
+    """Return the name of the recognised activation function, else its name in the configuration.
+
+    A gated activation is marked and gets its usual name, such as SwiGLU.
+    """
     name = forward.activation.name or forward.activation.stated
     if forward.gated and name:
         gated = {"SiLU": "SwiGLU", "silu": "SwiGLU", "ReLU": "ReGLU"}.get(name, "GeGLU" if "GELU" in name else "")
@@ -57,13 +60,13 @@ def activation(forward: FeedForward) -> str:
 
 
 def find(build: Build, where: str, name: str) -> ParameterGroup | None:
-    """A part of one side of the model, or of both where these share it."""
+    """Return the named parameters of a side, else those that both sides share, else None."""
     named = [part for part in build.parts if part.name == name]
     return next((part for part in named if part.where == where), next((p for p in named if not p.where), None))
 
 
 def table_width(build: Build) -> int:
-    """Numbers that the token embeddings have for each token; a projection may make more of them."""
+    """Return the width of the token embeddings, before any projection."""
     part = find(build, "", TOKENS) or find(build, build.stacks[0].part, TOKENS)
     return part.tensors[0].shape[1] if part else build.width
 
@@ -89,7 +92,7 @@ def _tower(build: Build, stack: Stack, lengths: dict[str, int]) -> LayerTower:
 
 
 def _summed_tables(build: Build) -> tuple[str, ...]:
-    """Which tables are added up; a rotary model may keep a table of angles, which is not."""
+    """Return the embedding tables that are summed; the angles of a rotary model are not."""
     placed = "learned" in build.positions or "sinusoidal" in build.positions
     return ADDED if placed else (TOKENS, SEGMENTS)
 
@@ -110,7 +113,7 @@ def _rim(build: Build, stack: Stack, name: str, where: str) -> PartBox:
 
 
 def _rows(build: Build, stack: Stack) -> Iterator[tuple[PartBox, ...]]:
-    """The last norm, then all that reads its vectors side by side."""
+    """Yield the final norm, then a row of at most three heads that read its output."""
     if OUTER_NORMS in stack.after.parts:
         yield (_rim(build, stack, OUTER_NORMS, "after"),)
     heads = [PartBox(f"{stack.part}.{POOLER}", "head", _("Pooler"))] if POOLER in stack.after.parts else []

@@ -1,4 +1,4 @@
-"""The small example as a CSV file and as one word of an address.
+"""The small example as a CSV file, and packed for an address.
 
     matrix,row,1,2,3
     X,one,1,0,0
@@ -6,11 +6,10 @@
     W_Q,1,0,20,0
     …
 
-One line per row of a matrix: the matrix's name, the row's name, its numbers. X comes with the tokens as row names, E
-with the vocabulary's words; W_Q, W_K and W_V have a row for each column of X. W_O, W_1, W_2 and E may be left out:
-what they would be made of is then handed on as it is, and the words are the tokens. The file that Headlight writes goes
-on with Q, K, V and everything else that follows; these lines are left out when a file is read, because they are
-computed anew.
+Each line is a row of a matrix: the matrix's name, the row's name, its numbers. The rows of X are named by the
+tokens, those of E by the vocabulary's words; W_Q, W_K and W_V have a row for each column of X. W_O, W_1, W_2 and E
+are optional: the first three default to identity matrices, E defaults to X with the tokens as words. A file that
+Headlight writes also contains the results (Q, K, V and so on); they are ignored when a file is read.
 """
 
 from __future__ import annotations
@@ -46,9 +45,9 @@ Line = Sequence[str | float]
 
 
 def write(example: Example, found: ToyExample | None = None, names: Sequence[str] = MATRICES) -> str:
-    """The example as a file, of it the matrices named; with every result where ``found`` is given.
+    """Return the named matrices as CSV, with all results if ``found`` is given.
 
-    Shorter rows end with empty cells, so that the file is a rectangular table.
+    Shorter rows are padded with empty cells, so that the file is a rectangular table.
     """
     lines: list[Line] = []
     for name in names:
@@ -66,7 +65,9 @@ def write(example: Example, found: ToyExample | None = None, names: Sequence[str
 
 
 def read(content: bytes) -> Example:
-    """The example in a file. Raises Refusal, in one sentence, for anything else.
+    """Parse an example from a CSV file.
+
+    Raise UserError if the file is not a valid example.
 
     >>> read(b"X,a,1\\nX,b,2\\nW_Q,1,0.5\\nW_K,1,1\\nW_V,1,-1").x.tolist()
     [[1.0], [2.0]]
@@ -108,8 +109,10 @@ def read(content: bytes) -> Example:
 
 
 def pack(example: Example) -> str:
-    """The example as one word for an address, without what is as in ``attention_example``; ``unpack`` is its
-    inverse."""
+    """Return the example as base64 text for an address; ``unpack`` is the inverse.
+
+    Matrices that equal those of ``attention_example`` are left out.
+    """
     alone = attention_example(example.tokens, *(getattr(example, name) for name in NEEDED))
     same = {name for name in MATRICES if np.array_equal(getattr(alone, name), getattr(example, name))}
     usual = same - set(NEEDED) - ({"e"} if alone.words != example.words else set())
@@ -118,11 +121,11 @@ def pack(example: Example) -> str:
 
 
 def unpack(word: str) -> Example:
-    """The example that a word of an address stands for. Raises Refusal."""
+    """Return the example that ``pack`` wrote. Raise UserError if the text is damaged."""
     try:
         data = base64.urlsafe_b64decode(word + "=" * (-len(word) % 4))
         return read(zlib.decompressobj().decompress(data, LARGEST_FILE + 1))
-    except (binascii.Error, zlib.error, ValueError):  # a Refusal of the content is a ValueError
+    except (binascii.Error, zlib.error, ValueError):  # UserError from read is a ValueError
         raise UserError(
             gettext_lazy("The link's numbers are damaged; the preset's are shown. Ask for the link again.")
         ) from None
@@ -166,7 +169,7 @@ def _attention_matrices(worked: ToyAttention) -> Iterable[tuple[str, Numbers]]:
 
 
 def _drop_empty_cells(cells: Sequence[str]) -> Sequence[str]:
-    """Without the empty cells that a spreadsheet adds at the end of shorter lines."""
+    """Drop the empty cells that a spreadsheet adds at the end of shorter lines."""
     end = max((place + 1 for place, cell in enumerate(cells) if cell.strip()), default=0)
     return cells[:end]
 
@@ -209,7 +212,7 @@ def _uneven_message(title: str) -> str:
 
 
 def _example(names: dict[str, list[str]], rows: dict[str, list[list[float]]]) -> Example:
-    """The matrices, once their sizes fit together."""
+    """Build the example from parsed rows. Raise UserError if a matrix is missing or has a wrong shape."""
     found: dict[str, Any] = {}
     for title, lines in rows.items():
         widths = {len(line) for line in lines}

@@ -1,4 +1,4 @@
-"""Attention's steps on the small example as matrices, and one weight worked out from its query and key on."""
+"""Steps of attention on the small example as matrices, and the calculation of a single weight."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PROJECTED = {
 
 
 def number_columns(columns: int) -> tuple[str, ...]:
-    """Names of columns that have none."""
+    """Return the column names "1", "2" and so on."""
     return tuple(str(column + 1) for column in range(columns))
 
 
 def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """X, and where positions are added what they make of it."""
+    """Return the steps of the input: X, and P and X + P if positions are added."""
     count, columns = example.x.shape
     common: dict[str, Any] = {"rows": example.tokens, "columns": number_columns(columns)}
     x = MatrixStep(
@@ -59,7 +59,10 @@ def enter(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
-    """The three projections, a row per token; the shown head's columns are framed where there are several."""
+    """Return the steps Q, K and V, with a row per token.
+
+    With several heads, the columns of the shown head are marked.
+    """
     worked = found.worked
     framed = tuple(range(head * worked.channels, (head + 1) * worked.channels)) if worked.heads > 1 else ()
     columns = number_columns(worked.result.shape[1])
@@ -82,7 +85,7 @@ def project(example: Example, found: ToyExample, head: int) -> list[MatrixStep]:
 
 
 def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool) -> list[MatrixStep]:
-    """From dot products to weights: a row for each token that looks, a column for each that is looked at."""
+    """Return the steps from dot products to attention weights, each matrix (query, key)."""
     names, who = example.tokens, _("head {head}: ", head=head + 1) if worked.heads > 1 else ""
     framed: dict[str, Any] = {"marked_rows": pair[:1], "marked_columns": pair[1:]}
     common: dict[str, Any] = {"rows": names, "columns": names, **framed}
@@ -111,7 +114,7 @@ def compare(example: Example, worked: ToyAttention, head: int, pair: tuple[int, 
     ]
 
 
-def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are called
+def softmax_steps(  # noqa: PLR0913  # the parts of a softmax and their labels
     letter: str,
     scores: Numbers,
     made: tuple[Numbers, Numbers, Numbers, Numbers],
@@ -119,7 +122,10 @@ def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are call
     common: dict[str, Any],
     name: str,
 ) -> list[MatrixStep]:
-    """e^x, the sum of each row and the shares; ``made`` as attention.toy_example.softmax gives it."""
+    """Return the steps of a softmax: exp, the sum of each row, and the probabilities.
+
+    ``made`` is the result of ``attention.toy_example.softmax``.
+    """
     shift, powers, sums, shares = made
     moved = bool(shift.any())
     less = (
@@ -156,7 +162,7 @@ def softmax_steps(  # noqa: PLR0913  # a softmax's steps, and what they are call
 
 
 def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
-    """What comes out: each token's values mixed by its weights, and the heads side by side."""
+    """Return the steps of the output: values weighted by attention, and the concatenation of the heads."""
     tokens, many = example.tokens, len(example.tokens)
     single = MatrixSpec(
         "A·V" if worked.heads == 1 else _("A·V of head {head}", head=head + 1),
@@ -186,7 +192,7 @@ def mix(example: Example, worked: ToyAttention, head: int, row: int) -> list[Mat
 
 
 def worked_line(example: Example, worked: ToyAttention, head: int, pair: tuple[int, int], scaled: bool = True) -> str:
-    """One weight in figures, from the query and the key on."""
+    """Write out the calculation of a single weight, from its query and key to the softmax."""
     row, column = pair
     own = _head_channels(worked, head)
     looks = {"token": example.tokens[row], "other": example.tokens[column]}

@@ -1,4 +1,4 @@
-"""What a reader may change in the small example: which one, its numbers, its sizes, and files of it."""
+"""Controls of the small example: the preset, its numbers, its sizes, and CSV files."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ SIZES = {
         gettext_lazy("Rows of E: the vocabulary from which the next word comes."),
     ),
 }
-NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # what a row with a name of its own is
-FIRST = ("x", "w_q", "w_k", "w_v")  # the others are folded
+NAMED = {"x": gettext_lazy("token"), "e": gettext_lazy("word")}  # column header for the row names of X and E
+FIRST = ("x", "w_q", "w_k", "w_v")  # matrices outside the expander
 WRITING = gettext_lazy("Type 0.5, 1,5, 1e2 or 1/3; what cannot be read is said, and changes nothing.")
 CSV = gettext_lazy(
     "One CSV file with all the matrices, a line per row: the matrix's name, the row's name, the numbers. "
@@ -90,7 +90,7 @@ OPEN = gettext_lazy(
 
 
 def get_example() -> tuple[ByHandOptions, Example, list[str]]:
-    """The address's options and its example, and a sentence where its numbers could not be read."""
+    """Return the options, the example, and an error sentence if the address's numbers are damaged."""
     options = get_params(ByHandOptions)
     if not options.numbers:
         return options, example_of(options.preset_name), []
@@ -101,7 +101,7 @@ def get_example() -> tuple[ByHandOptions, Example, list[str]]:
 
 
 def pick(options: ByHandOptions, example: Example) -> None:
-    """Which example, how many heads share it, and what is done with it."""
+    """Draw the controls of the preset, the heads, the switches, and the reset button."""
     state = st.session_state
     state[PRESET], state[HEADS] = options.preset, options.heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -136,7 +136,7 @@ def pick(options: ByHandOptions, example: Example) -> None:
 
 
 def begin_with(preset: str) -> None:
-    """In a callback: a preset's own numbers and heads."""
+    """Reset the options to the numbers and heads of a preset (a callback)."""
     set_example_params(preset=preset, numbers="", heads=preset_of(preset)["heads"], shown=0)
 
 
@@ -145,7 +145,7 @@ def _on_switch(field: str) -> None:
 
 
 def pick_head(options: ByHandOptions) -> None:
-    """Which head's scores are shown, where there are several."""
+    """Draw the control of the shown head if there are several."""
     if options.heads == 1:
         return
     st.session_state[SHOWN] = options.shown
@@ -161,11 +161,11 @@ def pick_head(options: ByHandOptions) -> None:
 
 
 def tables(options: ByHandOptions, example: Example) -> None:
-    """The matrices to type into, those after attention folded; and what was typed that cannot be read.
+    """Draw the editable matrices, and a notice for each cell that is not a number.
 
-    A table keeps its first numbers while it is typed into, so that the cursor stays; numbers that come from elsewhere
-    (a preset, a file, the back button) begin a new round of tables. Cells are texts, since a browser's own field for
-    numbers leaves out what it does not know, and 1,5 becomes 15.
+    A table keeps its initial numbers while the reader types, so that the cursor stays in place. Numbers from
+    elsewhere (a preset, a file, the back button) start a new round of tables. Cells are text, because a browser's
+    number field drops characters that it does not recognise and turns 1,5 into 15.
     """
     state = st.session_state
     address = (options.preset, options.numbers)
@@ -198,7 +198,7 @@ def _table(name: str) -> None:
 
 
 def sizes(example: Example) -> None:
-    """How many tokens, columns and words there are."""
+    """Draw the controls of the matrix sizes."""
     found = (*example.x.shape, example.width, example.w_1.shape[1], len(example.words))
     for (key, (label, (least, most), help_text)), size in zip(SIZES.items(), found, strict=True):
         st.session_state[key] = size
@@ -206,7 +206,7 @@ def sizes(example: Example) -> None:
 
 
 def files(example: Example, found: ToyExample) -> None:
-    """The example as a file, both ways."""
+    """Draw the controls that save and open the example as CSV."""
     content = write(example, found).encode("utf-8-sig")
     download_button(_("Save as CSV"), content, "headlight-by-hand.csv", translate(CSV))
     st.file_uploader(_("Open a CSV"), type="csv", key=FILE, on_change=_open, max_upload_size=1, help=translate(OPEN))
@@ -215,9 +215,10 @@ def files(example: Example, found: ToyExample) -> None:
 
 
 def set_example_params(**changes: Any) -> None:
-    """A pair and a cell belong to their numbers; with others the largest weight is worked out again.
+    """Set parameters of the page, and clear the chosen pair and cell unless ``changes`` set them.
 
-    The preset is in the address from the first choice on: without one it means what it once did.
+    The preset's name is always written to the address, because a link without a name means the former default
+    preset.
     """
     options = get_params(ByHandOptions)
     heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
@@ -236,7 +237,7 @@ def _columns(frame: pd.DataFrame, named: str) -> dict[str, Any]:
 
 
 def _keep(example: Example) -> None:
-    """These numbers from now on; those of the preset need no room in the address."""
+    """Write the example's numbers to the address; "" if they equal those of the preset."""
     options = get_params(ByHandOptions)
     heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
     heads = heads if heads and example.width % heads == 0 else 1
@@ -244,7 +245,7 @@ def _keep(example: Example) -> None:
 
 
 def _edits() -> dict[str, Any]:
-    """What was typed into the tables of this round."""
+    """Return the edited cells of the current tables, by matrix."""
     state = st.session_state
     return {name: state[_key(name)]["edited_rows"] for name in MATRICES if _key(name) in state}
 

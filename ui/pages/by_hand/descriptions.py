@@ -1,4 +1,4 @@
-"""What is said about the small example's numbers, in sentences made from them."""
+"""Sentences about the numbers of the small example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.show.text import format_and_list, format_comma_list, join_sentences
 
 
 def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, causal: bool) -> str:
-    """One sentence about a head's largest weight, made from the numbers."""
+    """Describe a head's largest weight, compared with uniform attention."""
     row, column = strongest_link(worked, head, causal)
     seen = row + 1 if causal else len(tokens)
     told = _(
@@ -30,7 +30,7 @@ def describe_largest(tokens: Sequence[str], worked: ToyAttention, head: int, cau
 
 
 def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], worked: ToyAttention) -> str:
-    """What a tutorial prints as the weights of its first tokens, and what the softmax of its scores is."""
+    """Describe how the weights that a tutorial prints differ from the softmax of its scores."""
     given = np.array(printed)
     true, scores = worked.weights[0, : len(given)], worked.scaled[0, : len(given)]
 
@@ -55,7 +55,7 @@ def printed_against(printed: Sequence[Sequence[float]], tokens: Sequence[str], w
 
 
 def next_words(example: Example, found: ToyExample, said: Sequence[str]) -> str:
-    """One sentence about the next word: after the last token, or where a tutorial reads off words, after every one."""
+    """Describe the likeliest next word after the last token, or a tutorial's words if ``said`` is given."""
     best = found.chances.argmax(axis=1)
     if not said:
         at = int(best[-1])

@@ -1,4 +1,4 @@
-"""A small example of attention that a reader may change: its matrices, their names and sizes."""
+"""The editable example of attention: its matrices, row names and sizes."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from inference import UserError
 from ui.input.controls import read_number
 from ui.pages.by_hand.options import PRESETS, ByHandOptions
 
-TOKENS = (2, 8)  # fewest and most, of tokens and of words
-WIDTH = (1, 8)  # columns of X, of W_Q, W_K and W_V, and of W_1
-LONGEST_NAME = 24  # letters of a token
+TOKENS = (2, 8)  # minimum and maximum number of tokens, and of words
+WIDTH = (1, 8)  # minimum and maximum number of columns of X, of W_Q, W_K and W_V, and of W_1
+LONGEST_NAME = 24  # characters of a token or word
 MATRICES = tuple(field.name for field in fields(Matrices))
-NAMES = {"x": "tokens", "e": "words"}  # matrices whose rows have names that a reader gives, and which these are
+NAMES = {"x": "tokens", "e": "words"}  # fields with the row names of these matrices
 TITLES = {"x": "X", "w_q": "W_Q", "w_k": "W_K", "w_v": "W_V", "w_o": "W_O", "w_1": "W_1", "w_2": "W_2", "e": "E"}
 
 
 @dataclass(frozen=True, eq=False)
 class Example(Matrices):
-    """The inputs with their names."""
+    """The input matrices with the names of the rows of X and E."""
 
     tokens: tuple[str, ...]
     words: tuple[str, ...]
 
     def __eq__(self, other: object) -> bool:
-        """Equal in every name and every number."""
+        """Return whether all names and all numbers are equal."""
         if not isinstance(other, Example) or (self.tokens, self.words) != (other.tokens, other.words):
             return False
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in MATRICES)
 
-    __hash__ = None  # type: ignore[assignment]  # equal by arrays
+    __hash__ = None  # type: ignore[assignment]  # equality compares arrays
 
     @property
     def width(self) -> int:
-        """Columns of W_Q, W_K and W_V: heads · d_k."""
+        """Return the number of columns of W_Q, W_K and W_V, heads · d_k."""
         return int(self.w_q.shape[1])
 
 
 def attention_example(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numbers, w_v: Numbers) -> Example:
-    """An example of attention alone: what follows hands on what it gets, and the vocabulary are its own tokens.
+    """Return an example with identity matrices for W_O, W_1 and W_2, and with the tokens as vocabulary.
 
     >>> attention_example(["a", "b"], *[np.eye(2)] * 4).words
     ('a', 'b')
@@ -56,12 +56,12 @@ def attention_example(tokens: Sequence[str], x: Numbers, w_q: Numbers, w_k: Numb
 
 
 def preset_of(name: str) -> dict[str, Any]:
-    """A preset as assets/by_hand.json has it."""
+    """Return a preset from assets/by_hand.json."""
     return next(preset for preset in PRESETS if preset["name"] == name)
 
 
 def example_of(name: str) -> Example:
-    """A preset's inputs.
+    """Return the example of a preset.
 
     >>> example_of("lookup").tokens
     ('one', 'two', 'three')
@@ -79,7 +79,7 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
     hidden: int | None = None,
     words: int | None = None,
 ) -> Example:
-    """The example in other sizes: what is new is zero, what has no room is dropped from the end.
+    """Return the example in other sizes; new cells are 0, and surplus rows and columns are cut off.
 
     >>> resize(example_of("lookup"), 4, 2, 3).tokens
     ('one', 'two', 'three', 'token 4')
@@ -102,10 +102,11 @@ def resize(  # noqa: PLR0913  # the five sizes that a reader may change
 def apply_table_edits(
     example: Example, edits: Mapping[str, Mapping[int, Mapping[str, Any]]]
 ) -> tuple[Example, list[str]]:
-    """The example after what was typed into its tables, {matrix: {row: {column: text}}}, and what could not be read.
+    """Return the example with the edits applied, and a sentence for each cell that is not a number.
 
-    A column is counted from "1"; "name" is what a row of X or E is called. An emptied cell is 0, an emptied name
-    "token 2". A number that cannot be read leaves the cell's number as it is.
+    ``edits`` is {matrix: {row: {column: text}}}. Columns are counted from "1"; the column "name" holds the row
+    name of X or E. An emptied cell is 0, an emptied name the default such as "token 2". An unreadable number
+    leaves its cell unchanged.
     """
     changed: dict[str, Any] = {name: getattr(example, name).copy() for name in MATRICES}
     names = {field: list(getattr(example, field)) for field in NAMES.values()}
@@ -134,7 +135,7 @@ def apply_table_edits(
 
 
 def _default_name(field: str, number: int) -> str:
-    """What a row is called until its reader names it."""
+    """Return the default name of a row."""
     return _("token {number}", number=number) if field == "tokens" else _("word {number}", number=number)
 
 
@@ -143,7 +144,7 @@ def _row_names(names: tuple[str, ...], field: str, count: int) -> tuple[str, ...
 
 
 def divisors(width: int) -> list[int]:
-    """The numbers of heads that can share a width.
+    """Return the numbers of heads that divide a width evenly.
 
     >>> divisors(6)
     [1, 2, 3, 6]
@@ -152,7 +153,10 @@ def divisors(width: int) -> list[int]:
 
 
 def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions, list[str]]:
-    """Options that fit the example, and a sentence for each that a link had otherwise; the preset by its name."""
+    """Return options that fit the example, and a sentence if the number of heads had to change.
+
+    The preset is written out by name.
+    """
     notes: list[str] = []
     heads = preset_of(options.preset_name)["heads"] if options == ByHandOptions() else options.heads
     options = replace(options, preset=options.preset_name, heads=heads)
@@ -174,19 +178,22 @@ def fit_options(options: ByHandOptions, example: Example) -> tuple[ByHandOptions
 
 
 def rules_of(options: ByHandOptions) -> ToyRules:
-    """How the example is computed."""
+    """Return the options as rules for ``compute_example``."""
     return ToyRules(options.heads, options.causal, options.scaled, options.positions, options.onward)
 
 
 def pair(options: ByHandOptions, worked: ToyAttention) -> tuple[int, int]:
-    """The query and key that are worked out: the chosen ones, else those of the shown head's largest weight."""
+    """Return the (query, key) to work out: the chosen pair, else the largest weight of the shown head."""
     if options.row is not None and options.column is not None:
         return options.row, options.column
     return strongest_link(worked, options.shown, options.causal)
 
 
 def strongest_link(worked: ToyAttention, head: int, causal: bool) -> tuple[int, int]:
-    """The query and key of a head's largest weight; a causal first token, which sees itself only, does not count."""
+    """Return the (query, key) of a head's largest weight.
+
+    With a causal mask the first token is skipped, since it can only attend to itself.
+    """
     first = 1 if causal else 0
     weights = worked.weights[head, first:]
     row, column = np.unravel_index(int(weights.argmax()), weights.shape)

@@ -1,4 +1,4 @@
-"""One cell's sum in figures, as it is written out under a matrix."""
+"""Formatting of the sums that are written out below a matrix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from attention.toy_example import Numbers
 
 
 def figure(number: float) -> str:
-    """Two decimals, more of a small number; a negative one in brackets, so that it can stand after a sign.
+    """Format a number with two decimals, more if it is small.
+
+    Negative numbers are put in brackets, so that they can follow an operator.
 
     >>> figure(0.126), figure(-2.0), figure(0.0004), figure(2.5e9), figure(float("-inf"))
     ('0.13', '(−2.00)', '0.0004', '2.5e+09', '(−∞)')
@@ -24,7 +26,7 @@ def figure(number: float) -> str:
 
 
 def format_four_digits(number: float) -> str:
-    """Four digits, for what is divided by.
+    """Format a number with four significant digits.
 
     >>> format_four_digits(0.038912), format_four_digits(-1.5)
     ('0.03891', '(−1.5)')
@@ -34,7 +36,7 @@ def format_four_digits(number: float) -> str:
 
 
 def format_sum(numbers: Iterable[float]) -> str:
-    """Numbers added.
+    """Write out a sum.
 
     >>> format_sum([1, -0.5])
     '1.00 + (−0.50)'
@@ -43,7 +45,7 @@ def format_sum(numbers: Iterable[float]) -> str:
 
 
 def dot(one: Numbers, other: Numbers) -> str:
-    """A sum of products, term by term, from two vectors of one length.
+    """Write out the dot product of two vectors of equal length.
 
     >>> import numpy as np
     >>> dot(np.array([1.0, 2.0]), np.array([-1.0, 0.5]))

@@ -1,4 +1,4 @@
-"""What follows attention on the small example, as matrices: W_O, the rest of the layer, and the next word."""
+"""Steps after attention on the small example as matrices: W_O, the rest of the layer, the next word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.components.matrices.matrices import MatrixSpec
 
 
 def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """The heads' results mixed by W_O, as many columns as X again."""
+    """Return the step that multiplies the concatenated heads by W_O."""
     common = _column_labels(example, found.joined)
     name = "A·V·W_O" if found.worked.heads == 1 else "Concat(heads)·W_O"
     note = _(
@@ -31,7 +31,10 @@ def mix_heads(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """Residual sum and LayerNorm, the feed-forward part, and both again."""
+    """Return the steps after W_O: residual sum, LayerNorm, feed-forward, residual sum and LayerNorm.
+
+    The list is empty if the rest of the layer is off.
+    """
     layer = found.layer
     if layer is None:
         return []
@@ -73,7 +76,7 @@ def residual_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
 
 
 def next_word_steps(example: Example, found: ToyExample) -> list[MatrixStep]:
-    """From the last vectors to a probability for each word."""
+    """Return the steps from the final vectors to the probabilities of the words."""
     name = "Y·Eᵀ" if found.layer is not None else "O·Eᵀ"
     common: dict[str, Any] = {"rows": example.tokens, "columns": example.words}
     note = _("{words} words: a logit each, the dot product with its vector in E", words=len(example.words))

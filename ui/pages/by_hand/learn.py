@@ -1,4 +1,4 @@
-"""Why scores are divided by √d_k: what large scores leave of the softmax's gradient, as numbers and as a curve."""
+"""Effect of the division by √d_k on the gradient of the softmax, as matrices and as a curve."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.formulas import softmax_slope
 
 WIDTHS = tuple(2**power for power in range(11))
-DRAWN = 8  # keys of a random row
-LARGER = 8.0  # by which the last matrix's scores are multiplied: √64, what a usual head's d_k would do
+DRAWN = 8  # keys in each random row of the curve
+LARGER = 8.0  # factor of the scores in the last matrix: √d_k of a head with d_k = 64
 
 
 @cache
 def curve(here: int) -> tuple[tuple[int, ...], Numbers, Numbers]:
-    """The widths, the example's own d_k among them, and the two lines."""
+    """Return the widths including ``here``, and the sensitivity with and without the division by √d_k."""
     widths = tuple(sorted({*WIDTHS, here}))
     return widths, *by_width(widths, DRAWN)
 
 
 def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
-    """One row's scores that are not hidden, (key,), by how they are scaled."""
+    """Return the unmasked scores of a row, (key,), by the title of their scale."""
     free = np.isfinite(worked.masked[head, row])
     dots = worked.products[head, row, free]
     over = dots / np.sqrt(worked.channels)
@@ -45,10 +45,10 @@ def row_scores(worked: ToyAttention, head: int, row: int) -> dict[str, Numbers]:
 
 
 def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> list[MatrixStep]:
-    """How each weight of a row changes with each of its scores, a matrix for each scale."""
+    """Return a step per scale: the Jacobian of a row's weights with respect to its scores."""
     free = np.isfinite(worked.masked[head, row])
     names = tuple(name for name, seen in zip(example.tokens, free, strict=True) if seen)
-    limit = 0.25  # of a·(1 − a), at a half
+    limit = 0.25  # the maximum of a·(1 − a), at a = 0.5
     steps = []
     for at, (title, scores) in enumerate(row_scores(worked, head, row).items()):
         weights = softmax(scores[None])[-1][0]
@@ -59,7 +59,7 @@ def gradient(example: Example, worked: ToyAttention, head: int, row: int) -> lis
 
 
 def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) -> str:
-    """One sentence about the row's gradient under the three scales."""
+    """Describe the softmax sensitivity of a row under the three scales."""
     steep = {
         title: float(softmax_sensitivity(softmax(s[None])[-1][0])) for title, s in row_scores(worked, head, row).items()
     }
@@ -74,7 +74,7 @@ def what_is_left(example: Example, worked: ToyAttention, head: int, row: int) ->
 
 
 def draw_curve(worked: ToyAttention) -> None:
-    """The same over d_k, for random rows."""
+    """Draw the softmax sensitivity over d_k for random rows."""
     widths, over, plain = curve(worked.channels)
     here = widths.index(worked.channels)
     show_notice(

@@ -1,4 +1,4 @@
-"""What the page By hand lets its reader choose."""
+"""Address parameters of the page By hand."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ TITLES = {
     "tutorial": gettext_lazy("Four words, one-hot (a tutorial's)"),
     "lookup": gettext_lazy("Three words, each fetches the next"),
 }
-UNNAMED = "tutorial"  # what a link without a preset means that says anything else: once it was the first one
+UNNAMED = "tutorial"  # preset of links with other parameters but no preset, the default of earlier versions
 
 
 @dataclass(frozen=True)
 class ByHandOptions:
-    """What the page's address holds beside the shared choice."""
+    """Options of the page By hand, besides the shared view state."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"preset": ("", *(preset["name"] for preset in PRESETS))}
 
-    preset: str = ""  # "": see ``named``
-    numbers: str = ""  # the matrices as ui/pages/by_hand/as_csv.py packs them; "" = the preset's
+    preset: str = ""  # "": see ``preset_name``
+    numbers: str = ""  # the matrices as packed by ui/pages/by_hand/as_csv.py; "" = those of the preset
     heads: int = 1
     causal: bool = False
-    scaled: bool = True  # over √d_k; off: d_k is taken for 1
+    scaled: bool = True  # divide scores by √d_k
     positions: bool = False
     onward: bool = True  # residual sums, LayerNorm and feed-forward
     shown: int = 0  # the head whose scores are shown
-    row: int | None = None  # the pair that is worked out; None = the largest weight
+    row: int | None = None  # the query and key to work out; None = those of the largest weight
     column: int | None = None
-    cell: str = ""  # the cell whose sum is written out: a step's key, row and column, such as "q-0-1"
+    cell: str = ""  # the opened cell: a step's key, row and column, such as "q-0-1"
 
     @property
     def preset_name(self) -> str:
-        """The preset that is meant: nothing chosen is the first one.
+        """Return the name of the preset; by default the first preset, or UNNAMED if other options are set.
 
         >>> ByHandOptions().preset_name, ByHandOptions(heads=2).preset_name, ByHandOptions(preset="lookup").preset_name
         ('sentence', 'tutorial', 'lookup')

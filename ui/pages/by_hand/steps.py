@@ -1,4 +1,4 @@
-"""A step of the small example: a matrix to look at, and how each of its cells comes about."""
+"""A step of the small example: a matrix and the formula of each of its cells."""
 
 from __future__ import annotations
 
@@ -16,25 +16,28 @@ _CELL = re.compile(r"([a-z0-9]{1,12})-([0-9])-([0-9])")
 
 @dataclass(frozen=True, eq=False)
 class MatrixStep:
-    """One matrix. ``how`` tells the sum of a cell, (row, column), without its result; "" for what is given."""
+    """A matrix with the formula of its cells.
 
-    key: str  # in the address
+    ``how`` writes out the calculation of the cell (row, column) without its result; "" for an input.
+    """
+
+    key: str  # name of the step in the address
     sheet: MatrixSpec
     how: Callable[[int, int], str]
 
 
 def product(left: Numbers, right: Numbers) -> Callable[[int, int], str]:
-    """How a cell of left · right comes about."""
+    """Return the formula of the cells of ``left`` · ``right``."""
     return lambda row, column: dot(left[row], right[:, column])
 
 
 def no_formula(_row: int, _column: int) -> str:
-    """What is typed has no sum."""
+    """Return "", since inputs are typed and not computed."""
     return ""
 
 
 def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | None:
-    """The step, row and column that an address names, None where none of these steps has it."""
+    """Parse a cell name of the address into (step, row, column); None if these steps have no such cell."""
     place = _CELL.fullmatch(name)
     keys = [step.key for step in steps]
     if place is None or place[1] not in keys:
@@ -45,7 +48,7 @@ def cell_of(name: str, steps: Sequence[MatrixStep]) -> tuple[int, int, int] | No
 
 
 def sum_of(step: MatrixStep, row: int, column: int) -> str:
-    """One cell written out: where it stands, its sum, and what that makes."""
+    """Write out a cell: its place, its formula and its value."""
     sheet, value = step.sheet, figure(float(step.sheet.values[row, column]))
     names = {"matrix": sheet.name, "row": sheet.rows[row] if sheet.rows else str(row + 1)}
     if sheet.columns and sheet.columns[column]:
@@ -59,7 +62,7 @@ def sum_of(step: MatrixStep, row: int, column: int) -> str:
 
 
 def open_cell(steps: Sequence[MatrixStep], place: tuple[int, int, int] | None) -> list[MatrixSpec]:
-    """The matrices, the opened cell's row and column framed."""
+    """Return the matrices, with the row and column of the opened cell marked."""
     sheets = [step.sheet for step in steps]
     if place is not None:
         at, row, column = place

@@ -1,4 +1,4 @@
-"""What a tutorial prints for its example, beside what its numbers give."""
+"""Comparison of the weights that a tutorial prints with those that its numbers give."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.components.matrices.matrices import MatrixSpec
 
 
 def draw_printed(printed: Sequence[Sequence[float]], example: Example, worked: ToyAttention) -> None:
-    """The sentence and the matrices: printed, and what is true of the same scores."""
+    """Draw the comparison as a sentence and as matrices."""
     given = np.array(printed)
     said = printed_against(printed, example.tokens, worked) if worked.heads == 1 else describe_nearest(given, worked)
     show_notice(said, role="status")
@@ -25,7 +25,7 @@ def draw_printed(printed: Sequence[Sequence[float]], example: Example, worked: T
 
 
 def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
-    """Which of several heads comes nearest to what is printed, and how near."""
+    """Describe the head with the weights nearest to the printed weights."""
     apart = np.abs(worked.weights[:, : len(printed)] - printed).max(axis=(1, 2))
     head = int(apart.argmin())
     return _(
@@ -39,7 +39,10 @@ def describe_nearest(printed: Numbers, worked: ToyAttention) -> str:
 
 
 def scaled_versions(printed: Numbers, example: Example, worked: ToyAttention) -> list[MatrixSpec]:
-    """As printed, then over √d_k with the d_k that the matrices have, as if d_k were 1; or of each head."""
+    """Return the printed weights, then the true weights.
+
+    With a single head these are the weights over √d_k and those for d_k = 1; otherwise the weights of each head.
+    """
     rows = len(printed)
     common: dict[str, Any] = {
         "rows": example.tokens[:rows],

@@ -1,4 +1,4 @@
-"""How edits are chosen: by clicks on the map and in the sentence, by whole layers, from a list, and typed."""
+"""Controls of the edits: clicks on the head map and on words, whole layers, a list, and a text field."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from viz.components.token_strip.token_strip import Mark, TokenChip, mount
 from viz.components.token_strip.token_strip import picked_chip as picked_chip
 
 STRIP = "cause_strip"
-put = partial(keep_edits, CauseOptions)  # in a callback: these edits, in the link too
+put = partial(keep_edits, CauseOptions)  # callback that stores edits in the address
 
 
 def head_picked(options: CauseOptions, edits: EditSet, place: Head) -> None:
-    """A click on the map: the head is selected on all pages, and removed or made even where that is what clicks do."""
+    """Select the clicked head on all pages, and toggle its ablation if that is the click action."""
     set_view_state(layer=place[0], head=place[1])
     if options.clicking in ("ablate", "uniform"):
         put(toggle_edits(edits, [(Ablate if options.clicking == "ablate" else Uniform)(*place)]))
 
 
 def pick_clicks(view: View, options: CauseOptions) -> None:
-    """What a click does, and for hidden words in which layers."""
+    """Draw the control of the click action, and the layer control if clicks hide words."""
     bound_widget(
         CauseOptions,
         "clicking",
@@ -57,7 +57,7 @@ def pick_clicks(view: View, options: CauseOptions) -> None:
 
 
 def pick_words(view: View, options: CauseOptions, edits: EditSet, head: Head) -> None:
-    """The sentence as chips; what is hidden or cut is marked."""
+    """Draw the sentence as chips, with hidden words and masked edges marked."""
     hidden = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskKey)}
     cut = {at_token(view, edit.key) for edit in edits if isinstance(edit, MaskEdge)}
     looking = {at_token(view, edit.query) for edit in edits if isinstance(edit, MaskEdge)}
@@ -105,7 +105,7 @@ def _cuts(head: Head, query: DisplayToken, key: DisplayToken) -> list[Edit]:
 
 
 def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
-    """Whole layers, the list of what is removed, and edits as typed: what is rarely needed, folded."""
+    """Draw an expander with buttons for whole layers, the list of edits, and a field to type edits."""
     with st.expander(_("All that is removed")):
         row = st.container(horizontal=True)
         layer = head[0]
@@ -134,6 +134,6 @@ def draw_edit_list(edits: EditSet, places: Sequence[Head], head: Head) -> None:
 
 
 def clear() -> None:
-    """A button that puts everything back, where edits do not fit the text or the model."""
+    """Draw a button that removes all edits, for edits that do not fit the text or the model."""
     if get_params(CauseOptions).edits:
         st.button(_("Put all back"), key="cause_clear", on_click=put, args=((),), help=_("Nothing is removed"))

@@ -1,4 +1,4 @@
-"""Heads removed one after the other: the one that matters least, or most, at every step; random orders beside it."""
+"""Ablation curve: heads removed greedily, by the least or largest effect, compared with random orders."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINE = {
 
 
 def curve(case: AblationExperiment) -> None:
-    """The controls, and the curve once it is asked for."""
+    """Draw the controls, and the curve once the reader has requested it."""
     st.subheader(_("And when more and more heads go?"))
     many = len(case.places)
     steps = min(many, case.options.steps or min(many, MOST_STEPS))
@@ -70,7 +70,10 @@ def curve(case: AblationExperiment) -> None:
 
 
 def _greedy_order(case: AblationExperiment, steps: int) -> tuple[list[Head], list[float]]:
-    """The heads in the order they went, and the watched number after each, that of the whole model first."""
+    """Return the heads in the order of their removal, and the metric before and after each removal.
+
+    The lists are shorter if the reader stops early.
+    """
     gone: list[Head] = []
     numbers: list[float] = []
     mark = f"greedy:{case.options.greedy}:{steps}:{case.watch.question.key}"
@@ -91,7 +94,7 @@ def _set(places: Sequence[Head]) -> EditSet:
 
 
 def _random(case: AblationExperiment, steps: int) -> FloatArray:
-    """The watched number while heads go in random orders, (order, step); empty where the reader has stopped."""
+    """Return the metric during removal in random orders, (order, step); no orders if the reader stopped."""
     generator = np.random.default_rng(SEED)
     orders = [[case.places[at] for at in generator.permutation(len(case.places))] for _ in range(ORDERS)]
     sets = [_set(order[: step + 1]) for order in orders for step in range(steps)]
@@ -125,7 +128,7 @@ def _draw(case: AblationExperiment, order: Sequence[Head], numbers: Sequence[flo
 
 
 def _verdict(case: AblationExperiment, values: FloatArray, random: FloatArray) -> str:
-    """How far the answer gets, and how far it gets at random."""
+    """Describe how the answer changes along the curve, compared with the random orders."""
     steps = len(values) - 1
     half = steps // 2
     if case.watch.names:

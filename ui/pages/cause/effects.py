@@ -1,4 +1,4 @@
-"""Does this head matter? What the page draws: the answer before and after, every head's effect, and chance."""
+"""Effects of ablation: the answer before and after, the effect of each head, and random baselines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_EDITS = gettext_lazy(
 
 
 def one_at_a_time(case: AblationExperiment) -> None:
-    """Every head's effect as a map on which heads are picked."""
+    """Draw the effect of ablating each head as a map on which the reader picks heads."""
     places = case.places
     found = case.watch.changes([(Ablate(*place),) for place in places], case.tokens, _("Removing every head in turn"))
     if not len(found):
@@ -104,7 +104,7 @@ def _on_click(case: AblationExperiment, key: str) -> None:
 
 
 def _describe_change(case: AblationExperiment, change: float) -> str:
-    """A change in words, with the watched number's meaning."""
+    """Describe a change of the metric in words."""
     if not case.watch.names:
         return _("the sentence vector moves by {change}", change=format_small(change))
     first, second = case.watch.names
@@ -124,7 +124,7 @@ def _describe_change(case: AblationExperiment, change: float) -> str:
 
 
 def before_after(case: AblationExperiment) -> None:
-    """The watched answer with nothing removed and with the edits, side by side."""
+    """Describe and draw the answer without edits and with the edits."""
     effect = case.watch.ask([(), case.edits])
     before, after = case.watch.numbers(effect)
     what = describe_edits(case.edits, case.view)
@@ -156,7 +156,7 @@ def before_after(case: AblationExperiment) -> None:
 
 
 def _bars(case: AblationExperiment, effect: Effect) -> None:
-    """The likeliest answers before and after, the two watched ones marked."""
+    """Draw the probabilities of the likeliest answers before and after, the compared answers marked."""
     shown: list[list[tuple[str, float]]] = []
     for at in range(2):
         watched = [(name, float(np.exp(log))) for name, log in zip(case.watch.names, effect.values[at], strict=True)]
@@ -184,7 +184,7 @@ def _bars(case: AblationExperiment, effect: Effect) -> None:
 
 
 def chance(case: AblationExperiment) -> None:
-    """The same edits at random places, and where the chosen ones stand among them."""
+    """Draw the effects of random edits of the same kinds and number, with the chosen edits among them."""
     if not case.edits:
         return
     row = case.view.trace.source

@@ -1,4 +1,4 @@
-"""One experiment on the page Cause: what is asked, what is watched, what is removed; and what its figures share."""
+"""An ablation experiment on the page Cause, shared by its figures."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ui.pages.cause.options import CauseOptions
 
 @dataclass(frozen=True, eq=False)
 class AblationExperiment:
-    """What is asked on this page: the text as read, what is watched, what is removed."""
+    """An ablation experiment: the text as a view, the metric and the edits."""
 
     view: View
     watch: AnswerMetric
     edits: EditSet
-    head: Head  # selected on all pages
+    head: Head  # the head that is selected on all pages
     options: CauseOptions
 
     @property
     def places(self) -> list[Head]:
-        """Every head."""
+        """Return all heads as (layer, head)."""
         return places_of(self.view.trace)
 
     @property
     def tokens(self) -> int:
-        """Tokens of the text."""
+        """Return the number of tokens in the text."""
         return len(self.view.trace.source)
 
     def name(self, place: Head) -> str:
-        """A head as it is called."""
+        """Return the name of a head, such as "3-7"."""
         return f"{place[0]}-{place[1]}"

@@ -1,4 +1,4 @@
-"""Which two labels are watched: of the text, or of one word in it."""
+"""The pair of labels, of a text or of a word in it, that the metric compares."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ HELP = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class LabelPair:
-    """Two labels of a text or a word: how to ask about them, their names, and their numbers among the answer's."""
+    """Two labels of a text or word, with the request that scores them.
+
+    ``reduce_to_pair`` turns an effect on all labels into log-probabilities of these two.
+    """
 
     question: LabelEffects
     names: tuple[str, str]
@@ -37,7 +40,10 @@ class LabelPair:
 
 
 def labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> LabelPair | None:
-    """The likeliest two, or those that were picked; None where there are no two, which is said. Raises Refusal."""
+    """Return the labels that the reader chose, else the two likeliest.
+
+    Return None with a notice if there are no two labels to compare. Raise UserError if the model cannot answer.
+    """
     given: dict[str, Any] = {
         "model": asked.model,
         "revision": asked.revision,
@@ -63,14 +69,14 @@ def labels(options: CauseOptions, choice: ViewState, asked: TraceRequest) -> Lab
 
 
 def _pair_log_probs(sort: str, places: Sequence[int], effect: Effect) -> Effect:
-    """Every label's logits as the logarithms of the probabilities of two."""
+    """Convert the logits of all labels into the log-probabilities of two labels."""
     logs = log_probabilities(effect.values, sort)
-    assert logs is not None  # a head for numbers is told before
+    assert logs is not None  # labels() has already rejected regression heads
     return replace(effect, values=logs[:, list(places)], names=tuple(effect.names[at] for at in places))
 
 
 def _two(options: CauseOptions, names: Sequence[str]) -> tuple[str, str]:
-    """The two that are compared, of all by how likely they are."""
+    """Draw the controls of the two compared labels and return both; ``names`` are sorted by likelihood."""
     first = options.first if options.first in names else names[0]
     second = options.second if options.second in names else next(name for name in names if name != first)
     for column, name, shown, label in zip(
@@ -81,7 +87,10 @@ def _two(options: CauseOptions, names: Sequence[str]) -> tuple[str, str]:
 
 
 def _word(options: CauseOptions, choice: ViewState, asked: TraceRequest, said: LabelAnswer) -> tuple[int, int]:
-    """The word whose tag is watched, among those that have one, and its piece: the reader's, or the surest name."""
+    """Draw the control of the tagged word; return its index in the answer and the token that is read.
+
+    By default it is the focus word if that has a tag, else the word with the surest label other than "outside".
+    """
     wanted = options.word if options.word is not None else choice.focus
     there = (at for at, place in enumerate(said.places) if wanted is not None and wanted in range(*place.run))
     chosen = next(there, surest_label(said, OUTSIDE))

@@ -1,4 +1,4 @@
-"""What a removal changes in later heads: how far each looks elsewhere, and one head's row before and after."""
+"""Effect of an ablation on the attention of later heads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LATER = "cause_later"
 
 
 def later_heads(case: AblationExperiment) -> None:
-    """How far other heads' attention moves, and one of them before and after."""
+    """Draw how much the attention of each head moves, and the rows of a head before and after."""
     plain = case.watch.request
     before, after = get_backend().traces([plain, replace(plain, edits=case.edits)])
     moved = heads_moved(before, after)
@@ -59,7 +59,7 @@ def later_heads(case: AblationExperiment) -> None:
 
 
 def _map(moved: FloatArray, shown: Head) -> None:
-    """Every head's share that moves, on which the head below is picked."""
+    """Draw the share of each head's attention that moves, as a map on which the reader picks a head."""
     figure = head_map(100 * moved, theme(), _("Attention that moves"), _("% of a head's attention"), selected=shown)
     draw_chart(figure, LATER, on_click=partial(_on_pick, moved.shape[1]))
     st.caption(
@@ -93,7 +93,7 @@ def _on_pick(heads: int, key: str) -> None:
 
 
 def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) -> None:
-    """The sentence shaded by one head's row, before and after."""
+    """Draw the sentence shaded by a head's weights before and after, for the word whose row changes most."""
     views = [View(trace, words=True) for trace in (before, after)]
     focus = _moved_most(views, shown)
     rows = [view.weights(*shown)[focus] for view in views]
@@ -130,7 +130,7 @@ def _strips(case: AblationExperiment, before: Trace, after: Trace, shown: Head) 
 
 
 def _moved_most(views: Sequence[View], shown: Head) -> int:
-    """The word whose row changes most."""
+    """Return the cell of the word with the largest change of its row."""
     one, other = (view.weights(*shown) for view in views)
     rows: FloatArray = np.abs(other - one).sum(axis=1)
     return int(rows.argmax())

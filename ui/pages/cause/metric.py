@@ -1,4 +1,4 @@
-"""What is watched while heads are removed: the sentence vector, a masked word, the next sentence or token, a label."""
+"""The metric of the page Cause: sentence vector, masked word, next sentence, next token, or label."""
 
 from __future__ import annotations
 
@@ -41,8 +41,11 @@ HEADS = {"vector": BARE, "blank": MASKED, "follows": NEXT_SENTENCE, "next": CAUS
 
 @dataclass(frozen=True, eq=False)
 class AnswerMetric:
-    """One watched answer. ``request`` is the text as the model reads it there; ``names`` the two answers whose odds are
-    the number, none for a vector; ``reduce_to_pair`` makes an answer about more than these two one about them."""
+    """A metric of the model's answer.
+
+    ``request`` is the text as the model reads it for this answer. ``names`` are the two answers compared by
+    log-odds, or () for a vector. ``reduce_to_pair`` reduces an effect on more answers to these two.
+    """
 
     question: AnyEffects
     request: TraceRequest
@@ -50,33 +53,40 @@ class AnswerMetric:
     reduce_to_pair: Callable[[Effect], Effect] | None = None
 
     def ask(self, sets: Sequence[EditSet]) -> Effect:
-        """The answer under each set of edits. Raises Refusal."""
+        """Return the model's answer under each set of edits. Raise UserError if the model cannot answer."""
         asked = replace(self.question, edits=tuple(sets))
         found = get_backend().inspect(asked) if isinstance(asked, VectorEffects) else get_backend().predict(asked)
         return found if self.reduce_to_pair is None else self.reduce_to_pair(found)
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """The watched number of each set, (set,), of which the first must be without edits."""
+        """Return the metric of each set, (set,): log-odds in nats, or cosine similarity for a vector.
+
+        The cosine compares each vector with that of the first set, which must have no edits.
+        """
         return log_odds(effect.values) if self.names else similarity(effect.values)
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """By how much each set moves the number, (set,); fewer where the reader has stopped. Raises Refusal."""
+        """Return the change of the metric under each set, (set,), with fewer sets if the reader stops.
+
+        ``tokens`` is the length of the text; ``doing`` labels the progress bar. Raise UserError if the model
+        cannot answer.
+        """
         return measure_changes(self.question.key, sets, tokens, doing, lambda some: self.numbers(self.ask(some)))
 
     @property
     def unit(self) -> str:
-        """What the number is."""
+        """Return the label of the metric."""
         return (
             _("log-odds of “{word}”", word=self.names[0]) if self.names else _("likeness to the vector before (cosine)")
         )
 
     def effects(self, changes: FloatArray) -> FloatArray:
-        """Changes as they are shown: of the log-odds; of a vector 1 - cosine, which is never below zero."""
+        """Return changes as effects: unchanged for log-odds, 1 − cosine (at least 0) for a vector."""
         return changes if self.names else np.maximum(-changes, 0)
 
     @property
     def effect(self) -> str:
-        """What an effect is."""
+        """Return the label of an effect."""
         return (
             _("change of the log-odds of “{word}”", word=self.names[0])
             if self.names
@@ -85,7 +95,7 @@ class AnswerMetric:
 
 
 def pick_metric(options: CauseOptions, choice: ViewState) -> PageModel:
-    """What to watch, and which model answers."""
+    """Draw the controls of the metric and of the model that answers, and return the model."""
     bound_widget(
         CauseOptions,
         "watch",
@@ -103,7 +113,10 @@ def pick_metric(options: CauseOptions, choice: ViewState) -> PageModel:
 
 
 def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> AnswerMetric | None:
-    """The question to ask again and again; None where something is missing, which is said. Raises Refusal."""
+    """Return the chosen metric, or None with a notice if an input is missing.
+
+    Raise UserError if the model cannot read the text.
+    """
     asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
     given: dict[str, Any] = {"model": who.model, "revision": who.revision, "text": asked.text}
     if options.watch == "vector":
@@ -128,7 +141,7 @@ def build_metric(options: CauseOptions, choice: ViewState, who: PageModel) -> An
 
 
 def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given: dict[str, Any]) -> AnswerMetric | None:
-    """A word hidden: the typed [MASK], else the example's word, else the last one."""
+    """Return the metric of a masked word: a typed [MASK], else the example's word, else the last word."""
     mask = get_backend().predict(SurprisalRequest(**given, stop=0)).mask
     hidden = first_place(choice.text, choice.pair, example_of(choice.text, choice.pair), mask)
     filled = get_backend().predict(MaskedWords(**given, hidden=hidden))
@@ -155,7 +168,10 @@ def _blank(options: CauseOptions, choice: ViewState, asked: TraceRequest, given:
 
 
 def _two(options: CauseOptions, likeliest: Sequence[str]) -> tuple[str, str] | None:
-    """The two words that are compared: typed, else the likeliest ones."""
+    """Draw the fields of the two compared words, filled with the likeliest words by default.
+
+    Return None with a notice unless there are two different words.
+    """
     whole = sorted(
         (name.strip("…") for name in likeliest if name.strip("…").isalnum()), key=lambda name: not name.isalpha()
     )

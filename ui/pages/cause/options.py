@@ -1,4 +1,4 @@
-"""What the page Cause lets its reader choose."""
+"""Address parameters of the page Cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLICKS = {
 
 @dataclass(frozen=True)
 class CauseOptions(AnsweringOptions):
-    """What this page lets its reader choose."""
+    """Options of the page Cause."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "watch": tuple(WATCHES),
@@ -37,14 +37,14 @@ class CauseOptions(AnsweringOptions):
     OF_TEXT: ClassVar = {"looks": drop_place, "edits": drop_token_edits, "word": drop_place}
 
     watch: str = "vector"
-    first: str = ""  # the two words, or labels, whose odds are watched; "" is the likeliest
+    first: str = ""  # first and second are the compared words or labels; "" is the likeliest
     second: str = ""
-    word: int | None = None  # the token of the word whose tag is watched; None is the surest name
-    edits: str = ""  # "" removes the head that is selected, if any, "-" nothing
+    word: int | None = None  # token of the tagged word; None is the word with the surest label
+    edits: str = ""  # packed edits; "" ablates the selected head, if any, and "-" is no edit
     clicking: str = "ablate"
-    looks: int | None = None  # of a look that is to be cut: the word that looks, in tokens
-    where: int | None = None  # the layer in which a word is hidden; None is all of them
-    later: int | None = None  # the head whose rows are compared: layer times heads plus head
+    looks: int | None = None  # query token of the edge to mask, until the key is clicked
+    where: int | None = None  # layer in which clicks hide a word; None is every layer
+    later: int | None = None  # head whose rows are compared: layer · heads + head
     greedy: str = "least"
-    steps: int | None = None  # heads that the curve removes
+    steps: int | None = None  # number of heads that the curve removes
     curve: bool = False

@@ -1,4 +1,4 @@
-"""Before a class: open a room, or join one."""
+"""Forms to open or join a class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROBLEM, TYPED, NAME = "classroom_problem", "classroom_code", "classroom_name"
 
 
 def door(code: str | None) -> None:
-    """The two ways in; ``code`` is of a link to a room that is there no more."""
+    """Draw the forms to join and to open a room; ``code`` is that of a link to a closed room."""
     if code is not None:
         show_notice(
             _("There is no room “{code}” any more: its teacher has closed it, or the code is another.", code=code)
@@ -53,7 +53,7 @@ def door(code: str | None) -> None:
 
 
 def draw_waiting_room(code: str) -> None:
-    """A student who came by the link joins under a name or none; who is in has the bar above."""
+    """Draw the form for a student who came by the link, or the page of a student who has joined."""
     try:
         seen = store().student_view(code, visitor_secret())
     except NotInClass:
@@ -89,7 +89,7 @@ def draw_waiting_room(code: str) -> None:
 
 
 def _withdraw(code: str) -> None:
-    with suppress(NotInClass):  # the room is gone, and everything in it
+    with suppress(NotInClass):  # a closed room has already deleted its data
         store().withdraw(code, visitor_secret())
     classroom.leave()
 

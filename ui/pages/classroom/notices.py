@@ -1,4 +1,4 @@
-"""Notices about a class: who reaches it, and how long names and answers are stored."""
+"""Notices about who can reach a class, and how long names and answers are stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ui.run.notices import show_notice
 
 
 def this_machine_only() -> None:
-    """Say that students cannot come in, and how the app is started for them."""
+    """Show that students cannot reach the app, and how to start it for them."""
     show_notice(
         _(
             "This app was started for this machine only, so students cannot reach it. Stop it and start it again with "
@@ -21,7 +21,7 @@ def this_machine_only() -> None:
 
 
 def show_storage_time() -> None:
-    """Say how long names and answers are stored, and who deletes them."""
+    """Show how long names and answers are stored, and who deletes them."""
     st.caption(
         _(
             "Names and answers are stored on the machine that runs this app. They are deleted when the teacher closes "

@@ -1,4 +1,4 @@
-"""A question to the class."""
+"""The teacher's form for a question to the class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND, PROMPT, OPTIONS, TRUTH, PROBLEM = (
 
 
 def draw_question_form(code: str) -> None:
-    """What is asked, how it is answered, and what is right if that is known."""
+    """Draw the fields of the question, its kind of answer and the correct answer if known."""
     with st.expander(_("Ask the class"), expanded=True):
         st.segmented_control(
             _("The answer is"),

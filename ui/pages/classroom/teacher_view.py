@@ -1,4 +1,4 @@
-"""The teacher's desk: how to get in, who is there, what is asked, what comes back."""
+"""The teacher's page: invitations, students, questions and answers."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ui.show.text import escape_markdown
 from ui.state import classroom
 from viz.components.base_path import BASE
 
-EVERY = 1.0  # seconds between two looks at the class
+EVERY = 1.0  # seconds between updates of the answers
 TOGGLE = "classroom_leads"
 
 
 def desk(code: str) -> None:
-    """Everything that a teacher has."""
+    """Draw the teacher's page."""
     entrance, leading = st.columns([1, 2])
     with entrance:
         _entrance(code)
@@ -37,7 +37,7 @@ def desk(code: str) -> None:
 
 
 def join_link(code: str, here: str) -> str:
-    """Where students go, on the address by which the teacher's browser reached the app.
+    """Return the link for students, on the host by which the teacher's browser reached the app.
 
     >>> join_link("ABC234", "http://192.168.1.7:8501/roles?layer=3")
     'http://192.168.1.7:8501/classroom?class=ABC234'
@@ -47,9 +47,10 @@ def join_link(code: str, here: str) -> str:
 
 
 def invitations(code: str, here: str) -> list[str]:
-    """Return the links by which students come in, or none if no other machine reaches the app.
+    """Return the links by which students join, or none if no other machine can reach the app.
 
-    A teacher who opened the app by the loopback gets this machine's addresses in its networks, with the same port.
+    If the teacher opened the app by the loopback, the links use this machine's network addresses with the same
+    port.
     """
     place = urlsplit(here)
     if place.hostname and not is_loopback(place.hostname):
@@ -78,7 +79,8 @@ def _entrance(code: str) -> None:
 
 
 def _draw_lead_toggle(code: str) -> None:
-    st.session_state[TOGGLE] = st.session_state.get(LEADS, False)  # a control's state ends with its page
+    # Streamlit drops the state of a widget when its page is left.
+    st.session_state[TOGGLE] = st.session_state.get(LEADS, False)
     st.toggle(
         _("Students see what I see"),
         key=TOGGLE,
@@ -95,7 +97,7 @@ def _lead_or_not(code: str) -> None:
 
 
 def _draw_live_answers(code: str) -> None:
-    """Who is there and what was answered, looked at every second."""
+    """Draw the class and its answers; a fragment runs this again every second."""
     try:
         board = store().board(code, visitor_secret())
     except NotInClass as refusal:
@@ -132,7 +134,7 @@ def _draw_live_answers(code: str) -> None:
 
 
 def _closing(code: str) -> None:
-    """The table of all answers, and the end."""
+    """Draw the download of all answers, and the buttons that delete data or close the room."""
     with st.container(horizontal=True):
         names = (_("question"), _("prompt"), _("student"), _("answer"), _("truth"))
         rows = store().board(code, visitor_secret()).rows()
@@ -166,7 +168,7 @@ def _close(code: str) -> None:
 
 
 def _perform(act: object, code: str) -> None:
-    """What the teacher does; a room that is gone meanwhile is said on the page."""
+    """Call ``act`` as the teacher; leave the class if the room no longer exists."""
     try:
         act(code, visitor_secret())  # type: ignore[operator]
     except NotInClass:

@@ -1,4 +1,4 @@
-"""The two readings compared: every head's change, and the head, word and target that are looked at closely."""
+"""Comparison of two readings: the change of each head, and the head, query and key in focus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.state.examples import example_of
 from ui.state.selection import select
 from ui.state.view_state import ViewState
 
-KEPT = 2**24  # bytes of changes
+KEPT = 2**24  # bytes of cached changes
 Place = tuple[int, int]  # layer, head
 
 
@@ -30,7 +30,7 @@ def _change_cache() -> ByteLru[Changes]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Both readings, every head's change, and what of them is in focus."""
+    """Two readings, the change of each head between them, and the head, query and key in focus."""
 
     sides: Sides
     changes: Changes
@@ -44,18 +44,19 @@ class Comparison:
 
     @property
     def row(self) -> int | None:
-        """The query pair in focus; None where the word has no partner."""
+        """Return the index of the aligned query pair in focus; None if the word has no counterpart."""
         return self.sides.beside.queries.pair_of(0, self.focus)
 
     @property
     def column(self) -> int | None:
-        """The key pair in focus."""
+        """Return the index of the aligned key pair in focus; None if there is no target or no counterpart."""
         return None if self.target is None else self.sides.beside.keys.pair_of(0, self.target)
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
-        """Where the word in focus looks, in the first and in the second reading, (key,) of each; NaN without a partner.
+        """Return the attention of the query in focus in both readings, (key,) each.
 
-        From a word of several cells it is the mean over them.
+        A word of several cells gives the mean over its cells. The second row is NaN if the word has no
+        counterpart.
         """
         beside, row = self.sides.beside, self.row
         if row is None:
@@ -66,12 +67,15 @@ class Comparison:
         return beside.row(0, *self.head, one), beside.row(1, *self.partner, other)
 
     def name(self, place: Place) -> str:
-        """A head as it is called."""
+        """Return the name of a head, such as "3-7"."""
         return f"{place[0]}-{place[1]}"
 
 
 def compare(choice: ViewState, sides: Sides) -> Comparison | None:
-    """Everything compared; None where nothing can be, which is then said. Raises Refusal."""
+    """Compare the readings; return None with a notice if they cannot be compared.
+
+    Raise UserError if the heads of two models cannot be matched.
+    """
     beside = sides.beside
     heads, unlike = same_heads(beside.left, beside.right), None
     if heads is None:
@@ -91,7 +95,7 @@ def compare(choice: ViewState, sides: Sides) -> Comparison | None:
         )
     if sides.best:
         heads, unlike = match_heads(beside, sides.readers)
-    assert heads is not None  # without another model the shape is the same
+    assert heads is not None  # the same model has the same heads; other models with unlike heads are matched
     try:
         found = _changes(sides, heads, unlike is not None)
     except ValueError as error:
@@ -124,7 +128,7 @@ def _changes(sides: Sides, heads: Heads, best: bool) -> Changes:
 
 
 def _most_attended(sides: Sides, head: Place, focus: int) -> int | None:
-    """The other word that the word in focus looks at most; None where there is no other."""
+    """Return the key with the largest weight, the query itself and special tokens excluded, or None."""
     view = sides.beside.left
     weights = sides.beside.row(0, *head, (focus, focus + 1))
     same = view.queries == view.keys

@@ -1,4 +1,4 @@
-"""What is put beside the first reading: the controls of each kind, and the values they settle on."""
+"""Controls of the second reading: another text, another model, or ablated heads."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
 
 PAIR, OTHER, REMOVED = "compare_pair", "compare_other", "compare_removed"
-MINE = -1  # no ready pair
+MINE = -1  # index for the reader's own texts
 
 
 def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOptions:
-    """The options with what was left open: a second text where there is one to go with the first, else heads removed.
+    """Return the options with defaults filled in: a second text if one fits the first, else ablated heads.
 
-    A second text that stood on the page stays when the first one is edited, and is then the reader's own.
+    If the reader edits the first text, the second text on the page stays and becomes the reader's own.
     """
     shown = st.session_state.get(OTHER, "")
     if not options.other and not other_of(choice.text) and shown and has_common_words(choice.text, shown):
@@ -37,7 +37,7 @@ def settle_difference(choice: ViewState, options: CompareOptions) -> CompareOpti
 
 
 def pick_difference(differs: str) -> None:
-    """What the second reading has of its own."""
+    """Draw the control of the difference: a text, a model or ablated heads."""
     bound_widget(
         CompareOptions,
         "differs",
@@ -55,7 +55,7 @@ def pick_difference(differs: str) -> None:
 
 
 def pick_other(choice: ViewState, options: CompareOptions) -> str:
-    """The second text, typed or picked with a first one that fits; "" where there is none yet."""
+    """Draw the controls of the second text and return the text, "" if there is none yet."""
     pairs = {(pair.text, pair.other): at for at, pair in enumerate(PAIRS)}
     st.session_state[OTHER] = options.other
     st.session_state[PAIR] = pairs.get((choice.text, options.other), MINE)
@@ -90,7 +90,7 @@ def _pair_picked() -> None:
 
 
 def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, str]:
-    """The second model and its revision."""
+    """Draw the control of the second model; return its name and revision."""
     model = options.beside or _first_other(choice)
     pick_model(
         "compare",
@@ -103,7 +103,10 @@ def pick_second_model(choice: ViewState, options: CompareOptions) -> tuple[str, 
 
 
 def pick_heads(same: bool) -> bool:
-    """Whether each head stands beside the one most like it; nothing to pick where the models have no ``same`` heads."""
+    """Return whether heads are paired by similarity instead of by number.
+
+    The control is disabled if ``same`` is false, since the models then have no heads of equal number.
+    """
     picked: str = bound_widget(
         CompareOptions,
         "heads",
@@ -123,7 +126,7 @@ def pick_heads(same: bool) -> bool:
 
 
 def _first_other(choice: ViewState) -> str:
-    """A model on this machine beside the chosen one, of its kind where there is one."""
+    """Return another downloaded model, of the same kind if possible; the model itself if there is none."""
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     kind = cards[choice.model].kind if choice.model in cards else "encoder"
     others = [card for card in cards.values() if card.downloaded and card.id != choice.model]
@@ -131,9 +134,9 @@ def _first_other(choice: ViewState) -> str:
 
 
 def pick_edits(options: CompareOptions, view: View) -> EditSet:
-    """The edits of the second reading: heads in a list, and whatever else a link holds.
+    """Draw the list of ablated heads, and return all edits of the second reading.
 
-    Without any, the first head is removed, since all later layers can change.
+    By default the first head of the first attending layer is ablated, since it can affect all later layers.
     """
     edits, notes = edits_of(options.edits, (view.attending[0], 0))
     typing_notes(notes)
@@ -153,5 +156,5 @@ def pick_edits(options: CompareOptions, view: View) -> EditSet:
 
 
 def _part(view: View) -> str:
-    """The part that an edit names: none in a model that has one."""
+    """Return the stack that an edit names; "" in a model with a single stack."""
     return (view.part or view.trace.part) if len(view.trace.parts) > 1 else ""

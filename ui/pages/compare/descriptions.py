@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences."""
+"""Sentences that describe a comparison of two readings."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from i18n.lists import format_comma_list, join_sentences
 from ui.pages.compare.comparison import Comparison
 from ui.show.text import format_small
 
-NOTICED = 0.005  # a share that two decimals show
-MOST_NAMED = 6  # words
+NOTICED = 0.005  # smallest share that is mentioned: it rounds to 0.01
+MOST_NAMED = 6  # unmatched words that are listed by name
 
 
 def describe_comparison(found: Comparison) -> list[str]:
-    """The sentences above the figures: the link in focus, what every head does, and what was left out of it."""
+    """Describe the link in focus, the changes of all heads, and the weights that were not compared."""
     return [translate(join_sentences(_link(found), _describe_heads(found))), *_left_out(found)]
 
 
 def _link(found: Comparison) -> str:
-    """What the word in focus gives its target, in both readings."""
+    """Describe the weight from the query to the key in focus in both readings."""
     sides, row, column = found.sides, found.row, found.column
     focus = sides.beside.left.queries[found.focus].text
     first, second = sides.names()
@@ -78,7 +78,7 @@ def _link(found: Comparison) -> str:
 
 
 def _describe_heads(found: Comparison) -> str:
-    """Which head changes most, and where the chosen one stands."""
+    """Describe the head that changes most, and the change of the chosen head."""
     bits = found.changes.bits
     counted = int(np.isfinite(bits).sum())
     if not counted:
@@ -99,7 +99,7 @@ def _describe_heads(found: Comparison) -> str:
 
 
 def _left_out(found: Comparison) -> list[str]:
-    """The share of the chosen head's attention that has no counterpart, and which rows stand for a long text."""
+    """Describe the attention on words without a counterpart, and the sampling of rows in a long text."""
     lost = [float(side[found.head]) for side in found.changes.lost]
     said = []
     if max(lost) >= NOTICED:
@@ -128,7 +128,7 @@ def _left_out(found: Comparison) -> list[str]:
 
 
 def _describe_unmatched(found: Comparison) -> str:
-    """The words that only one reading has, a few of them by name."""
+    """List the words that only one reading has, at most MOST_NAMED of them by name."""
     beside = found.sides.beside
     both = zip((beside.left, beside.right), found.sides.unmatched_keys, strict=True)
     words = list(dict.fromkeys(f"“{view.keys[cell].text}”" for view, cells in both for cell in cells))

@@ -1,4 +1,4 @@
-"""The two readings on the page: both texts as chips, every head's change, one word's row, and one head's maps."""
+"""Figures of a comparison: both texts as chips, the change of each head, a row, and a head's maps."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from viz.figures.token_bars import two_readings
 from viz.matrix_specs.heads import side_by_side
 
 FIRST, SECOND, GRID, ROW, MAPS = "compare_first", "compare_second", "compare_grid", "compare_row", "compare_maps"
-MOST_WORDS = 24  # of a row, drawn
-MOST_SHOWN = 48  # rows and columns of a map, drawn
+MOST_WORDS = 24  # words of a row that are drawn
+MOST_SHOWN = 48  # rows and columns of a map that are drawn
 ALONE = gettext_lazy("only here")
 
 
 def draw_token_strips(found: Comparison) -> None:
-    """Both texts, shaded by what the word in focus gives; a click on a word asks about it."""
+    """Draw both texts shaded by the attention of the word in focus; a click moves the focus."""
     sides, rows = found.sides, found.rows()
     names = sides.names()
     mount(_chips(found, 0, rows[0]), FIRST, title=_heading(names[0]), on_pick=lambda: _on_word_click(found, 0, FIRST))
@@ -79,7 +79,7 @@ def _chips(found: Comparison, side: int, row: FloatArray) -> list[TokenChip]:
 
 
 def _label(found: Comparison, side: int, cell: DisplayToken, pair: int | None) -> str:
-    """What stands under a word: that it stands here alone, or the one whose place it takes."""
+    """Return the label below a chip: that the word is unmatched, or its differing counterpart, else ""."""
     if pair is None:
         return translate(ALONE)
     if found.sides.two_models:
@@ -91,7 +91,7 @@ def _label(found: Comparison, side: int, cell: DisplayToken, pair: int | None) -
 
 
 def _on_word_click(found: Comparison, side: int, key: str) -> None:
-    """In the callback of a strip: the word that was clicked is in focus, told by its tokens in the first reading."""
+    """Put the clicked word in focus, by its tokens in the first reading (a callback)."""
     cell, beside = picked_chip(key), found.sides.beside
     if cell is None:
         return
@@ -105,7 +105,7 @@ def _on_word_click(found: Comparison, side: int, key: str) -> None:
 
 
 def figures(found: Comparison) -> None:
-    """Every head's change on the left, one word's row on the right."""
+    """Draw the change of each head, and the row of the word in focus."""
     left, right = st.columns(2)
     colours, bits = theme(), found.changes.bits
     figure = head_map(bits, colours, _("How much does each head change?"), _("divergence (bits)"), selected=found.head)
@@ -132,7 +132,7 @@ def figures(found: Comparison) -> None:
 
 
 def _head(found: Comparison) -> str:
-    """The chosen head, and the one beside it where that is another."""
+    """Return the name of the chosen head, and that of its counterpart if they differ."""
     head = found.name(found.head)
     return (
         head if found.partner == found.head else _("{head} beside {other}", head=head, other=found.name(found.partner))
@@ -145,10 +145,10 @@ def _word_count(found: Comparison) -> int:
 
 
 def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | None]:
-    """The row in focus word by word: names, the weight in the first and in the second reading, and the target's place.
+    """Return the row in focus as words, weights in both readings, and the target's index among the words.
 
-    In the order of the first text, a word that only the second has before the next one of both; at most MOST_WORDS,
-    those with the largest weights.
+    Words are in the order of the first text; words of the second text only precede the next common word. At most
+    MOST_WORDS words with the largest weights are kept.
     """
     sides, (first, second) = found.sides, found.rows()
     beside, none = sides.beside, float("nan")
@@ -171,7 +171,7 @@ def row_of(found: Comparison) -> tuple[list[str], FloatArray, FloatArray, int | 
 
 
 def window(length: int, around: int | None) -> range:
-    """At most MOST_SHOWN of so many places, with ``around`` about in the middle.
+    """Return a range of at most MOST_SHOWN indices below ``length``, centred on ``around`` if possible.
 
     >>> window(10, 3), window(100, 90), window(100, None)
     (range(0, 10), range(52, 100), range(0, 48))
@@ -181,7 +181,10 @@ def window(length: int, around: int | None) -> range:
 
 
 def maps(found: Comparison, sentences: Sequence[str]) -> None:
-    """The head's maps in both readings on one scale, and their difference; a click asks about that pair of words."""
+    """Draw the head's maps in both readings on a common scale, their difference, and the downloads.
+
+    A click puts a pair of words in focus.
+    """
     sides, beside = found.sides, found.sides.beside
     rows = window(len(beside.queries.pairs), found.row)
     columns = window(len(beside.keys.pairs), found.column)

@@ -1,4 +1,4 @@
-"""What was compared as files: tables with all digits and a page of its own, each with both readings' captions."""
+"""Downloads of a comparison: CSV tables and an HTML page, with the provenance of both readings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viz.export import caption, format_value
 
 
 def heads_csv(found: Comparison) -> str:
-    """Every head's change: its partner, the divergence, and what it gives words that only one reading has."""
+    """Return a CSV row per head: its counterpart, the divergence in bits, and the unmatched weights."""
     names = ["layer", "head", "second layer", "second head", "divergence in bits", "first, not compared",
              "second, not compared"]  # fmt: skip
     bits, (first, second) = found.changes.bits, found.changes.lost
@@ -31,7 +31,10 @@ def heads_csv(found: Comparison) -> str:
 
 
 def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray, second: FloatArray) -> str:
-    """The chosen head's weights, (query pair, key pair) of ``rows`` and ``columns``, a line for each link."""
+    """Return a CSV row per link of the chosen head's maps.
+
+    ``first`` and ``second`` are the weights in both readings, (query pair, key pair) of ``rows`` and ``columns``.
+    """
     label = found.sides.label
     lines = (
         [label(row, key=False), label(column, key=True), one, other, other - one]
@@ -42,7 +45,7 @@ def links_csv(found: Comparison, rows: range, columns: range, first: FloatArray,
 
 
 def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[MatrixSpec]) -> str:
-    """The maps and every head's change as a page that opens without the app."""
+    """Return the maps and the changes of all heads as a self-contained HTML page."""
     bits = found.changes.bits
     layers, heads = (tuple(str(at) for at in range(size)) for size in bits.shape)
     grid = MatrixSpec(
@@ -59,7 +62,7 @@ def page_html(found: Comparison, sentences: Sequence[str], sheets: Sequence[Matr
 
 
 def caption_fields(found: Comparison) -> list[tuple[str, str]]:
-    """Names and values of a caption, each reading's own where they differ."""
+    """Return (name, value) pairs of the captions; values that differ appear once for each reading."""
     told: list[tuple[str, str]] = []
     for name, one, other in _captions(found):
         told += [(name, one)] if one == other else [(f"{name}, first", one), (f"{name}, second", other)]
@@ -67,13 +70,13 @@ def caption_fields(found: Comparison) -> list[tuple[str, str]]:
 
 
 def comparison_provenance(found: Comparison) -> dict[str, Any]:
-    """Return both readings' captions and the edits of the second, for the tables' provenance."""
+    """Return both captions and the edits of the second reading, for the provenance of tables."""
     one, other = _both_captions(found)
     return {"first": one, "second": other, "removed": pack(found.sides.edits)}
 
 
 def _captions(found: Comparison) -> list[list[str]]:
-    """Return each caption's name and its value in both readings."""
+    """Return [name, first value, second value] for each field of the captions."""
     one, other = _both_captions(found)
     about = [
         [name.replace("_", " "), format_value(one.get(name)), format_value(other.get(name))] for name in one | other

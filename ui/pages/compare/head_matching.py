@@ -1,4 +1,4 @@
-"""Which head of one model is most like a head of another: by what they do on the same sentences, found once."""
+"""Matching of the heads of two models by their attention on the same sentences."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from inference.byte_cache import ByteLru
 from probing.formats import load_ready_set
 from ui.run.services import get_backend
 
-KEPT = 2**24  # bytes of divergences between models' heads
-MOST_WORK = 2 * 10**9  # logarithms; of models with very many heads fewer sentences are compared
-A_MAP = 15 * 15  # weights of one head on one of the sentences, roughly
+KEPT = 2**24  # bytes of cached divergences
+MOST_WORK = 2 * 10**9  # maximum number of logarithms; many heads are compared on fewer sentences
+A_MAP = 15 * 15  # approximate number of weights of a head on a sentence
 
 
 @cache
@@ -28,16 +28,20 @@ def _divergence_cache() -> ByteLru[FloatArray]:
 
 
 def sentences(left: View, right: View) -> list[str]:
-    """The texts that two models' heads are compared on: of the annotated sentences that come with the app."""
+    """Return the annotated sentences on which the heads of two models are compared.
+
+    Models with many heads are compared on fewer sentences, at least 4.
+    """
     pairs = left.layers * left.heads * right.layers * right.heads
     texts = list(dict.fromkeys(item.text for item in load_ready_set("grammar").items))
     return texts[: max(4, MOST_WORK // (pairs * A_MAP))]
 
 
 def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> FloatArray:
-    """Every head of the first model beside every head of the second, by the name and revision of both.
+    """Return the mean Jensen–Shannon divergence of each pair of heads in bits, (left head, right head).
 
-    Mean Jensen–Shannon divergences over the sentences, (left head, right head). Raises Refusal.
+    ``models`` are name and revision of each model. Results are cached. Raise UserError if a model cannot read the
+    sentences.
     """
     texts = sentences(beside.left, beside.right)
     part = beside.left.part or beside.left.trace.part
@@ -56,7 +60,10 @@ def divergences(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, 
 
 
 def match_heads(beside: AlignedViews, models: tuple[tuple[str, str], tuple[str, str]]) -> tuple[Heads, FloatArray]:
-    """For each head the one most like it, (layer, head, 2), and how much they differ, (layer, head) in bits."""
+    """Return the most similar head for each head, and their divergences in bits.
+
+    The shapes are (layer, head, 2) and (layer, head).
+    """
     found = divergences(beside, models)
     least: FloatArray = found.min(axis=1).reshape(beside.left.layers, beside.left.heads)
     return best_heads(found, beside.left, beside.right), least

@@ -1,4 +1,4 @@
-"""What the page Side by side lets its reader choose."""
+"""Address parameters of the page Side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEADS = {"same": gettext_lazy("The same head"), "best": gettext_lazy("The head m
 
 @dataclass(frozen=True)
 class CompareOptions(AnsweringOptions):
-    """What this page lets its reader choose; the first reading is the shared choice."""
+    """Options of the page Side by side; the first reading is the shared view state."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS), "bring": tuple(BRINGS), "differs": ("", *DIFFERS), "heads": tuple(HEADS),
@@ -39,17 +39,17 @@ class CompareOptions(AnsweringOptions):
     OF_TEXT: ClassVar = {"edits": drop_token_edits, "lent": drop_place}
 
     show: str = "pair"
-    bring: str = "ready"  # which set
-    leaf: int = 1  # which part of the list of its pairs is shown, from 1
-    differs: str = ""  # what the second reading has of its own; "" is a text where there is one to go with the first
-    other: str = ""  # the second text; "" is the ready one, where the first text has one
-    beside: str = ""  # the second model; "" is the first one on this machine that fits
+    bring: str = "ready"  # source of the set of pairs
+    leaf: int = 1  # page of the list of pairs, from 1
+    differs: str = ""  # difference of the second reading; "" is a text if one fits the first
+    other: str = ""  # the second text; "" is the ready counterpart of the first, if any
+    beside: str = ""  # the second model; "" is the first downloaded model that fits
     beside_revision: str = ""
-    heads: str = "same"  # which head of the second model stands beside one of the first
-    watch: str = ""  # the answer that is followed; "" is what the model is there for
-    first: str = ""  # the two words whose odds are followed; "" are those that differ most
+    heads: str = "same"  # how heads of the two models are paired
+    watch: str = ""  # the patching metric; "" is the model's usual task
+    first: str = ""  # first and second are the compared words; "" are those that change most
     second: str = ""
     lent: str = (
-        ""  # what is taken on its own: s3-5, what enters layer 3 at word 5, or h3-1, a head; "" what carries most
+        ""  # the single patch: s3-5 (input of layer 3 at word 5), h3-1 (a head), "" (the head with the largest effect)
     )
-    edits: str = ""  # what is removed in the second reading; "" is the first head of the first layer
+    edits: str = ""  # packed edits of the second reading; "" ablates the first head of the first layer

@@ -1,4 +1,4 @@
-"""A set of pairs on the page: which heads change with the meaning, and the pairs behind one head's number."""
+"""Results of a set of text pairs: the change of each head, and the pairs behind a head's number."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from viz.figures.head_maps import head_map, mark_heads
 from viz.figures.theme import truncate
 
 CHANGED, CONTROL = "compare_set_changed", "compare_set_control"
-PER_LEAF = 6  # pairs listed at once
-LONGEST = 240  # characters of a text in the list
+PER_LEAF = 6  # pairs on a page of the list
+LONGEST = 240  # characters of a text in the list; longer texts are truncated
 
 
 def draw_set(choice: ViewState, options: CompareOptions) -> None:
-    """The set, the sentence, the maps, the table of heads, and the chosen head's pairs."""
+    """Draw the set, its summary, the maps, the table of heads, and the pairs of the chosen head."""
     pairs = pick_pairs(options.bring)
     if pairs is None:
         return
@@ -63,7 +63,10 @@ def draw_set(choice: ViewState, options: CompareOptions) -> None:
 
 
 def _maps(found: PairSet, head: Place) -> None:
-    """Every head's mean change, and what the controls do on the same scale; a click picks a head."""
+    """Draw the mean change of each head for changed meanings and for controls, on a common scale.
+
+    A click selects a head.
+    """
     told = found.across
     left, right = st.columns(2)
     limit = float(np.nanmax([*told.change.mean, *told.control.mean, 1e-6]))
@@ -91,7 +94,7 @@ def _maps(found: PairSet, head: Place) -> None:
 
 
 def _table(found: PairSet, choice: ViewState) -> None:
-    """Every head's figures."""
+    """Draw the figures of all heads as a table, with a download."""
     across = found.across
     order = np.argsort(-found.meaning_excess, kind="stable")
     columns: dict[str, list[object]] = {_("head"): [found.name(int(at)) for at in order]}
@@ -112,7 +115,7 @@ def _table(found: PairSet, choice: ViewState) -> None:
 
 
 def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptions) -> None:
-    """The pairs that a head changes in, the most first, each a link to the two texts side by side."""
+    """Draw the pairs sorted by the head's change, each with a link to its comparison."""
     st.subheader(_("The pairs behind the number"))
     show_notice(describe_head(found, head), role="status")
     bits = found.bits[:, head[0], head[1]]
@@ -149,7 +152,7 @@ def _pairs(found: PairSet, head: Place, choice: ViewState, options: CompareOptio
 
 
 def _link(there: ViewState, other: str, head: Place) -> None:
-    """The way to one pair; none where its texts are too long for an address."""
+    """Draw the link to the comparison of a pair, or a notice if the texts are too long for an address."""
     there = replace(there, layer=head[0], head=head[1])
     query = {**to_query(there), **format_params(CompareOptions(differs="text", other=other))}
     if fits(there) and sum(len(name) + len(raw) for name, raw in query.items()) <= LONGEST_LINK:

@@ -1,4 +1,4 @@
-"""What a set of pairs says, in sentences."""
+"""Sentences that describe the results of a set of text pairs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from probing.text_pairs import ControlledChange, Integers, Mean
 from ui.pages.compare.pair_set_results import PairSet, Place
 from ui.show.text import format_small
 
-MOST_NAMED = 6  # heads
+MOST_NAMED = 6  # heads that are listed by name
 
 
 def describe_pair_set(found: PairSet) -> list[str]:
-    """How many heads change more with the meaning than with the wording, which the most, and what was left out."""
+    """Describe the heads that change more with the meaning than with the wording, and the pairs left out."""
     sentences = [_describe_tested(found) if found.across.has_test else _describe_untested(found)]
     if found.one_word is not None:
         sentences.append(_fair(found, found.one_word))
@@ -69,7 +69,10 @@ def _describe_tested(found: PairSet) -> str:
 
 
 def _fair(found: PairSet, one: ControlledChange) -> str:
-    """That the kinds differ in unlike numbers of words, and what is left where they do not."""
+    """Describe that the kinds of pairs differ in numbers of words, and the result without that confound.
+
+    ``one`` is the result for the pairs that differ in a single word.
+    """
     change, control = (np.mean([pair.words for pair in found.pairs if pair.control == kind]) for kind in (False, True))
     said = _(
         "A doubt: the pairs of different meaning differ in {change:.1f} words on the mean, the others in"
@@ -96,7 +99,7 @@ def _fair(found: PairSet, one: ControlledChange) -> str:
 
 
 def _names(found: PairSet, heads: Integers) -> str:
-    """A few of some heads, those that are furthest apart."""
+    """List the heads with the largest excess, at most MOST_NAMED of them by name."""
     order = sorted((int(at) for at in heads), key=lambda at: -found.meaning_excess[at])
     if not order:
         return ""
@@ -121,7 +124,7 @@ def _describe_untested(found: PairSet) -> str:
 
 
 def describe_head(found: PairSet, head: Place) -> str:
-    """One head's numbers with their intervals, and what the test says."""
+    """Describe a head's mean changes with their 95 % intervals, and the verdict of the test."""
     across, at = found.across, head[0] * found.shape[1] + head[1]
     said = [
         _(where, bits=format_small(float(mean.mean[at])), interval=_interval(mean, at))

@@ -1,4 +1,4 @@
-"""A set as files: every head's figures, and one head's divergence in every pair, with what made them."""
+"""Downloads of a set of text pairs: figures of all heads, and a head's divergence in each pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADS = ["layer", "head", "change in bits", "change, low", "change, high", "cont
 
 
 def heads_csv(found: PairSet) -> str:
-    """A line for each head; no number where nothing is known."""
+    """Return a CSV row per head, with empty cells for unknown numbers."""
     told = found.across
     means = (told.change, told.control, told.more)
     lines = (
@@ -27,7 +27,7 @@ def heads_csv(found: PairSet) -> str:
 
 
 def pairs_of_head_csv(found: PairSet, head: Place) -> str:
-    """A line for each pair."""
+    """Return a CSV row per pair, with the divergence of ``head`` in bits."""
     lines = (
         [*head, pair.a, pair.b, "control" if pair.control else "change", pair.words, float(bits)]
         for pair, bits in zip(found.pairs, found.bits[:, head[0], head[1]], strict=True)
@@ -36,7 +36,7 @@ def pairs_of_head_csv(found: PairSet, head: Place) -> str:
 
 
 def set_provenance(found: PairSet, choice: ViewState) -> dict[str, Any]:
-    """Return the model, the view options and the set of pairs that a table of the set was computed from."""
+    """Return the model, the view options and the set of pairs from which a table was computed."""
     return {
         **model_fields(get_backend().identity(choice.model, choice.revision or None)),
         "part": choice.part,

@@ -1,4 +1,4 @@
-"""Every head's change in every pair of a set, a pair at a time, and what the set says of each head."""
+"""Change of each head in each pair of a set, and the statistics over the set."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from ui.run.traces import request_of
 from ui.state.session import FRESH
 from ui.state.view_state import ViewState
 
-KEPT = 2**24  # bytes of pairs' changes
+KEPT = 2**24  # bytes of cached changes
 KEPT_SETS = 2**22
-OF_THE_TEXT = ("cut", "text", "reads")  # ways out of a refusal that concerns one pair alone
+OF_THE_TEXT = ("cut", "text", "reads")  # ways out of a UserError that concerns a single pair
 Place = tuple[int, int]
 Verdicts = tuple[ControlledChange, ControlledChange | None]
 
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """What is known of a set on one model; pairs that were not read are left out."""
+    """Results of a set of pairs on a model, without the pairs that could not be read."""
 
     pairs: tuple[TextPair, ...]
     bits: FloatArray  # Jensen–Shannon divergence, (pair, layer, head)
-    across: ControlledChange  # heads numbered layer by layer
+    across: ControlledChange  # statistics by head; heads are numbered layer by layer
     one_word: (
         ControlledChange | None
     )  # of the pairs that differ in one word; None where both kinds differ in as many on the mean
@@ -48,35 +48,37 @@ class PairSet:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Layers and heads."""
+        """Return the numbers of layers and heads."""
         return self.bits.shape[1], self.bits.shape[2]
 
     @property
     def meaning_excess(self) -> Numbers:
-        """By how much each head changes more with the meaning, (head,); without a control, by how much it changes."""
+        """Return how much more each head changes with the meaning than in the controls, (head,) in bits.
+
+        Without both kinds of pairs, return the mean change of the kind that is present.
+        """
         told = self.across
         if told.has_test:
             return told.apart
         return told.change.mean if told.change.n else told.control.mean
 
     def as_map(self, values: Numbers) -> FloatArray:
-        """A number a head as (layer, head)."""
+        """Return values per head, (head,), as (layer, head)."""
         found: FloatArray = np.asarray(values, np.float32).reshape(self.shape)
         return found
 
     def place(self, head: int) -> Place:
-        """Layer and head of a head's number."""
+        """Return (layer, head) of a head number."""
         return head // self.shape[1], head % self.shape[1]
 
     def name(self, head: int) -> str:
-        """A head as it is called."""
+        """Return the name of a head, such as "3-7"."""
         layer, number = self.place(head)
         return f"{layer}-{number}"
 
 
 def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
-    """The first text that the model can read, whose parts can then be picked; None where there is none, which is
-    said."""
+    """Return the trace of the first text that the model can read, or None with a notice."""
     reason = ""
     for pair in pairs:
         try:
@@ -92,7 +94,10 @@ def first_of(choice: ViewState, pairs: Sequence[TextPair]) -> Trace | None:
 
 
 def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOptions) -> PairSet | None:
-    """The pairs compared as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    """Compare the pairs until the reader stops; return None if there is no result.
+
+    Pairs that the model cannot read are left out. Raise UserError for errors that concern every pair.
+    """
     digest = hashlib.sha256(repr([(pair.a, pair.b, pair.control) for pair in pairs]).encode()).hexdigest()
     mark = f"{digest}:{choice.model}:{choice.revision}:{look.query()}"
     read, bits, left_out = [], [], []
@@ -130,7 +135,10 @@ def measure_set(choice: ViewState, pairs: tuple[TextPair, ...], look: ViewOption
 
 
 def _summarize(pairs: Sequence[TextPair], bits: FloatArray) -> Verdicts:
-    """What all pairs say and, where the kinds differ in unlike numbers of words, what those of one word say."""
+    """Compute the statistics of all pairs, and those of the one-word pairs if word counts are a confound.
+
+    Word counts are a confound if changes and controls differ in different numbers of words on average.
+    """
     words = {kind: [pair.words for pair in pairs if pair.control == kind] for kind in (False, True)}
     unlike = all(words.values()) and np.mean(words[False]) != np.mean(words[True])
     one = [at for at, pair in enumerate(pairs) if pair.words == 1]
@@ -159,12 +167,12 @@ def _request(choice: ViewState, text: str) -> TraceRequest:
 
 
 def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> FloatArray | str:
-    """Every head's change, (layer, head); where the pair cannot be compared, why."""
+    """Return the change of each head, (layer, head), or the reason if the pair cannot be compared."""
     try:
         left, right = map(require_readable, get_backend().traces([_request(choice, text) for text in (pair.a, pair.b)]))
         views = [get_trace_store().view(trace, look) for trace in (left, right)]
         heads = same_heads(*views)
-        assert heads is not None  # one model read both
+        assert heads is not None  # both texts are read by the same model
         if not all(view.queries and view.keys for view in views):
             return gettext_lazy("All tokens of a text are special tokens, and these are hidden.")
         bits = changes(AlignedViews.align(*views), heads).bits
@@ -172,6 +180,6 @@ def _head_changes(choice: ViewState, pair: TextPair, look: ViewOptions) -> Float
         if refusal.way_out not in OF_THE_TEXT:
             raise
         return refusal.message
-    except ValueError as error:  # no words in common
+    except ValueError as error:  # the texts have no words in common
         return error_message(error)
     return gettext_lazy("A head has no row that can be compared.") if np.isnan(bits).any() else bits

@@ -1,4 +1,4 @@
-"""The pairs that are compared as a set: the app's probes, or a file of the reader's own."""
+"""The set of text pairs to compare: the app's probes, or an uploaded file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ READY = _ready_pairs()
 
 
 def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
-    """Controls for the set; None while there is none."""
+    """Draw the controls of the set and return its pairs; None if there are none yet."""
     bound_widget(
         CompareOptions, "bring", st.segmented_control, _("Pairs"), list(BRINGS), format_func=BRINGS.get, required=True,
         help=_("Pairs of texts that differ in meaning, and beside them pairs that differ in wording only, the control"),
@@ -79,13 +79,13 @@ def pick_pairs(bring: str) -> tuple[TextPair, ...] | None:
 
 
 def pairs_csv(pairs: tuple[TextPair, ...]) -> str:
-    """Pairs as a file that can be brought."""
+    """Return pairs as a CSV file that can be uploaded again."""
     lines = ([pair.a, pair.b, "control" if pair.control else "change"] for pair in pairs)
     return csv_table(["a", "b", "kind"], lines)
 
 
 def _parse_once(file: tuple[str, str], content: bytes) -> tuple[TextPair, ...]:
-    """What a file holds in an encoding; parsed once, since the page is drawn again at every click."""
+    """Parse a file of pairs, once per file and encoding, since the page runs again at every click."""
     kept: tuple[tuple[str, str], tuple[TextPair, ...]] = st.session_state.get(PARSED, (("", ""), ()))
     if kept[0] != file:
         kept = st.session_state[PARSED] = (file, parse(content, file[1]))

@@ -1,4 +1,4 @@
-"""What carries the difference between two texts: one vector, or one head's output, taken from the second at a time."""
+"""Activation patching between two texts: single vectors or head outputs are taken from the donor text."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from viz.figures.layers import patching_map
 from viz.figures.token_bars import bars
 
 STATES, HEADS = "compare_carried_states", "compare_carried_heads"
-MOST_TOKENS = 64  # of a text: each of its words is taken in each layer, several times
+MOST_TOKENS = 64  # tokens of a text; every word is patched in every layer several times
 _ONE = re.compile(r"([sh])(\d{1,4})-(\d{1,4})")
 
 
 def draw_patching(choice: ViewState, options: CompareOptions) -> None:
-    """Both texts, what is followed, the sentences, both maps, and one thing taken alone."""
+    """Draw both texts, the metric, the descriptions, both maps and the selected single patch."""
     compose(choice, kind_of(choice))
     settled = settle_difference(choice, replace(options, differs="text"))
     other = pick_other(choice, settled)
@@ -74,7 +74,7 @@ def draw_patching(choice: ViewState, options: CompareOptions) -> None:
 
 
 def _can_patch(traces: list[Trace]) -> bool:
-    """Whether these texts can lend each other something; says why where they cannot."""
+    """Return whether the texts allow patching, with a notice if not."""
     if not traces[0].has_qkv():
         show_notice(
             _(
@@ -94,7 +94,7 @@ def _can_patch(traces: list[Trace]) -> bool:
 
 
 def _part(choice: ViewState, trace: Trace) -> str:
-    """The part whose heads and words are taken; "" in a model that has one."""
+    """Draw the control of the patched stack and return the stack; "" in a model with a single stack."""
     if len(trace.parts) == 1:
         return ""
     part = choice.part if choice.part in trace.parts else "encoder"
@@ -135,7 +135,7 @@ def _draw(found: PatchingResult, options: CompareOptions) -> None:
 
 
 def _selected_site(found: PatchingResult, lent: str) -> tuple[str, Place]:
-    """What is looked at alone: the reader's, else the head that carries most."""
+    """Return (kind, place) of the single patch: the reader's, else the head with the largest effect."""
     named = _ONE.fullmatch(lent)
     if named is not None:
         place = int(named[2]), int(named[3])
@@ -164,7 +164,7 @@ def _keep_head(key: str) -> None:
 
 
 def _one(found: PatchingResult, kind: str, place: Place) -> None:
-    """One thing taken alone: the answer before, with it, and the second text's."""
+    """Draw a single patch: the answers of the recipient, of the patched recipient and of the donor."""
     values = found.heads if kind == "h" else found.states
     if np.isnan(values[place]):
         return
@@ -187,7 +187,7 @@ def _one(found: PatchingResult, kind: str, place: Place) -> None:
 
 
 def _likeliest_answers(effect: Effect, names: tuple[str, ...]) -> list[tuple[str, float]]:
-    """The likeliest answers, and the two that are followed."""
+    """Return the likeliest answers and the two compared words, with their probabilities."""
     followed = [(name, float(np.exp(log))) for name, log in zip(names, effect.values[0], strict=True)]
     return [*effect.top[0], *(pair for pair in followed if pair[0] not in dict(effect.top[0]))]
 

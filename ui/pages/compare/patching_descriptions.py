@@ -1,4 +1,4 @@
-"""What carries the difference between two texts, in sentences."""
+"""Sentences that describe the results of activation patching."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ui.show.text import format_small, times
 
 
 def describe_patching(found: PatchingResult) -> list[str]:
-    """The sentences above the maps: both answers, the way through the layers, the heads."""
+    """Describe both answers, the word vectors with the largest effects by layer, and the heads."""
     return [sentence for sentence in (_answers(found), _describe_path(found), _heads(found)) if sentence]
 
 
 def describe_answer(found: PatchingResult, effect: Effect, at: int = 0) -> str:
-    """One answer in words; "" for a vector."""
+    """Describe the answer of set ``at`` by the odds of the two words; "" for a vector."""
     if not found.metric.names:
         return ""
     return times(float(found.metric.numbers(effect)[at, 0]), *found.metric.names)
@@ -40,7 +40,7 @@ def _answers(found: PatchingResult) -> str:
 
 
 def _describe_path(found: PatchingResult) -> str:
-    """Which single vector carries most, from layer to layer."""
+    """Describe, by layer, the word vector with the largest effect."""
     known = found.states[: found.layers]
     if not np.isfinite(known).all() or not known.size:
         return ""
@@ -70,7 +70,7 @@ def _shares(shares: list[float]) -> str:
 
 
 def _heads(found: PatchingResult) -> str:
-    """The head that carries most alone, and how many go beyond random changes."""
+    """Describe the head with the largest effect, and the number of heads beyond random changes."""
     if not np.isfinite(found.heads).all():
         return ""
     layer, head = (int(at) for at in np.unravel_index(int(found.heads.argmax()), found.heads.shape))
@@ -98,13 +98,13 @@ def _heads(found: PatchingResult) -> str:
 
 
 def exceeds_band(shares: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    """Return which of ``shares`` (row, place) carry more towards the second text's answer than their row's band."""
+    """Return which of ``shares`` (row, place) are above the band of their row; none if the band is NaN."""
     found: np.ndarray = shares > np.where(np.isnan(bands), np.inf, bands)[:, None]
     return found
 
 
 def describe_site(found: PatchingResult, kind: str, place: Place, effect: Effect) -> str:
-    """What taking one thing alone does."""
+    """Describe the effect of a single patch."""
     layer, at = place
     if kind == "h":
         what = _("the output of head {layer}-{head}", layer=layer, head=at)

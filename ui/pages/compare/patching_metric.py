@@ -1,4 +1,4 @@
-"""Which answer is followed from one text to the other: a blank, the next token, a vector, or a translation's word."""
+"""The patching metric: a masked word, the next token, a sentence vector, or a word of a translation."""
 
 from __future__ import annotations
 
@@ -39,32 +39,35 @@ from ui.state.view_state import ViewState
 
 HEADS = {"blank": MASKED, "next": CAUSAL, "vector": BARE, "written": WRITES}
 USUAL = {"encoder": "blank", "decoder": "next", "encoder-decoder": "written"}
-_TOGETHER = SIDE_BY_SIDE.pattern[1:-1]  # written without spaces: each character is taken for a word
+_TOGETHER = SIDE_BY_SIDE.pattern[1:-1]  # scripts without spaces: each character counts as a word
 _WORD = re.compile(rf"[{_TOGETHER}]|[^\W{_TOGETHER}]+")
 
 
 @dataclass(frozen=True, eq=False)
 class PatchingMetric:
-    """One answer, asked of both texts. ``names`` are the two words whose odds are the number, none for a vector."""
+    """The requests for the same answer about both texts.
 
-    here: AnyEffects  # the first text's
-    there: AnyEffects  # the second text's
-    requests: tuple[TraceRequest, TraceRequest]  # both texts as the model reads them there
+    ``names`` are the two words compared by log-odds, or () for a vector.
+    """
+
+    here: AnyEffects  # about the first text, the recipient
+    there: AnyEffects  # about the second text, the donor
+    requests: tuple[TraceRequest, TraceRequest]  # both texts as the model reads them for this answer
     names: tuple[str, ...] = ()
-    blank: str = ""  # the word that is hidden in both
+    blank: str = ""  # the word that is masked in both texts
 
     def numbers(self, effect: Effect) -> FloatArray:
-        """What ``carried`` compares, (set, number): a vector, or the log-odds of the two words."""
+        """Return the values that ``patching_effect`` compares, (set, number): a vector, or log-odds."""
         return effect.values[:, :1] - effect.values[:, 1:] if self.names else effect.values
 
 
 def run_metric(question: AnyEffects) -> Effect:
-    """The answer. Raises Refusal."""
+    """Return the model's answer. Raise UserError if the model cannot answer."""
     return get_backend().inspect(question) if isinstance(question, VectorEffects) else get_backend().predict(question)
 
 
 def pick_metric(options: CompareOptions, choice: ViewState) -> tuple[str, PageModel]:
-    """What to follow, and which model answers."""
+    """Draw the controls of the metric and of the model that answers; return both."""
     kind = kind_of(choice)
     watch = options.watch or USUAL.get(kind, "blank")
     if kind == "encoder-decoder":
@@ -89,7 +92,10 @@ def pick_metric(options: CompareOptions, choice: ViewState) -> tuple[str, PageMo
 def build_metric(
     watch: str, options: CompareOptions, choice: ViewState, who: PageModel, other: str
 ) -> PatchingMetric | None:
-    """The question about both texts; None where something is missing, which is said. Raises Refusal."""
+    """Return the metric of both texts, or None with a notice if an input is missing.
+
+    Raise UserError if the model cannot answer.
+    """
     asked = replace(request_of(choice), model=who.model, revision=who.revision, target=None)
     if watch in ("next", "written"):
         asked = replace(asked, pair=None)
@@ -136,7 +142,9 @@ def _blank(
 
 
 def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> tuple[Place, Place] | None:
-    """A word that both texts have, where it stands in each: what an example asks about, else the last one.
+    """Return the places of a word that both texts have, or None if they share none.
+
+    The word is an example's target or focus, else the last common word. A place is (0, start, end) in characters.
 
     >>> hidden_in_both("A cat sat.", "A cat ran.", None)
     ((0, 2, 5), (0, 2, 5))
@@ -158,7 +166,11 @@ def hidden_in_both(text: str, other: str, example: Mapping[str, Any] | None) -> 
 
 
 def _with_words(options: CompareOptions, followed: PatchingMetric) -> PatchingMetric | None:
-    """The same with the two words that are compared: typed, else those that the second text moves most."""
+    """Draw the fields of the two compared words and return the metric with these words.
+
+    The default words are those with the largest changes of log-probability between the texts. Return None with a
+    notice unless there are two different words.
+    """
     first, second = options.first, options.second
     if not (first and second):
         guesses = _words_by_change(followed)
@@ -190,7 +202,7 @@ def _with_words(options: CompareOptions, followed: PatchingMetric) -> PatchingMe
 
 
 def _words_by_change(followed: PatchingMetric) -> list[str]:
-    """The likeliest words of both texts, from the one that the second text makes rarer to the one it makes likelier."""
+    """Return the likeliest words of both texts, from the largest loss to the largest gain in the second."""
     tops = [name for question in (followed.here, followed.there) for name, _chance in run_metric(question).top[0]]
     words = tuple(dict.fromkeys(name for name in tops if name.isalpha()))
     before, after = (
@@ -202,7 +214,10 @@ def _words_by_change(followed: PatchingMetric) -> list[str]:
 
 
 def _first_divergence(both: tuple[TraceRequest, TraceRequest]) -> PatchingMetric | None:
-    """The first place at which both translations go on in different ways."""
+    """Return the metric at the first token that differs between both translations.
+
+    Return None with a notice if the translations are equal.
+    """
     with st.spinner(_("Translating both texts"), show_time=True):
         rows = [get_backend().trace(request).target for request in both]
     ids = [[] if row is None else row.ids[1:] for row in rows]

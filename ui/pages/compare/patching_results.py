@@ -1,4 +1,4 @@
-"""What each vector and each head carries from the second text into the first, beside random changes as large."""
+"""Effects of patching each vector and each head, compared with random changes of the same size."""
 
 from __future__ import annotations
 
@@ -28,24 +28,25 @@ from ui.pages.compare.patching_metric import PatchingMetric, run_metric
 from ui.run.notices import show_notice
 from ui.run.progress import stoppable_steps
 
-AT_ONCE = 8192  # tokens of one question, all its sets together
-MOST_SETS = 500  # in one question
-LEAST = 0.05  # nats between the two answers, below which there is nothing to follow
-Place = tuple[int, int]  # layer and word, or layer and head
+AT_ONCE = 8192  # tokens in a request, summed over its sets
+MOST_SETS = 500  # sets in a request
+LEAST = 0.05  # nats; smaller differences between the two answers are not analysed
+Place = tuple[int, int]  # (layer, word) or (layer, head)
 
 
 @dataclass(frozen=True, eq=False)
 class PatchingResult:
-    """How far each thing taken alone brings the first text's answer to the second's: 0 not at all, 1 all the way.
+    """Patching effects of single vectors and heads: 0 is the first text's answer, 1 the second's.
 
-    ``residual_patches`` is (layer + 1, word), what enters each layer and, in the last row, a word's vectors in every
-    layer; ``head_patches`` is (layer, head). Bands are by row: the signed share that a random change of the same size
-    exceeds in one of 20 cases at most. NaN if the reader stopped before it was known, or a row has too few draws.
+    ``states`` is (layer + 1, word): the input of each layer and, in the last row, a word's vectors in all layers.
+    ``heads`` is (layer, head). ``state_bands`` and ``head_bands`` are by row the effect that at most one in 20
+    random changes of the same size exceeds. A value is NaN if the reader stopped before it was computed, or if a
+    row has too few random draws.
     """
 
     metric: PatchingMetric
     views: tuple[View, View]
-    words: tuple[str, ...]  # of the first text, with what stands in its place in the second
+    words: tuple[str, ...]  # words of the first text, with the differing words of the second
     pairs: tuple[Pairs, ...]
     before: Effect
     after: Effect
@@ -53,16 +54,16 @@ class PatchingResult:
     heads: FloatArray
     state_bands: FloatArray
     head_bands: FloatArray
-    luck: tuple[float, int, int]  # heads beyond their bands if all were random: the mean, and a 95 % range
+    luck: tuple[float, int, int]  # heads above their bands by chance: mean and 95 % range
     part: str
 
     @property
     def layers(self) -> int:
-        """How many layers there are."""
+        """Return the number of layers."""
         return len(self.heads)
 
     def set_of(self, kind: str, place: Place) -> tuple[Patch, ...]:
-        """What is taken at one place of the maps."""
+        """Return the patches of a cell of the head map (kind "h") or of the vector map."""
         if kind == "h":
             return head_patches([place], self.pairs, self.part)[0]
         return residual_patches(self.layers, self.pairs, _residual_part(self.part))[
@@ -71,7 +72,10 @@ class PatchingResult:
 
 
 def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: str) -> PatchingResult | None:
-    """Everything measured; None where there is nothing to follow, which is said. Raises Refusal."""
+    """Patch each vector and each head of the first text. Raise UserError if the model cannot answer.
+
+    Return None with a notice if the two answers do not differ.
+    """
     aligned = align(*views)[0]
     pairs = paired_tokens(*views, aligned)
     with st.spinner(_("Asking about both texts"), show_time=True):
@@ -85,7 +89,7 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
     kinds = [residual_patches(layers, pairs, _residual_part(part)), head_patches(every, pairs, part)]
     sets = [taken for kind in kinds for taken in kind]
     times = [draws(len(pairs)), draws(views[0].heads)]
-    seeds = [0, times[0] * len(kinds[0]) * layers]  # no two the same
+    seeds = [0, times[0] * len(kinds[0]) * layers]  # the two ranges of seeds do not overlap
     random = [
         taken
         for kind, many, seed in zip(kinds, times, seeds, strict=True)
@@ -104,12 +108,12 @@ def measure_patching(followed: PatchingMetric, views: tuple[View, View], part: s
 
 
 def _residual_part(part: str) -> str:
-    """The part whose vectors a part's heads write into."""
+    """Return the stack with the residual stream that the heads of ``part`` write to."""
     return "decoder" if part == "cross" else part
 
 
 def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens: int) -> FloatArray:
-    """The numbers of each set, (set, number); fewer where the reader has stopped."""
+    """Return the metric of each set, (set, number), with fewer sets if the reader stops."""
     step = min(MOST_SETS, max(1, AT_ONCE // tokens))
     starts = range(0, len(sets), step)
     mark = f"carry:{followed.here.key}:{followed.there.key}:{hash(tuple(sets))}"
@@ -123,7 +127,7 @@ def _ask_all(followed: PatchingMetric, sets: Sequence[tuple[Patch, ...]], tokens
 def _names(
     views: tuple[View, View], pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]], blank: str
 ) -> tuple[str, ...]:
-    """Each word of the first text, with the one that takes its place; the blank's word is hidden."""
+    """Return the first text's words, each with its differing counterpart; the masked word is marked."""
 
     def text(view: View, run: tuple[int, int]) -> str:
         return "".join(cell.text for cell in view.queries[slice(*run)])

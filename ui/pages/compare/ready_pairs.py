@@ -1,4 +1,4 @@
-"""Ready pairs of texts that differ in one thing: the app's probes, each with its changed text."""
+"""Ready pairs of texts that differ in a single detail, from the app's probes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ui.paths import ASSETS
 
 @dataclass(frozen=True)
 class ReadyPair:
-    """Two texts and what they are called."""
+    """A named pair of texts."""
 
     family: str
     name: str
@@ -20,7 +20,7 @@ class ReadyPair:
     other: str
 
     def title(self) -> str:
-        """Its name with its family's, in the language that is spoken."""
+        """Return the translated family and name."""
         return _("{family}: {name}", family=translate(self.family), name=translate(self.name))
 
 
@@ -33,7 +33,7 @@ PAIRS: tuple[ReadyPair, ...] = tuple(
 
 
 def other_of(text: str) -> str:
-    """The ready text that differs from this one in one thing; "" where there is none.
+    """Return the counterpart of a text among the ready pairs, "" if there is none.
 
     >>> tired = PAIRS[0].text
     >>> other_of(tired) == tired.replace("tired", "wide"), other_of(PAIRS[0].other) == tired, other_of("no such text")
@@ -45,7 +45,7 @@ def other_of(text: str) -> str:
 
 
 def has_common_words(text: str, other: str) -> bool:
-    """Whether two texts have at least half of their words in common, so that one may stand beside the other unasked.
+    """Return whether two texts share, in order, at least half of the longer text's words.
 
     >>> (
     ...     has_common_words("it was too tired", "it is too wide"),

@@ -1,4 +1,4 @@
-"""The two readings: what the second is asked for, what is said where it cannot stand there, and how they are called."""
+"""The two readings: construction, alignment and names."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ from ui.state.params import get_params
 from ui.state.session import get_view_state
 from ui.state.view_state import ViewState
 
-KEPT = 2**25  # bytes of pairs of cells
+KEPT = 2**25  # bytes of cached alignments
 PARTS = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder"), "cross": gettext_lazy("cross")}
-A_PAIR = 200  # bytes, roughly
+A_PAIR = 200  # approximate bytes of an aligned pair of cells
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Both readings with their cells aligned, and how each is called."""
+    """Both readings with aligned cells, and their names."""
 
     beside: AlignedViews
     look: ViewOptions
     options: CompareOptions
-    models: tuple[str, str]  # titles, for people
+    models: tuple[str, str]  # display titles of the models
     readers: tuple[tuple[str, str], tuple[str, str]]  # name and revision of each model
     edits: EditSet = ()
-    best: bool = False  # whether each head stands beside the one most like it
+    best: bool = False  # whether heads are paired by similarity
 
     @property
     def two_models(self) -> bool:
-        """Whether another model read the second time."""
+        """Return whether the second reading is by another model."""
         return self.options.differs == "model"
 
     def label(self, pair: int, *, key: bool) -> str:
-        """The word of a pair of queries, or of keys; where another took its place, both."""
+        """Return the word of an aligned pair of keys or queries; both words if they differ."""
         aligned = self.beside.keys if key else self.beside.queries
         left, right = (self._text(side, aligned.pairs[pair][side], key=key) for side in (0, 1))
         same = self.two_models or left.casefold() == right.casefold()
         return left if same else f"{left} → {right}"
 
     def names(self) -> tuple[str, str]:
-        """Both readings in a sentence, after a number.
+        """Return phrases that name both readings after a number, such as “in the first text”.
 
-        For texts in which one word takes another's place, that word; else which text, which model, before or after.
+        If the texts differ in a single word, the phrases quote that word.
         """
         if self.two_models:
             return _("in {model}", model=self.models[0]), _("in {model}", model=self.models[1])
@@ -75,14 +75,14 @@ class Sides:
 
     @cached_property
     def changed_word(self) -> tuple[str, str] | None:
-        """The one word that another takes the place of; None where the texts differ in more."""
+        """Return the two words if the texts differ in a single word, else None."""
         words = [tuple(self._text(side, pair[side], key=True) for side in (0, 1)) for pair in self.beside.keys.pairs]
         other = [(one, two) for one, two in words if one.casefold() != two.casefold()]
         return other[0] if len(other) == 1 and not any(self.unmatched_keys) else None
 
     @cached_property
     def unmatched_keys(self) -> tuple[list[int], list[int]]:
-        """The keys of the first and of the second reading that have no partner."""
+        """Return the keys of the first and of the second reading that have no counterpart."""
         first, second = (
             sorted(
                 set(range(len(view.keys))) - {cell for pair in self.beside.keys.pairs for cell in range(*pair[side])}
@@ -98,7 +98,10 @@ class Sides:
 
 
 def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: CompareOptions) -> Sides | None:
-    """The second reading beside the first, with its controls; None where there is none, which is then said."""
+    """Draw the controls of the second reading and return both readings.
+
+    Return None with a notice if the second reading is missing or does not fit.
+    """
     left = get_trace_store().view(trace, look)
     asked = request_of(choice)
     models = (_title(choice.model, choice.revision),) * 2
@@ -139,14 +142,14 @@ def sides_of(choice: ViewState, trace: Trace, look: ViewOptions, options: Compar
 
 
 def _read(asked: TraceRequest, reader: ViewState) -> Trace | None:
-    """The second reading; None where it was refused, which is then said."""
+    """Return the trace of the second reading, or None with a notice if it fails."""
     try:
         with st.spinner(_("Reading beside it"), show_time=True):
             return require_readable(get_backend().trace(asked))
     except UserError as refusal:
         if refusal.way_out == "download" or reader.model == get_view_state().model:
             offer_or_show(refusal, reader)
-        else:  # its ways out change the first reading
+        else:  # the error's ways out would change the first reading
             show_notice(refusal.message)
         return None
 
@@ -157,7 +160,7 @@ def _alignment_cache() -> ByteLru[tuple[Aligned, Aligned]]:
 
 
 def _align_cached(left: View, right: View, look: ViewOptions) -> AlignedViews:
-    """Both views with their cells aligned; of texts that were aligned lately, as they were."""
+    """Return both views with aligned cells; recent alignments are cached."""
     key = (left.trace.id, right.trace.id, look)
     found = _alignment_cache().get_or_make(
         key, lambda: align(left, right), lambda made: A_PAIR * sum(len(one.pairs) for one in made)
@@ -166,7 +169,7 @@ def _align_cached(left: View, right: View, look: ViewOptions) -> AlignedViews:
 
 
 def _fits(left: Trace, right: Trace, look: ViewOptions, models: tuple[str, str]) -> bool:
-    """Whether the second reading has the part that is looked at; what it has is said otherwise."""
+    """Return whether the second reading has the viewed stack, with a notice if not."""
     part = look.part or left.part
     if part in right.parts:
         return True

@@ -1,4 +1,4 @@
-"""The text and its picture run alone: what is changed there leaves the frame, the sidebar and the address's page."""
+"""State of the fragment that redraws the text and its picture without the rest of the page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ui.run.idle_collection import SCRIPTS
 from ui.state.session import PAGE, begin, get_view_state
 from ui.state.view_state import ViewState
 
-AROUND = "around_the_picture"  # what of the choice is told outside of the picture, as it was drawn last
+AROUND = "around_the_picture"  # session key: the choices that the sidebar showed when it was last drawn
 
 
 @contextmanager
 def fragment_state() -> Iterator[ViewState]:
-    """The choice of this run, be it of the whole page or of the fragment that asks.
+    """Yield the view state of this run, whether of the whole page or of the fragment.
 
-    The whole page runs again where what stands around the fragment tells of the choice too.
+    A fragment run reruns the whole page if the sidebar is outdated or this session leads a class.
     """
     run = get_script_run_ctx()
     if run is None or not run.fragment_ids_this_run:
@@ -37,6 +37,6 @@ def fragment_state() -> Iterator[ViewState]:
 
 
 def _sidebar_key(choice: ViewState) -> tuple[object, ...]:
-    """What the sidebar tells of a choice that the picture or the text can change."""
+    """Return the choices that the sidebar shows and that the text or the picture can change."""
     chinese = choice.words and is_chinese(choice.text + choice.pair + choice.target)
     return choice.model, choice.revision, choice.opened, chinese

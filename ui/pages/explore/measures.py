@@ -1,4 +1,4 @@
-"""The folded figures under the microscope: what the selected head is like among all heads."""
+"""The folded figures below the microscope, which compare the selected head with all heads."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from viz.figures.layers import MapSize, distance_by_layer, entropy_by_layer, off
 from viz.figures.token_bars import received_by_token
 
 KEY = "measures"
-REACH = 12  # tokens to each side in the distance profile
-WHOLE_MAP = 2048  # cells up to which a head's whole map is read for its own figures
+REACH = 12  # largest distance in the offset profile, in tokens
+WHOLE_MAP = 2048  # queries or keys; larger maps have no figures of single heads
 
 
 def is_unfolded() -> bool:
-    """Whether they are drawn in this run."""
+    """Return whether the figures are open in this run."""
     return bool(st.session_state.get(KEY, False))
 
 
 def draw_measures(view: View, survey: HeadSummary, layer: int, head: int) -> None:
-    """Draw them when they are unfolded; nothing is computed before."""
+    """Draw the figures if they are open; otherwise nothing is computed."""
     folded = st.expander(_("Measures: how does this head compare?"), key=KEY, on_change="rerun")
     if not folded.open:
         return

@@ -1,4 +1,4 @@
-"""What the heads answered to the question, in sentences and as a table."""
+"""Sentences and a CSV table about the heads that link the source word to a candidate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.show.text import format_comma_list, join_sentences
 
 
 def describe_preference(asked: HeadAnswers) -> str:
-    """How many heads prefer the first candidate, which one the most, and what the other words do there."""
+    """Describe how many heads prefer the first candidate, the strongest head, and other words there."""
     margins = asked.preference
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(margins)), margins.shape))
     many, usual = int(prefers_first(margins).sum()), asked.usual[:, layer, head]
@@ -47,7 +47,7 @@ def describe_preference(asked: HeadAnswers) -> str:
 
 
 def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
-    """How many of the heads prefer the first candidate."""
+    """Describe how many heads prefer the first candidate."""
     names = (asked.name(cell) for cell in (asked.words.source, asked.words.first, asked.words.second))
     values: dict[str, Any] = dict(
         zip(("source", "first", "second"), names, strict=True), many=many, size=size, least=LEAST
@@ -72,7 +72,7 @@ def _describe_count(asked: HeadAnswers, many: int, size: int) -> str:
 
 
 def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
-    """What the head that prefers the first candidate most does in the other text."""
+    """Describe the preference, in the other text, of the head that prefers the first candidate most."""
     before, after = asked.preference, other.preference
     layer, head = (int(place) for place in np.unravel_index(int(np.nanargmax(before)), before.shape))
     now = other.strengths[:, layer, head]
@@ -109,7 +109,10 @@ def describe_strongest(asked: HeadAnswers, other: HeadAnswers) -> str:
 
 
 def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: Sequence[HeadAnswers]) -> str:
-    """How many heads turn with the meaning, beside how many turn when nothing of it changes."""
+    """Describe how many heads flip with the meaning, compared with harmless changes.
+
+    ``turned`` and ``meaning`` are boolean maps (layer, head).
+    """
     counts = [int(flips(asked.preference, one.preference).sum()) for one in harmless]
     values: dict[str, Any] = {"turned": int(turned.sum()), "meaning": int(meaning.sum()), "least": LEAST}
     values["size"] = int(np.isfinite(asked.preference).sum())
@@ -129,7 +132,7 @@ def describe_flips(asked: HeadAnswers, turned: Flags, meaning: Flags, harmless: 
 
 
 def answers_csv(asked: HeadAnswers, other: HeadAnswers | None) -> bytes:
-    """Every head's numbers as CSV."""
+    """Return a CSV row per head with its weights in both texts."""
     both = [asked] if other is None else [asked, other]
     names = [asked.view.keys[cell].text for cell in (asked.words.first, asked.words.second)]
     header = [_("layer"), _("head")]

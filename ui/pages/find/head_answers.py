@@ -1,4 +1,4 @@
-"""Every head asked about a source word and two candidates in one text, and again in another."""
+"""Links of each head between a source word and two candidates, in a text and in its variants."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True)
 class HeadAnswers:
-    """What every head answered about one text."""
+    """Links of each head between the source word and the candidates of a text.
+
+    ``inward`` means that the candidates attend to the source, not the source to the candidates.
+    """
 
     view: View
     words: Words
-    found: FloatArray  # (candidate, layer, head): weights
-    usual: FloatArray  # (candidate, layer, head): what other words give instead; NaN where there are none
-    strengths: FloatArray  # (candidate, layer, head): the weights, or what is left of them beyond both doubts
+    found: FloatArray  # attention weights, (candidate, layer, head)
+    usual: FloatArray  # mean weights from other words, (candidate, layer, head); NaN without any
+    strengths: FloatArray  # weights, or their excess over both baselines, (candidate, layer, head)
     inward: bool
 
     @property
     def preference(self) -> FloatArray:
-        """How much stronger each head's link with the first candidate is than with the second, (layer, head).
+        """Return how much stronger the link with the first candidate is than with the second, (layer, head).
 
-        NaN for layers without attention.
+        Layers without attention are NaN.
         """
         margins = preference(self.strengths)
         attending = np.isin(np.arange(self.view.layers), self.view.attending)
@@ -38,15 +41,15 @@ class HeadAnswers:
 
     @property
     def is_adjusted(self) -> bool:
-        """Whether links count for what they have beyond what other words and other texts give."""
+        """Return whether the strength of a link is its excess over the column mean and the positional prior."""
         return self.strengths is not self.found
 
     def name(self, cell: int) -> str:
-        """A word in quotation marks."""
+        """Return the word of a cell in quotation marks."""
         return f"“{self.view.keys[cell].text}”"
 
     def favourite(self, layer: int, head: int) -> tuple[str, int, int]:
-        """What is looked at, of how many other words it is the favourite in this head, and how many those are."""
+        """Return the attended word and, of the other words, how many attend to it most and how many there are."""
         pair = self.words.first, self.words.source
         key, other = pair[::-1] if self.inward else pair
         times, others = favorite_counts(self.view, self.view.weights(layer, head), key, other)
@@ -54,7 +57,7 @@ class HeadAnswers:
 
 
 def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> HeadAnswers:
-    """Every head asked about these words; what makes a link strong is the reader's choice."""
+    """Return the links of all heads between these words; ``choice.by`` decides the measure of strength."""
     survey, habits = load_baselines(choice, view)
     candidates = [words.first, words.second]
     found = links(view, words.source, candidates, inward=inward)
@@ -71,7 +74,7 @@ def ask_heads(view: View, words: Words, inward: bool, choice: ViewState) -> Head
 
 
 def ask_again(asked: HeadAnswers, view: View, choice: ViewState) -> HeadAnswers | None:
-    """The same question about another text; None where one of the words has no counterpart there."""
+    """Return the links of the same words in another text, or None if a word has no counterpart there."""
     before, after = ([cell.text for cell in one.keys] for one in (asked.view, view))
     places = counterparts((asked.words.source, asked.words.first, asked.words.second), before, after)
     return None if places is None else ask_heads(view, Words(*places), asked.inward, choice)

@@ -1,4 +1,4 @@
-"""The library of ready questions on the page: pick one, save the present one, open a file of one's own."""
+"""Controls of the ready questions (probes), and of files with the reader's own probes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ui.state.view_state import ViewState
 
 PICK, UPLOAD, OWN, PROBLEM = "probe", "probe_file", "own_probes", "probe_problem"
 NAME = "probe_name"
-MINE = -1  # no ready question
+MINE = -1  # index for the reader's own text
 
 
 def probes() -> tuple[Probe, ...]:
-    """The reader's own first, then the library."""
+    """Return the reader's own probes, then those of the library."""
     mine: tuple[Probe, ...] = st.session_state.get(OWN, ())
     return (*mine, *LIBRARY)
 
 
 def pick_probe(choice: ViewState) -> Probe | None:
-    """The select box of ready questions; the probe whose text is shown, if it is one."""
+    """Draw the control of the probe, and return the probe of the current text, if any."""
     known = probes()
     now = probe_of(choice.text, known)
     st.session_state[PICK] = MINE if now is None else known.index(now)
@@ -47,7 +47,7 @@ def pick_probe(choice: ViewState) -> Probe | None:
 
 
 def _probe_title(probe: Probe) -> str:
-    """What the list calls it: what a reader typed as typed."""
+    """Return the translated title of a probe for the list."""
     return _("{family}: {name}", family=translate(probe.family), name=translate(probe.name))
 
 
@@ -59,7 +59,7 @@ def _on_pick() -> None:
 
 
 def draw_probe_files(asked: HeadAnswers, other: str, neutral: tuple[str, ...]) -> None:
-    """Save the question as it stands, and open saved ones."""
+    """Draw the controls that save the current question as a probe and open saved probes."""
     with st.expander(_("Your own questions")):
         name = st.text_input(_("Name of this question"), key=NAME, max_chars=80, help=_("What the list calls it"))
         source, first, second = (

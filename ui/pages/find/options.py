@@ -1,4 +1,4 @@
-"""What the page Find lets its reader choose."""
+"""Address parameters of the page Find."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ROLES = ("source", "first", "second")
 
 @dataclass(frozen=True)
 class FindOptions:
-    """What this page lets its reader choose beside the shared choice."""
+    """Options of the page Find, besides the shared view state."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"clicking": ROLES}
     OF_TEXT: ClassVar = {"against": drop_place}
 
-    against: int | None = None  # the second candidate, in tokens of the text
-    inward: bool = False  # candidates look at the source
-    clicking: str = "source"  # what a click on a word sets
-    other: str = ""  # the text with one thing changed; "" is the probe's own
-    neutral: str = ""  # changes that should not matter, a line each; "" is the probe's own
+    against: int | None = None  # token of the second candidate
+    inward: bool = False  # the candidates attend to the source
+    clicking: str = "source"  # role that a clicked word gets
+    other: str = ""  # the changed text; "" is that of the probe
+    neutral: str = ""  # texts with harmless changes, one per line; "" are those of the probe

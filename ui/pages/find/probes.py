@@ -1,4 +1,4 @@
-"""Ready questions about who links what to what: the app's library, and the reader's own as a file."""
+"""Ready questions (probes) about links between words: the app's library and the reader's files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from i18n import gettext_lazy
 from ui.paths import ASSETS
 
-MOST_BYTES = 1_000_000  # of a file of probes
+MOST_BYTES = 1_000_000  # bytes of a file of probes
 MOST_PROBES = 500
-LONGEST = 2_000  # characters of a text in it
+LONGEST = 2_000  # characters of each text of a probe
 HALF = re.compile("[\ud800-\udfff]")
-OWN = gettext_lazy("My own")  # the family of a reader's probes
+OWN = gettext_lazy("My own")  # default family of a reader's probes
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A source word and two candidates in a text; the text with one thing changed, and with what should not matter."""
+    """A source word and two candidates in a text, with a changed text and harmless changes of the text."""
 
     name: str
     text: str
@@ -33,7 +33,7 @@ class Probe:
 
 
 def parse_probes(data: bytes) -> tuple[Probe, ...]:
-    """The probes of a file as ``dump_probes`` makes it; raises ValueError in one sentence.
+    """Parse a file that ``dump_probes`` wrote. Raise ValueError with a sentence if the file is invalid.
 
     >>> parse_probes(dump_probes([Probe("cat", "The cat sat.", "sat", ("cat", "the"))]))[0].source
     'sat'
@@ -60,7 +60,7 @@ def parse_probes(data: bytes) -> tuple[Probe, ...]:
 
 
 def dump_probes(probes: list[Probe]) -> bytes:
-    """Probes as a file that ``parse_probes`` takes."""
+    """Return probes as a JSON file for ``parse_probes``."""
     return json.dumps([asdict(probe) for probe in probes], ensure_ascii=False, indent=1).encode()
 
 
@@ -88,7 +88,10 @@ def _probe(entry: Any, at: int) -> Probe:
 
 
 def _fits(text: Any) -> bool:
-    """Whether it is a text that a page can show: JSON may hold half of a character, which no page can."""
+    """Return whether a value is a text that a page can show.
+
+    JSON may contain a lone surrogate, which no page can show.
+    """
     return isinstance(text, str) and len(text) <= LONGEST and not HALF.search(text)
 
 
@@ -99,5 +102,5 @@ LIBRARY: tuple[Probe, ...] = tuple(
 
 
 def probe_of(text: str, probes: tuple[Probe, ...]) -> Probe | None:
-    """The probe whose text this is, or None."""
+    """Return the probe with this text, or None."""
     return next((probe for probe in probes if probe.text == text), None)

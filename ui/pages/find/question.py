@@ -1,4 +1,4 @@
-"""The question “which head links one word to another” on the page: words picked, every head asked, texts compared."""
+"""Figures and controls of the page Find: the three words, the heads' answers, and the changed text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LABELS: dict[str, str] = {
 
 
 def pick_words(asked: HeadAnswers, options: FindOptions) -> None:
-    """The sentence as chips, and what a click on one sets."""
+    """Draw the sentence as chips, and the controls of the role that a click sets and of the direction."""
     left, right = st.columns([3, 2])
     st.session_state[CLICKING], st.session_state[INWARD] = options.clicking, options.inward
     left.segmented_control(
@@ -80,7 +80,7 @@ def _set(view: View, role: str) -> None:
 
 
 def pick_strength(choice: ViewState) -> None:
-    """What makes a link strong: the same on every page."""
+    """Draw the control of the measure of strength, which all pages share."""
     st.session_state[STRENGTH] = choice.by
     st.segmented_control(
         _("Strong is"),
@@ -97,7 +97,7 @@ def pick_strength(choice: ViewState) -> None:
 
 
 def answer(asked: HeadAnswers, choice: ViewState) -> None:
-    """One sentence, then a map for each candidate and one of their difference."""
+    """Draw the summary, a map for each candidate, and a map of their difference."""
     prefers = asked.preference
     first, second = asked.name(asked.words.first), asked.name(asked.words.second)
     show_notice(describe_preference(asked), role="status")
@@ -123,7 +123,7 @@ def answer(asked: HeadAnswers, choice: ViewState) -> None:
 
 
 def _title(asked: HeadAnswers, name: str) -> str:
-    """What the map of one candidate shows."""
+    """Return the title of a candidate's map."""
     if asked.is_adjusted:
         return _("Beyond others from {word}", word=name) if asked.inward else _("Beyond others to {word}", word=name)
     return _("Weight from {word}", word=name) if asked.inward else _("Weight to {word}", word=name)
@@ -140,7 +140,7 @@ def _on_pick(key: str) -> None:
 
 
 def compare(asked: HeadAnswers, other: HeadAnswers, harmless: Sequence[HeadAnswers | None]) -> None:
-    """What changes with the other text: in words, as a map, and beside what changes that should not matter do."""
+    """Draw the changes in the other text, compared with those of harmless changes."""
     before, after = asked.preference, other.preference
     turned, meaning = flips(before, after), follows(before, after)
     show_notice(describe_strongest(asked, other), role="status")
@@ -171,5 +171,5 @@ def _flip(before: str, after: str) -> str:
 
 
 def options() -> FindOptions:
-    """This page's options."""
+    """Return the options of the page."""
     return get_params(FindOptions)

@@ -1,4 +1,4 @@
-"""Which words of a text are asked about: one that looks, and two it may look at."""
+"""The words of the question: a source and two candidates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True)
 class Words:
-    """Cells of the view: who looks, and the two candidates."""
+    """Cells of the view: the source and the two candidates."""
 
     source: int
     first: int
@@ -22,9 +22,10 @@ class Words:
 
 
 def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | None) -> tuple[Words, list[str]]:
-    """The reader's words where chosen, else the probe's, else what the numbers suggest; notes on what is not there.
+    """Return the three words of the question, and notes on missing words.
 
-    ``against`` is the second candidate in tokens of the trace, as ``choice.focus`` and ``choice.to`` are.
+    Each word is the reader's, else that of the probe, else the most attended word. ``against`` is the second
+    candidate as a token of the trace, like ``choice.focus`` and ``choice.to``.
     """
     example = None if probe is None else {"focus": probe.source, "target": probe.candidates[0]}
     selection, notes = select(choice, view, example)
@@ -56,12 +57,12 @@ def words_of(choice: ViewState, against: int | None, view: View, probe: Probe | 
 
 
 def has_enough_words(view: View) -> bool:
-    """Whether the text has three words to ask about."""
+    """Return whether the text has at least three words."""
     return sum(not cell.special for cell in view.keys) >= 3
 
 
 def _most_attended(view: View, source: int) -> list[int]:
-    """Words by the largest weight that any head gives them from the source."""
+    """Return the words sorted by the largest weight that any head gives them from the source."""
     largest = view.rows(source).max(axis=(0, 1))
     words = [at for at, cell in enumerate(view.keys) if not cell.special]
     return sorted(words, key=lambda at: -float(largest[at]))

@@ -1,4 +1,4 @@
-"""Where the reader has been: every token that was written after a prompt, as a tree whose nodes lead back there."""
+"""History of generated tokens as a tree; each node leads back to its state."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from viz.components.tree import tree as tree_view
 from viz.components.tree.tree import Kind, TreeNode
 
 TREE = "generate_tree"
-MOST = 2000  # tokens kept for one prompt
-PROMPTS = 8  # prompts whose histories are kept
+MOST = 2000  # tokens in the history of a prompt
+PROMPTS = 8  # prompts with a history
 
 Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class WrittenToken:
-    """One written token: how it reads, and how likely the model alone had found it; None where that was not asked."""
+    """A generated token and the model's probability of it before the sampling rule; None if unknown."""
 
     piece: str
     probability: float | None
 
 
 def history_of(request: NextToken) -> dict[Path, WrittenToken]:
-    """What was written after this prompt in this session, by path."""
+    """Return the tokens generated after this prompt in this session, by path."""
     kept: dict[str, dict[Path, WrittenToken]] = st.session_state.setdefault(HISTORY, {})
     mine = kept.setdefault(mark_of(request), {})
     while len(kept) > PROMPTS:
@@ -37,20 +37,20 @@ def history_of(request: NextToken) -> dict[Path, WrittenToken]:
 
 
 def write(request: NextToken, candidate: NextCandidate) -> None:
-    """Write a token: it is kept in the history, and the address goes there."""
+    """Append a token: note it in the history, and move the address to the new path."""
     note(request, candidate)
     go_to(request, (*request.written, candidate.token))
 
 
 def note(request: NextToken, candidate: NextCandidate) -> None:
-    """Keep a token that is written next."""
+    """Add the next token to the history."""
     history = history_of(request)
     if len(history) < MOST:
         history[*request.written, candidate.token] = WrittenToken(candidate.piece, candidate.probability)
 
 
 def remember(request: NextToken, step: DecodingStep) -> None:
-    """Keep the path that a step stands on; a link may have led there, and then its probabilities are not known."""
+    """Add a step's path to the history; tokens of a link have no known probability."""
     history, path = history_of(request), request.written
     pieces = step.row.pieces[len(step.row) - len(path) :]
     for end, piece in enumerate(pieces, start=1):
@@ -59,12 +59,14 @@ def remember(request: NextToken, step: DecodingStep) -> None:
 
 
 def _kind(path: Path, current: Path) -> Kind:
-    """The way to ``current`` is kept, others were tried."""
+    """Return "kept" for nodes on the current path, else "other"."""
     return "kept" if current[: len(path)] == path else "other"
 
 
 def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]:
-    """The tree's nodes, the prompt first, parents before their children; the way to ``current`` is kept, others tried.
+    """Return the nodes of the tree, the prompt first and parents before children.
+
+    Nodes on the path to ``current`` are "kept", all others "other".
 
     >>> [(node.id, node.parent, node.kind) for node in nodes_of({(5,): WrittenToken("a", 0.5), (5,
     ...     7): WrittenToken("b", None)}, (5,))]
@@ -78,11 +80,11 @@ def nodes_of(history: dict[Path, WrittenToken], current: Path) -> list[TreeNode]
 
 
 def tree(request: NextToken) -> None:
-    """Everything that was written after the prompt; a click goes there."""
+    """Draw the tree of generated tokens; a click returns to a node."""
     history = history_of(request)
     if not history:
         return
-    with st.expander(_("Where you have been"), expanded=True):  # with another label it would unfold again
+    with st.expander(_("Where you have been"), expanded=True):  # a changing label would reopen the expander
         tree_view.mount(
             nodes_of(history, request.written),
             TREE,

@@ -1,4 +1,4 @@
-"""Induction heads: which heads look back to what followed the same token before, by repeated random tokens."""
+"""Test for induction heads: attention to the token after an earlier copy, on repeated random tokens."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from ui.state.view_state import ViewState
 from viz.figures import head_maps
 
 MAP, CONTROL = "induction_map", "induction_control"
-LENGTH, SHORTEST = 25, 2  # tokens in a copy
-HALF = 0.5  # share of attention from which a head is counted
+LENGTH, SHORTEST = 25, 2  # tokens in each copy: default and minimum
+HALF = 0.5  # share of attention above which a head is counted
 LISTED = 10
 REPEATS = gettext_lazy("A name that comes again")
 
 
 def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """The test's result as two maps, a table and a text to try it on. Raises Refusal."""
-    longest = (len(step.row) + step.room - 1) // 2  # two copies, and a start token where there is one
+    """Draw the results of the test as two maps and a table. Raise UserError if the model cannot answer."""
+    longest = (len(step.row) + step.room - 1) // 2  # the model reads two copies and perhaps a start token
     length = max(SHORTEST, min(LENGTH, longest))
     question = InductionHeads(model=request.model, revision=request.revision, length=length, seed=options.sample)
     found = ask_model(question, _("Reading repeated random tokens"))
@@ -71,7 +71,7 @@ def draw_induction(choice: ViewState, request: NextToken, step: DecodingStep, op
 
 
 def summary(found: InductionScores) -> str:
-    """What the test says, in one sentence or two."""
+    """Describe the best head, the number of induction heads, and the loss in both copies."""
     layer, head = np.unravel_index(int(np.nanargmax(found.matching)), found.matching.shape)
     name = head_name(int(layer), int(head)).capitalize()
     many = int((found.matching > HALF).sum())

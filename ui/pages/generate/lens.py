@@ -1,4 +1,4 @@
-"""The next token layer by layer: what the model's own head says of the newest token's state before the last layer."""
+"""Logit lens of the newest token: next-token predictions from the residual stream after each layer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from ui.run.notices import show_notice
 from ui.run.page_model import ask_model
 from ui.show.lens import TOP, draw
 
-FOLLOWED = 3  # curves
+FOLLOWED = 3  # tokens with a curve
 
 
 def lens(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """The layers of the step that is looked at; what came after it is followed first, then what was likeliest."""
+    """Draw the logit lens of the selected step.
+
+    The tracked tokens are the token that followed, if any, then the likeliest candidates.
+    """
     asked, mine, place = selected_step(request, step, options)
     came = step.row.ids[place : place + 1]
     likeliest = [found.token for found in mine.candidates if found.token not in came]

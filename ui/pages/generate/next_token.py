@@ -1,4 +1,4 @@
-"""Which token comes next: the likeliest few, what a rule of sampling makes of them, and a click that writes one."""
+"""Candidates for the next token before and after the sampling rule; a click appends a candidate."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import before_after, cumulative
 
 CHIPS = "generate_candidates"
-BYTE = "<0x"  # how a piece of bytes that are no whole character is shown
+BYTE = "<0x"  # marks a token that is a part of a character, such as <0xE2>
 
 
 def summary(step: DecodingStep, expected: int | None, word: str) -> str:
-    """One true sentence about what comes next; an example goes on with ``word``, whose first token is ``expected``."""
+    """Describe the likeliest next token, and the rank of the token that an example expects.
+
+    ``word`` is the example's next word, and ``expected`` its first token, if known.
+    """
     best = step.candidates[0]
     first = {"piece": best.piece, "probability": percent(best.probability)}
     ranks = [rank for rank, found in enumerate(step.candidates, start=1) if found.token == expected]
@@ -68,7 +71,7 @@ def summary(step: DecodingStep, expected: int | None, word: str) -> str:
 
 
 def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions, prompt: Prompt) -> None:
-    """The candidates as chips, as bars and as a table, with the rule's controls beside them."""
+    """Draw the candidates as chips, bars and a table, with the controls of the sampling rule."""
     if step.ended or not step.candidates:
         show_notice(_("The text has ended here: the newest token closes it. Go back, or another way."), role="status")
         return
@@ -100,7 +103,7 @@ def next_token(request: NextToken, step: DecodingStep, options: GenerateOptions,
 
 
 def expected_of(request: NextToken, step: DecodingStep, prompt: Prompt) -> int | None:
-    """The token with which the word begins that was left out of an example; None after the prompt's end."""
+    """Return the first token of the example's omitted last word; None after the end of the prompt."""
     if not prompt.left_out or request.written:
         return None
     ids = ask_model(replace(request, text=prompt.whole), _("Reading the whole example")).row.ids
@@ -132,7 +135,7 @@ def _chips(request: NextToken, step: DecodingStep, first: tuple[NextCandidate, .
 
 
 def _under_the_rule(found: NextCandidate) -> str:
-    """What a candidate's chip tells."""
+    """Return the tooltip of a candidate's chip."""
     values = {"probability": found.probability, "drawn": found.drawn}
     if found.ends:
         return _("{probability:.4f}, under the rule {drawn:.4f}, ends the text", **values)
@@ -140,7 +143,7 @@ def _under_the_rule(found: NextCandidate) -> str:
 
 
 def _rule(options: GenerateOptions) -> None:
-    """Temperature, top-k, top-p and the seed."""
+    """Draw the controls of temperature, top-k, top-p and seed."""
     columns = st.columns(4, vertical_alignment="bottom")
     _hundredths(
         "temperature", columns[0], _("Temperature"), TEMPERATURES, 5,
@@ -166,8 +169,8 @@ def _rule(options: GenerateOptions) -> None:
         )
 
 
-def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
-    """A slider for an option that is kept in hundredths."""
+def _hundredths(name: str, place: Any, label: str, ends: tuple[int, int], step: int, about: str) -> None:  # noqa: PLR0913  (the properties of a slider)
+    """Draw a slider for an option that is stored in hundredths."""
     key = f"options_{name}"
     st.session_state[key] = clamp(getattr(get_params(GenerateOptions), name), *ends) / 100
     place.slider(

@@ -1,4 +1,4 @@
-"""What the page Generate lets its reader choose."""
+"""Address parameters of the page Generate."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CELLS = {
 
 @dataclass(frozen=True)
 class GenerateOptions(AnsweringOptions):
-    """What this page lets its reader choose."""
+    """Options of the page Generate."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS),
@@ -41,11 +41,11 @@ class GenerateOptions(AnsweringOptions):
     OF_TEXT: ClassVar = dict.fromkeys(("at", "whole"), drop_place)
 
     show: str = "next"
-    whole: bool = False  # an example sentence is read with its last word
-    written: str = ""  # the tokens written, in the model's numbers
-    of: str = ""  # fingerprint of the model and the prompt that these tokens follow
-    at: int | None = None  # the token whose step is looked at; None for the one that comes next
-    pick: str = "likeliest"  # what "Next token" writes
+    whole: bool = False  # read an example sentence with its last word
+    written: str = ""  # ids of the generated tokens, separated by dots
+    of: str = ""  # fingerprint of the model and the prompt of these tokens
+    at: int | None = None  # token whose step is shown; None is the next token
+    pick: str = "likeliest"  # the token that "Next token" appends
     more: int = 20
     temperature: int = 100  # hundredths
     top_k: int = 0
@@ -53,6 +53,6 @@ class GenerateOptions(AnsweringOptions):
     seed: int = 0
     top: int = 10
     over: str = "head"
-    cell: str = "strongest"  # what the map of heads shows
-    sample: int = 0  # of the random tokens that induction heads are tested with
-    first: bool = True  # whether the first token counts where attention is shown
+    cell: str = "strongest"  # measure in the map of heads
+    sample: int = 0  # seed of the random tokens in the test for induction heads
+    first: bool = True  # include the first token in figures of attention

@@ -1,4 +1,4 @@
-"""The Generate page: the prompt that is read, and the path of tokens written after it."""
+"""The prompt of the page Generate, and the path of tokens generated after it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ui.state.params import set_params
 from ui.state.session import FRESH, set_view_state
 from ui.state.view_state import ViewState
 
-KNOWN = 100  # candidates that are asked for; the figures show the first few
+KNOWN = 100  # candidates in a request; figures show fewer
 MOST_TOP, MOST_MORE = 50, 100
-TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # hundredths, the least and the most
+TEMPERATURES, TOP_PS = (5, 200), (1, 100)  # minimum and maximum, in hundredths
 PROMPTS: dict[str, str] = {
     gettext_lazy("A verb far from its subject"): "The keys to the old wooden cabinet in the hall",
     gettext_lazy("A fact"): "The capital of France is Paris. The capital of Italy is",
@@ -30,22 +30,24 @@ PROMPTS: dict[str, str] = {
     gettext_lazy("A list"): "Monday, Tuesday, Wednesday,",
     gettext_lazy("A story"): "Once upon a time there was a little fox who",
 }
-PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options: nothing is written after it
-HISTORY = "generate_history"  # in the session, by the mark of model and prompt: what was written after it
+PROMPT_ALONE: dict[str, Any] = {"written": "", "of": "", "at": None}  # options without generated tokens
+HISTORY = "generate_history"  # session key: generated tokens by ``mark_of`` the request
 _PATH = re.compile(r"[0-9]{1,7}(\.[0-9]{1,7}){0,4095}")
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What the model reads before it writes, and the word of an example that was left out for it to find."""
+    """The text that the model reads before it generates, and the omitted last word of an example."""
 
     text: str
     left_out: str = ""
-    whole: str = ""  # the example with it
+    whole: str = ""  # the example with its last word
 
 
 def prompt_of(choice: ViewState, options: GenerateOptions) -> Prompt:
-    """The text as it was typed; one of the app's own sentences stops before its last word. Raises Refusal.
+    """Return the text as the prompt; examples of the app stop before their last word.
+
+    Raise UserError if the text is invalid.
 
     >>> prompt_of(ViewState(), GenerateOptions()).text, prompt_of(ViewState(), GenerateOptions()).left_out
     ("The animal didn't cross the street because it was too", 'tired')
@@ -58,7 +60,7 @@ def prompt_of(choice: ViewState, options: GenerateOptions) -> Prompt:
 
 
 def write_path(tokens: tuple[int, ...]) -> str:
-    """Written tokens for a link; ``read_path`` is its inverse.
+    """Format generated tokens for a link; ``read_path`` is the inverse.
 
     >>> write_path((284, 13)), read_path("284.13"), read_path("")
     ('284.13', (284, 13), ())
@@ -67,19 +69,22 @@ def write_path(tokens: tuple[int, ...]) -> str:
 
 
 def read_path(raw: str) -> tuple[int, ...] | None:
-    """Written tokens from a link; None where it is damaged."""
+    """Parse the generated tokens of a link; None if they are damaged."""
     if not raw:
         return ()
     return tuple(int(token) for token in raw.split(".")) if _PATH.fullmatch(raw) else None
 
 
 def mark_of(request: NextToken) -> str:
-    """A few letters for the model and the prompt, so that tokens after one are not taken for tokens after another."""
+    """Return a short fingerprint of the model and the prompt, which a path of tokens belongs to."""
     return fingerprint(f"{request.model}\0{request.revision}\0{request.cut}", request.text)
 
 
 def request_of(choice: ViewState, options: GenerateOptions, who: PageModel, prompt: Prompt) -> NextToken:
-    """What the model is asked: what comes next on the chosen path, under the chosen rule."""
+    """Return the request for the next token on the chosen path, under the chosen sampling rule.
+
+    Show a notice if the link's tokens are damaged or belong to another prompt or model.
+    """
     asked = NextToken(
         model=who.model,
         revision=who.revision,
@@ -103,23 +108,23 @@ def request_of(choice: ViewState, options: GenerateOptions, who: PageModel, prom
 
 
 def clamp(value: int, least: int, most: int) -> int:
-    """The nearest number that a control can show."""
+    """Return the value limited to the range from ``least`` to ``most``."""
     return max(least, min(value, most))
 
 
 def on_path(asked: NextToken, options: GenerateOptions) -> NextToken:
-    """The question after the tokens that were written, where they were written after this prompt by this model."""
+    """Return the request with the written tokens of the options, if they belong to its model and prompt."""
     mine = options.of == mark_of(asked)
     return replace(asked, written=(read_path(options.written) or ()) if mine else ())
 
 
 def go_to(request: NextToken, path: tuple[int, ...]) -> None:
-    """Another path after the same prompt; the address follows, so that the browser's back button undoes it."""
+    """Move to another path after the same prompt, through the address, so that the back button works."""
     set_params(GenerateOptions, written=write_path(path), of=mark_of(request) if path else "", at=None)
 
 
 def prompts() -> None:
-    """Ready prompts."""
+    """Draw the control of the ready prompts."""
     st.session_state["generate_prompt"] = None
     st.selectbox(
         _("Ready prompts"),
@@ -135,7 +140,7 @@ def prompts() -> None:
 
 
 def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> None:
-    """What of an example is read, once there is an answer to it."""
+    """Draw the notice and the button about the omitted last word of an example."""
     if prompt.left_out:
         show_notice(_("Of the example all but its last word is read; what does the model put there?"), role="status")
         hint = _("The model then goes on after the full stop. Your own texts are always read whole.")
@@ -145,7 +150,7 @@ def left_out(prompt: Prompt, options: GenerateOptions, choice: ViewState) -> Non
 
 
 def _reading(label: str, whole: bool, hint: str) -> None:
-    """A button that reads the example with its last word, or without."""
+    """Draw a button that reads the example with or without its last word."""
     st.button(label, on_click=set_params, args=(GenerateOptions,), kwargs={"whole": whole, **PROMPT_ALONE}, help=hint)
 
 
@@ -156,17 +161,17 @@ def _start_ready_prompt() -> None:
 
 
 def new_prompt(text: str) -> None:
-    """Read another text; nothing is written after it yet."""
+    """Start with another prompt and no generated tokens."""
     set_view_state(**FRESH, text=text, pair="")
     set_params(GenerateOptions, **PROMPT_ALONE)
 
 
 def text_of(request: NextToken, step: DecodingStep) -> str:
-    """What is read as far as it goes: the prompt, cut where the reader cut it, and the written tokens as text."""
+    """Return the prompt, truncated as requested, followed by the generated text."""
     ends = [span[1] for span in step.row.spans[: prompt_length(step, request)] if span is not None]
     return request.text[: max(ends)] + step.text if request.cut and ends else request.text + step.text
 
 
 def prompt_length(step: DecodingStep, request: NextToken) -> int:
-    """Tokens before the written ones."""
+    """Return the number of tokens before the generated tokens."""
     return len(step.row) - len(request.written)

@@ -1,4 +1,4 @@
-"""What the newest token looked at before the next one was chosen: the text shaded, and every head on a map."""
+"""Attention of the newest token before the next token was chosen, as shaded text and by head."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 from viz.figures import head_maps
 from viz.figures.token_bars import bars
 
-MOST = 10  # tokens listed
-LEAST = 0.01  # a weight below is no look back
+MOST = 10  # tokens in the bar chart
+LEAST = 0.01  # smaller weights are not described as attention to an earlier token
 MAP, STRIP = "generate_map", "generate_strip"
 
 
 @dataclass(frozen=True, eq=False)
 class StepAttention:
-    """One step as it is looked at: the token at ``place`` of the text came, or comes, after it."""
+    """Attention of a generation step; ``place`` is the position of the token that the step predicts."""
 
     step: DecodingStep
     place: int
@@ -44,16 +44,16 @@ class StepAttention:
 
     @property
     def head_name(self) -> str:
-        """The head's name."""
+        """Return the name of the head."""
         return head_name(self.layer, self.head)
 
 
 def selected_step(
     request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> tuple[NextToken, DecodingStep, int]:
-    """The step that the reader looks at, how it was asked, and the place of the token that came, or comes, after it.
+    """Return the request and the result of the selected step, and the position that it predicts.
 
-    Raises Refusal.
+    Raise UserError if the model cannot answer.
     """
     place = len(step.row)
     if not options.at or options.at >= place:
@@ -65,7 +65,10 @@ def selected_step(
 def step_attention(
     choice: ViewState, request: NextToken, step: DecodingStep, options: GenerateOptions
 ) -> StepAttention | None:
-    """Where that step looked; None where the architecture does not give its attention. Raises Refusal."""
+    """Return the attention of the selected step; None if the architecture does not return it.
+
+    Raise UserError if the model cannot answer.
+    """
     if options.at == 0:
         show_notice(_("Nothing stands before the first token, so no step led to it; pick another one."), role="status")
     _asked, mine, place = selected_step(request, step, options)
@@ -79,7 +82,7 @@ def step_attention(
 
 
 def request_before(request: NextToken, length: int, place: int) -> NextToken:
-    """The question whose answer says what comes at ``place`` of a text that has ``length`` tokens of prompt.
+    """Return the request that predicts position ``place`` of a text with ``length`` prompt tokens.
 
     >>> request = NextToken(text="a b", written=(7, 8))
     >>> request_before(request, 2, 3).written, request_before(request, 2, 1).cut
@@ -91,7 +94,7 @@ def request_before(request: NextToken, length: int, place: int) -> NextToken:
 
 
 def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToken, options: GenerateOptions) -> None:
-    """What was looked at in one sentence, and the text as chips; a click on one asks for the step that led to it."""
+    """Draw the summary and the text as chips; a click selects the step that predicted a token."""
     if seen is None:
         show_notice(
             _("This architecture does not give its attention step by step; “All heads” reads the whole text."), "status"
@@ -113,14 +116,14 @@ def text_strip(seen: StepAttention | None, step: DecodingStep, request: NextToke
 
 
 def when_of(step: DecodingStep, place: int) -> str:
-    """The step that led to a place of the text, at the beginning of a sentence."""
+    """Return a phrase for the step that predicts a position, for the beginning of a sentence."""
     if place < len(step.row):
         return _("Before “{piece}” came", piece=step.row.pieces[place])
     return _("At the end of the text") if step.ended else _("Before the next token")
 
 
 def summary(seen: StepAttention, step: DecodingStep, options: GenerateOptions) -> str:
-    """One true sentence about what was looked at."""
+    """Describe the attention of a step."""
     row, shown = seen.step.row, seen.weights
     when = when_of(step, seen.place)
     who = {
@@ -183,7 +186,7 @@ def _on_pick(step: DecodingStep) -> None:
 
 
 def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
-    """Every head's look back as a map, and the file."""
+    """Draw the map of all heads, the most attended tokens, and the download."""
     if seen is None or seen.step.looks is None:
         return
     _switches()
@@ -216,13 +219,13 @@ def draw_head_map(seen: StepAttention | None, options: GenerateOptions) -> None:
 
 
 def keep_on_text(key: str) -> None:
-    """In the callback of a map of heads: the head that was clicked is the one whose weights shade the text."""
+    """Select the clicked head on all pages, and shade the text by its weights (a callback)."""
     keep_head(key)
     set_params(GenerateOptions, over="head")
 
 
 def describe_furthest(far: FloatArray) -> str:
-    """Which head looks furthest back; ``far`` is (layer, head), in tokens."""
+    """Describe the head with the largest mean distance; ``far`` is (layer, head), in tokens."""
     layer, head = np.unravel_index(int(np.nanargmax(far)), far.shape)
     if not far[layer, head]:
         return _("No head looks at a token between the first and the newest.")
@@ -243,7 +246,7 @@ def _file(seen: StepAttention, every: FloatArray) -> str:
 
 
 def _most_attended(seen: StepAttention) -> Any:
-    """The tokens that get most of what is shown."""
+    """Return the bar chart of the tokens with the largest weights."""
     order = np.argsort(-seen.weights, kind="stable")[:MOST]
     names = seen.step.row.labels
     labels = [f"{at}: {names[at]}" for at in order]
@@ -265,7 +268,7 @@ def _switches() -> None:
 
 
 def first_switch() -> None:
-    """The switch that takes the first token out of what is shown."""
+    """Draw the switch that excludes the first token from the figures."""
     bound_widget(
         GenerateOptions, "first", st.checkbox, _("Count the first token"),
         help=_("Off: the first token is left out, and each head's other weights are scaled to one"),

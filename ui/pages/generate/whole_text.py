@@ -1,4 +1,4 @@
-"""Prompt and written tokens read at once: every head, the same numbers again, and what the first token gets."""
+"""Prompt and generated tokens in a single pass: all heads, attention sinks, a check of the cache."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from ui.state.view_state import ViewState
 from viz.figures import head_maps
 
 SINKS = "sink_map"
-HALF = 0.5  # share from which a head is counted
+HALF = 0.5  # share of attention above which a head is counted
 
 
 def read_whole(request: NextToken) -> Trace:
-    """The trace of prompt and written tokens together. Raises Refusal."""
+    """Return the trace of the prompt with the generated tokens. Raise UserError if it cannot be read."""
     with st.spinner(_("Reading the whole text at once"), show_time=True):
         return get_backend().trace(trace_request(request))
 
 
 def trace_request(request: NextToken) -> TraceRequest:
-    """The same text, as one pass reads it."""
+    """Return the request for a trace of the same text."""
     return TraceRequest(
         request.model,
         request.text,
@@ -50,7 +50,7 @@ def trace_request(request: NextToken) -> TraceRequest:
 
 
 def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> None:
-    """The microscope on prompt and written tokens, at first on the head and the token of the step that is looked at."""
+    """Draw the microscope on prompt and generated tokens, initially with the shown step's head and token."""
     trace = read_whole(request)
     show_notice(
         _(
@@ -62,19 +62,19 @@ def heads(choice: ViewState, request: NextToken, seen: StepAttention | None) -> 
     if seen is not None:
         focus = seen.place - 1 if choice.focus is None else choice.focus
         choice = replace(choice, layer=seen.layer, head=seen.head, focus=focus)
-    choice = replace(choice, part="")  # a part of another model's; a decoder has one
+    choice = replace(choice, part="")  # the choice may name a stack of another model; a decoder has a single stack
     draw_microscope(choice, trace, lambda: _shown_trace_id(choice, request))
 
 
 def _shown_trace_id(choice: ViewState, request: NextToken) -> str:
-    """The id of the trace that the page shows by now."""
+    """Return the id of the trace that the page shows now; "" if the text or the model has changed."""
     now = get_view_state()
     same = (now.text, now.model, now.revision, now.cut) == (choice.text, choice.model, choice.revision, choice.cut)
     return trace_request(on_path(request, get_params(GenerateOptions))).key if same else ""
 
 
 def sink(choice: ViewState, request: NextToken) -> None:
-    """How much every head gives the first token, and what that is."""
+    """Draw the share of attention that each head gives to the first token."""
     trace = read_whole(request)
     if all(trace.source.special[1:]):
         show_notice(
@@ -126,7 +126,10 @@ def sink(choice: ViewState, request: NextToken) -> None:
 
 
 def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
-    """How much attention the first token has. ``shares`` is (layer, head), ``even`` what even attention would give."""
+    """Describe the attention to the first token.
+
+    ``shares`` is (layer, head); ``even`` is the share under uniform attention.
+    """
     many = int((shares > HALF).sum())
     several = ngettext(
         "{number} of {heads} heads gives it more than half",
@@ -146,7 +149,7 @@ def sink_summary(trace: Trace, shares: FloatArray, even: float) -> str:
 
 
 def same_numbers(request: NextToken, step: DecodingStep) -> None:
-    """The maps that came step by step beside those of one pass, for this very text; computed when it is unfolded."""
+    """Draw the comparison of step-by-step maps with those of a single pass, once the expander is open."""
     folded = st.expander(_("Is this the same as reading it at once?"), key="generate_law", on_change="rerun")
     if not folded.open:
         return
@@ -173,7 +176,7 @@ def same_numbers(request: NextToken, step: DecodingStep) -> None:
 
 
 def law_summary(worst: float, later: float, cached: int, seen: int, many: int) -> str:
-    """What the comparison found."""
+    """Describe the largest differences between step-by-step maps and those of a single pass."""
     if seen == 0:
         return _("This architecture does not give its attention step by step, so there is nothing to compare.")
     steps = (

@@ -1,4 +1,4 @@
-"""Writing on: one token, or many one after the other; what has been written is kept at every moment."""
+"""Generation of a single token or of many, with the progress saved after each token."""
 
 from __future__ import annotations
 
@@ -25,40 +25,43 @@ JOB = "generate_job"
 
 @dataclass
 class WritingJob:
-    """Many tokens that are being written."""
+    """The generation of several tokens."""
 
     start: NextToken
     many: int
     pick: str
-    path: tuple[int, ...]  # how far it has come
-    at: tuple[int, ...]  # where the address stands; elsewhere the reader has gone away from it
+    path: tuple[int, ...]  # all generated tokens so far, those of ``start`` included
+    at: tuple[int, ...]  # path in the address; a different path there means that the reader left
     done: bool = False
 
     @property
     def mark(self) -> str:
-        """What tells this work from other work (ui.run.progress)."""
+        """Return the key of this job for ui.run.progress."""
         return f"generate {self.start.key} {self.many} {self.pick}"
 
 
 def next_candidate(step: DecodingStep, pick: str) -> NextCandidate:
-    """What the rule writes next."""
+    """Return the token that is appended next: the drawn or the likeliest."""
     return step.chosen if pick == "drawn" else step.greedy
 
 
 def written_on(request: NextToken) -> NextToken:
-    """The request after the writing that was asked for, as far as it comes; the address follows. Raises Refusal."""
+    """Run the current job as far as possible, and return the request on its path.
+
+    The address follows the path. Raise UserError if the model cannot answer.
+    """
     job: WritingJob | None = st.session_state.get(JOB)
     if job is None:
         return request
     path = request.written
     same = mark_of(job.start) == mark_of(request)
     if job.done:
-        # A click on Stop in the last moment brings the address from before: what was written is not lost for that.
+        # A late click on Stop restores the old address; keep the generated tokens.
         del st.session_state[JOB]
         late = st.session_state[STOPPED].pop(job.mark, None) is not None
         path = job.path if late and same and path == job.start.written else path
     elif not same or path != job.at or replace(job.start, written=path) != request:
-        # Something else was chosen meanwhile. Under another rule the same text goes on from where it has come to.
+        # The reader chose something else. With only another sampling rule, continue from the current path.
         del st.session_state[JOB]
         path = job.path if same and path == job.at else path
     else:
@@ -66,19 +69,19 @@ def written_on(request: NextToken) -> NextToken:
     if path != request.written:
         go_to(request, path)
     still = st.session_state.get(JOB) is job
-    if still:  # only now: a click while the address is written begins the script anew
+    if still:  # set last, because a click during go_to restarts the script
         job.at, job.done = path, done
     return replace(request, written=path)
 
 
 def _written_path(job: WritingJob) -> tuple[tuple[int, ...], bool]:
-    """How far the writing has come, and whether nothing of it is left to do."""
+    """Return the generated path and whether the job is finished."""
     place, path = st.empty(), job.start.written
     ended = False
     try:
         for _at in stoppable_steps(job.mark, job.many, _("Writing")):
             if ended:
-                continue  # the count runs out, so that its bar goes
+                continue  # finish the loop, so that its progress bar disappears
             request = replace(job.start, written=path)
             step = get_backend().predict(request)
             ended = step.ended or step.room == 0
@@ -96,7 +99,7 @@ def _written_path(job: WritingJob) -> tuple[tuple[int, ...], bool]:
 
 
 def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """The buttons that write, and those that go back."""
+    """Draw the buttons that generate, go back and save the text."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _forward(request, step, options)
         st.button(
@@ -125,7 +128,7 @@ def controls(request: NextToken, step: DecodingStep, options: GenerateOptions) -
 
 
 def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -> None:
-    """One token, or many, and which."""
+    """Draw the controls that generate one or several tokens."""
     over = step.ended or step.room == 0
     many = clamp(options.more, 1, MOST_MORE)
     st.button(
@@ -165,7 +168,7 @@ def _forward(request: NextToken, step: DecodingStep, options: GenerateOptions) -
 
 
 def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:
-    """Writes the next token. A reader who clicks faster than the page is drawn gets as many as there were clicks."""
+    """Append the next token; clicks that are faster than the page append a token each (a callback)."""
     here, job = _request_at_address(request), st.session_state.get(JOB)
     if here == request:
         write(request, next_candidate(step, pick))
@@ -174,7 +177,7 @@ def write_next(request: NextToken, step: DecodingStep, pick: str) -> None:
 
 
 def begin(request: NextToken, many: int, pick: str) -> None:
-    """Begin to write so many tokens from where the address stands."""
+    """Begin to generate ``many`` tokens after the path in the address."""
     start = _request_at_address(request)
     job = WritingJob(start, many, pick, start.written, start.written)
     st.session_state.get(STOPPED, {}).pop(job.mark, None)
@@ -182,5 +185,5 @@ def begin(request: NextToken, many: int, pick: str) -> None:
 
 
 def _request_at_address(request: NextToken) -> NextToken:
-    """The request where the address stands by now; the page that was clicked may not show that yet."""
+    """Return the request for the path in the address, which may be ahead of the drawn page."""
     return on_path(request, parse_params(GenerateOptions, own_query())[0])

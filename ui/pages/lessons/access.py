@@ -1,4 +1,4 @@
-"""The teacher's key of a lesson, which no student sees: aims, expected answers, and the lesson's own file."""
+"""Access to the teacher's key of a lesson, which students may not see."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ def is_teacher() -> bool:
 
 
 def is_student() -> bool:
-    """Return whether this visitor attends a class: the one of this session, or any with a seat of theirs."""
+    """Return whether this visitor attends a class, in this session or in another."""
     return not is_teacher() and (classroom.code() is not None or attends_any())
 
 
 def may_see_key() -> bool:
     """Return whether this visitor may see the teacher's key.
 
-    On a machine of one's own that is everybody but a student; if others reach the app, it is who teaches a class there.
+    On a private machine everybody except students may see the key; if others can reach the app, only teachers of a
+    class may.
     """
     return is_teacher() or not (is_student() or is_open())
 
 
 def is_withheld(options: LessonsOptions) -> bool:
-    """Return whether the key was asked for by a link and is withheld, which is said; the lesson is played instead."""
+    """Return whether the address requests the key without permission, and show a notice if so."""
     if options.show == PLAY or may_see_key():
         return False
     if is_student():

@@ -1,4 +1,4 @@
-"""What a reader has answered: kept in the session, and taken home as a worksheet."""
+"""The reader's answers to a lesson, stored in the session, and the worksheet that contains them."""
 
 from __future__ import annotations
 
@@ -18,60 +18,60 @@ ANSWERS, PLACES = "lesson_answers", "lesson_places"
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """What was done at one step."""
+    """The reader's answer at a step, with tries and hints."""
 
     answer: Answer | None = None
-    text: str = ""  # the answer in words
-    right: bool | None = None  # None: not checked
-    said: str = ""  # the numbers behind the right answer
+    text: str = ""  # the answer as shown
+    right: bool | None = None  # None if the answer was not checked
+    said: str = ""  # sentence with the numbers behind the right answer
     tries: int = 0
-    hints: int = 0  # how many were taken
+    hints: int = 0  # number of hints taken
     revealed: bool = False
-    read: str = ""  # the reader's own text, where that was asked about
+    read: str = ""  # the reader's own text, if the question is about it
 
     @property
     def is_over(self) -> bool:
-        """Whether what comes after the answer may be seen."""
+        """Return whether the text after the answer may be shown."""
         return self.revealed or self.right is True or (self.tries > 0 and self.right is None)
 
 
 def answer_at(name: str, step: int) -> StepAnswer:
-    """What was done at a step of a lesson."""
+    """Return the stored answer at a step of a lesson."""
     found: StepAnswer = _all_answers().get((name, step), StepAnswer())
     return found
 
 
 def note(name: str, step: int, **changes: Any) -> StepAnswer:
-    """Something more was done there."""
+    """Update the stored answer at a step of a lesson, and return it."""
     _all_answers()[name, step] = now = replace(answer_at(name, step), **changes)
     return now
 
 
 def remember_place(name: str, step: int) -> None:
-    """The reader is at that step of a lesson."""
+    """Store the reader's current step of a lesson."""
     st.session_state.setdefault(PLACES, {})[name] = step
 
 
 def place(name: str) -> int:
-    """Where the reader was last in a lesson."""
+    """Return the step at which the reader was last in a lesson."""
     found: int = st.session_state.get(PLACES, {}).get(name, 0)
     return found
 
 
 def forget(name: str) -> None:
-    """Begin that lesson anew."""
+    """Delete all answers of a lesson."""
     for key in [key for key in _all_answers() if key[0] == name]:
         del _all_answers()[key]
 
 
 def count_answered(known: NamedLesson) -> tuple[int, int]:
-    """How many of a lesson's questions were answered, and how many it has."""
+    """Return the number of answered questions of a lesson, and of all its questions."""
     asked = [at for at, step in enumerate(known.lesson.steps) if step.question]
     return sum(answer_at(known.name, at).is_over for at in asked), len(asked)
 
 
 def worksheet(known: NamedLesson) -> None:
-    """Buttons that save one's answers."""
+    """Draw the buttons that save the answers."""
     with st.container(horizontal=True):
         download_button(
             _("Save the worksheet"),
@@ -96,7 +96,7 @@ def worksheet(known: NamedLesson) -> None:
 
 
 def in_markdown(known: NamedLesson) -> str:
-    """The worksheet as text; what was typed stands in it as a quotation, line by line."""
+    """Return the worksheet as Markdown, with the reader's answers as quotations."""
     lines = [f"# {shown(known.lesson.title)}", ""]
     for at, step, found in _question_steps(known):
         lines += [f"## {at + 1}. {shown(step.title)}", ""]
@@ -113,7 +113,7 @@ def _right(found: StepAnswer) -> str:
 
 
 def _question_steps(known: NamedLesson) -> list[tuple[int, Any, StepAnswer]]:
-    """Steps with a question, by number."""
+    """Return (index, step, answer) of each step with a question."""
     return [(at, step, answer_at(known.name, at)) for at, step in enumerate(known.lesson.steps) if step.question]
 
 

@@ -1,4 +1,4 @@
-"""Which lesson is meant: one that comes along, or the reader's own, which stays in the session."""
+"""The current lesson: a bundled lesson, or the reader's own draft in the session."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from ui.pages.lessons.options import OWN, LessonsOptions
 from ui.run.notices import show_notice
 from ui.state.params import set_params
 
-DRAFT = "lesson_draft"  # the text of one's own lesson
-TAKEN = "lesson_taken"  # the link that it came with
+DRAFT = "lesson_draft"  # session key: text of the reader's own lesson
+TAKEN = "lesson_taken"  # session key: packed lesson of the last adopted link
 
 
 @dataclass(frozen=True)
 class NamedLesson:
-    """A lesson, and the name by which links and answers know it."""
+    """A lesson with the name that links and answers use."""
 
     name: str
     lesson: Lesson
 
 
 def draft() -> str:
-    """The text of the reader's own lesson; at first that of the shortest one that comes along."""
+    """Return the text of the reader's own lesson, initially that of a short bundled lesson."""
     text: str = st.session_state.setdefault(DRAFT, source("it_and_animal"))
     return text
 
 
 def store_draft(text: str) -> None:
-    """It is this from now on, and no longer what came with a link."""
+    """Store the text of the reader's own lesson, and drop a lesson in the address."""
     st.session_state[DRAFT] = text
     set_params(LessonsOptions, carried="")
 
 
 def adopt_link_draft(options: LessonsOptions) -> None:
-    """A lesson that came with the link becomes the reader's own, once."""
+    """Store the lesson of the link as the reader's own, once per link."""
     if options.carried and st.session_state.get(TAKEN) != options.carried:
         st.session_state[TAKEN] = options.carried
         text = unpack_lesson(options.carried)
@@ -51,7 +51,7 @@ def adopt_link_draft(options: LessonsOptions) -> None:
 
 
 def parse_lesson(text: str) -> Lesson | list[Fault]:
-    """The lesson in a text, or what is wrong with it."""
+    """Return the lesson in a text, or a list of its faults."""
     try:
         return lesson_of(text)
     except Unreadable as error:
@@ -59,7 +59,7 @@ def parse_lesson(text: str) -> Lesson | list[Fault]:
 
 
 def get_lesson(options: LessonsOptions) -> NamedLesson | None:
-    """The lesson that is chosen; None where there is none, which is said where a name was given."""
+    """Return the chosen lesson, or None, with a notice if the name is unknown or the draft has faults."""
     if options.lesson == OWN:
         found = parse_lesson(draft())
         if isinstance(found, Lesson):

@@ -1,4 +1,4 @@
-"""All lessons at once, with how far the reader has come in each."""
+"""The list of all lessons, with the reader's progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.state.params import set_params
 
 
 def listing() -> None:
-    """Title, minutes, for whom; the ways in, to a student of a class those to play."""
+    """Draw the lessons, the tour and, for visitors who may see the key, the links for teachers."""
     key = may_see_key()
     for name, lesson in come_along().items():
         known = NamedLesson(name, lesson)
@@ -43,7 +43,7 @@ def listing() -> None:
 
 
 def _draw_write_link() -> None:
-    """The way to write one."""
+    """Draw the button that opens the editor of the reader's own lesson."""
     st.subheader(_("A lesson of your own"))
     st.markdown(
         _("A lesson is one readable file: what is read, which view is looked at, what is asked. Answers are computed "
@@ -54,7 +54,7 @@ def _draw_write_link() -> None:
 
 
 def _tour() -> None:
-    """The tour, from its beginning or from where it was left."""
+    """Draw the button that starts or resumes the tour."""
     stops = its_stops()
     st.subheader(translate_markdown(stops.title))
     st.caption(_("{minutes} · {audience}", minutes=minutes(stops.minutes), audience=translate_markdown(stops.audience)))

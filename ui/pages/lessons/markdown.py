@@ -1,4 +1,4 @@
-"""A lesson's text on the page: Markdown and formulas, no HTML, and no picture that the browser would fetch."""
+"""Markdown of lessons, without HTML and without images that the browser would fetch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lessons.schema import LocalizedText
 
 
 def translate_markdown(said: LocalizedText) -> str:
-    """It in the reader's language; a picture's mark is a letter like others.
+    """Return the text in the reader's language, with the Markdown syntax for images escaped.
 
     >>> translate_markdown(LocalizedText((("", "Look: ![a](http://b/c.png)"),)))
     'Look: !\\\\[a](http://b/c.png)'
@@ -18,6 +18,6 @@ def translate_markdown(said: LocalizedText) -> str:
 
 
 def draw_markdown(said: LocalizedText) -> None:
-    """Draw it where there is any; HTML in it is shown as text, which is what st.markdown does unless told otherwise."""
+    """Draw the text if it is not empty; st.markdown shows HTML as text by default."""
     if said:
         st.markdown(translate_markdown(said))

@@ -1,21 +1,21 @@
-"""What the page Lessons lets its reader choose."""
+"""Address parameters of the page Lessons."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-OWN = "own"  # the name of a lesson that the reader brought or wrote
+OWN = "own"  # name of the reader's own lesson
 PLAY, TEACHER, WRITE = "play", "teacher", "write"
 
 
 @dataclass(frozen=True)
 class LessonsOptions:
-    """What this page lets its reader choose."""
+    """Options of the page Lessons."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": (PLAY, TEACHER, WRITE)}
 
-    lesson: str = ""  # "" for the list of all
+    lesson: str = ""  # "" is the list of all lessons
     step: int = 0
     show: str = PLAY
-    carried: str = ""  # a lesson that came with the link, packed (lessons/sharing.py)
+    carried: str = ""  # a lesson in the link, packed by lessons/sharing.py

@@ -17,7 +17,7 @@ from ui.state.params import set_params
 
 
 def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
-    """One step of it, the way to the others, and the worksheet below."""
+    """Draw the current step of a lesson, the navigation and the worksheet."""
     steps = known.lesson.steps
     at = min(options.step, len(steps) - 1)
     step, key = steps[at], (known.name, at)
@@ -27,7 +27,7 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
     _draw_navigation(at, len(steps))
     st.subheader(translate_markdown(step.title))
     draw_markdown(step.text)
-    question = st.container()  # stands above the view, and is answered with what the view shows
+    question = st.container()  # above the view, but filled later, because the answer depends on the view
     held = "" if answer_at(*key).tries else withheld_part(step)
     seen = empty_view(None) if step.view is None else draw(step.view, held)
     if step.question is not None:
@@ -35,12 +35,12 @@ def draw_lesson(known: NamedLesson, options: LessonsOptions) -> None:
             draw_question(key, step.question, seen)
             draw_class_button(step.question, seen)
         if held and answer_at(*key).tries:
-            st.rerun()  # the results may be seen now
+            st.rerun()  # draw the view again with its results
     _draw_footer(known)
 
 
 def _draw_navigation(at: int, count: int) -> None:
-    """Back and on, by button and by key, and where one is."""
+    """Draw the navigation: the buttons with their keyboard shortcuts, and the current step."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             _("Back"),

@@ -1,4 +1,4 @@
-"""One question: its control, what is said of an answer, hints one at a time, and what comes after."""
+"""A question of a lesson: its control, feedback, hints and the text after the answer."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ui.pages.lessons.markdown import draw_markdown, translate_markdown
 from ui.pages.lessons.views import StepView
 from ui.run.notices import show_notice
 
-Key = tuple[str, int]  # the lesson's name, and the number of the step
+Key = tuple[str, int]  # (name of the lesson, index of the step)
 LONGEST = 2_000  # characters of a free answer
 
 
 def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
-    """The question with its control and its buttons, and whatever has been found out so far."""
+    """Draw the question with its control, its buttons and the feedback so far."""
     found = answer_at(*key)
     slot = f"lesson_{key[0]}_{key[1]}"
     st.markdown(_("**Question.** {ask}", ask=translate_markdown(question.ask)))
@@ -50,7 +50,10 @@ def draw_question(key: Key, question: LessonQuestion, seen: StepView) -> None:
 
 
 def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | None:
-    """What is right, computed or said by the file; None where anything is. Raises Unanswerable and Refusal."""
+    """Return the right answer, computed or from the lesson's file; None if any answer is accepted.
+
+    Raise Unanswerable if the text has no right answer, and UserError if the model cannot answer.
+    """
     if question.check is not None:
         found = truth(question.check, seen.asked)
     elif question.right is not None:
@@ -62,7 +65,7 @@ def right_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | No
 
 
 def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> str:
-    """An answer as it is shown."""
+    """Format an answer for the page."""
     if isinstance(answer, tuple):
         return _("head {layer}-{head}", layer=answer[0], head=answer[1])
     if question.kind == "choice":
@@ -74,7 +77,7 @@ def format_answer(question: LessonQuestion, answer: Answer, seen: StepView) -> s
 
 
 def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepView) -> Answer | None:
-    """The control for an answer of this kind; None where nothing is answered yet."""
+    """Draw the control for this kind of answer and return its value; None if there is no answer yet."""
     before: Any = found.answer
     label = _("Your answer")
     if question.kind == "choice":
@@ -97,13 +100,13 @@ def _control(slot: str, question: LessonQuestion, found: StepAnswer, seen: StepV
 
 
 def _head(slot: str, seen: StepView) -> Answer | None:
-    """Two numbers, which follow the head that is chosen in the view."""
+    """Draw the controls of layer and head, which follow the head selected in the view."""
     if seen.view is None:
         return None
     layer, head = seen.head or (0, 0)
     help = _("Follows the head that you choose in the view; counted from 0")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = f"{slot}_{layer}_{head}"  # another head in the view begins anew
+        names = f"{slot}_{layer}_{head}"  # a new key resets the controls when the view's head changes
         picked = (
             st.selectbox(_("Layer"), range(seen.view.layers), index=layer, key=f"{names}_layer", width=110, help=help),
             st.selectbox(_("Head"), range(seen.view.heads), index=head, key=f"{names}_head", width=110, help=help),
@@ -113,7 +116,7 @@ def _head(slot: str, seen: StepView) -> Answer | None:
 
 
 def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
-    """A list of the words that can be looked at, which follows the word that is clicked in the view."""
+    """Draw the control of the word, which follows the word clicked in the view."""
     if seen.view is None:
         return None
     keys = seen.view.keys
@@ -131,7 +134,7 @@ def _token(slot: str, found: StepAnswer, seen: StepView) -> Answer | None:
 
 
 def _record_answer(key: Key, question: LessonQuestion, answer: Answer | None, seen: StepView) -> StepAnswer:
-    """The answer is kept, and whether it is right."""
+    """Check the answer, and store it with the result."""
     if answer is None:
         show_notice(_("Answer first: pick or type something."), role="status")
         return answer_at(*key)
@@ -159,7 +162,7 @@ def _reveal_answer(key: Key, question: LessonQuestion, seen: StepView) -> StepAn
 
 
 def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | LazyMessage | str | None:
-    """Return the right answer, None if any answer is, or the reason why it cannot be computed."""
+    """Return the right answer, None if any answer is accepted, or the reason if it cannot be computed."""
     try:
         with st.spinner(_("Asking the model")):
             return right_answer(question, seen)
@@ -167,11 +170,11 @@ def _find_answer(question: LessonQuestion, seen: StepView) -> CheckedAnswer | La
         reason: LazyMessage | str = error.args[0]
         return reason
     except UserError as refusal:
-        return refusal.message  # its ways out stand where the view is drawn
+        return refusal.message  # the view already shows the error's ways out
 
 
 def _describe_answer(question: LessonQuestion, right: CheckedAnswer, seen: StepView) -> LazyMessage:
-    """The right answer and the numbers behind it, to be told in whatever language."""
+    """Describe the right answer and its numbers, in a message that can be translated later."""
     if right.said and question.kind != "choice":
         return right.said
     answer = format_answer(question, right.answer, seen)
@@ -185,7 +188,7 @@ def _own_text(seen: StepView, question: LessonQuestion) -> str:
 
 
 def _outcome(question: LessonQuestion, found: StepAnswer) -> None:
-    """What is said of the answer, and what comes after it."""
+    """Draw the feedback on the answer, and the text after it."""
     if found.right is True:
         show_notice(_("Right."), role="status")
     elif found.right is False and not found.revealed:

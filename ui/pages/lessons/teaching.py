@@ -1,4 +1,4 @@
-"""The teacher's page of a lesson: aims, plan, what is right as the models say now, and common mistakes."""
+"""The teacher's page of a lesson: aims, plan, expected answers computed now, and common mistakes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ui.state.params import set_params
 
 
 def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
-    """All of it on one page, to be printed too."""
+    """Draw the teacher's key on a single page that can be printed."""
     st.button(_("To the lesson"), on_click=set_params, args=(LessonsOptions,), kwargs={"show": PLAY},
               icon=":material/arrow_back:", help=_("As students see it"))  # fmt: skip
     st.subheader(_("Aims"))
@@ -43,12 +43,12 @@ def draw_teachers_key(known: NamedLesson, teacher: Teacher) -> None:
 
 
 def minutes(count: int) -> str:
-    """How long it takes."""
+    """Format a duration in minutes."""
     return ngettext("{n} minute", "{n} minutes", count, n=count)
 
 
 def _draw_expected(at: int, step: LessonStep) -> None:
-    """One question with what is right."""
+    """Draw a question with its right answer."""
     question = step.question
     if question is None:
         return

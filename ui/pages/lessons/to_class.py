@@ -1,4 +1,4 @@
-"""A lesson's question to a whole class: with what the model answers, computed here, to be shown after the reveal."""
+"""A lesson's question to a whole class, with the model's answer for the reveal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROBLEM = "lesson_to_class_problem"
 
 
 def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
-    """A button, where this session teaches a class."""
+    """Draw the button that sends the question to the class, if this session teaches a class."""
     code = classroom.code()
     if code is None or not store().teaches(code, visitor_secret()):
         return
@@ -39,7 +39,10 @@ def draw_class_button(question: LessonQuestion, seen: StepView) -> None:
 
 
 def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: StepView) -> Asked:
-    """The question as a class is asked it; of a choice the texts, of a token its word."""
+    """Return the question in the form for a class.
+
+    A choice is given by its texts, and a token by its word.
+    """
     prompt, tolerance = translate_markdown(question.ask), right.tolerance if right else 0.0
     if question.kind == "choice":
         texts = {key: translate_markdown(text) for key, text in question.choices}
@@ -56,7 +59,7 @@ def class_question(question: LessonQuestion, right: CheckedAnswer | None, seen: 
 
 
 def _kind(kind: str) -> Kind:
-    """A class answers with a word where a lesson has a list of tokens."""
+    """Return the kind of question for a class; a token is answered by a word."""
     return next(known for known in KINDS if known == ("word" if kind == "token" else kind))
 
 
@@ -64,7 +67,7 @@ def _ask(code: str, question: LessonQuestion, seen: StepView) -> None:
     try:
         right = right_answer(question, seen)
     except (Unanswerable, UserError):
-        right = None  # nothing is right on this text; the class answers all the same
+        right = None  # the class can answer without a right answer
     try:
         store().ask(code, visitor_secret(), class_question(question, right, seen))
     except NotInClass as refusal:

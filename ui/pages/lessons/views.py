@@ -1,6 +1,6 @@
-"""A step's view, drawn in the lesson: the microscope, a blank with its guesses, a translation with its source.
+"""Views of a lesson's steps: the microscope, masked-word guesses, a translation, position vectors.
 
-Any other page of the app is a link, and what the reader has chosen there does not change the lesson.
+Every other page of the app is a link; choices that the reader makes there do not change the lesson.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.token_bars import bars
 from viz.figures.vectors import alignment_map
 
-ADDRESSES = {"bertviz": "bertviz_views"}  # pages whose address is not their file's name
-AT = "lesson_view"  # (lesson, step, view) that was opened last
+ADDRESSES = {"bertviz": "bertviz_views"}  # pages with an address that differs from their file's name
+AT = "lesson_view"  # session key: ((lesson, step), view) that was opened last
 TOP = 8  # guesses for a blank
-VIEW, RESULTS = "view", "results"  # what is held back until the question is answered
-BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks whose answers the bars of a blank show
-PLACES, COLUMNS = 64, 128  # of the vectors of positions that are drawn
+VIEW, RESULTS = "view", "results"  # parts of the view that are withheld until the first answer
+BLANKS = (None, "guess", "guess_rank", "guess_chance", "likelier")  # checks that the bars of a blank would answer
+PLACES, COLUMNS = 64, 128  # positions and dimensions of the drawn position vectors
 
 
 @dataclass(frozen=True)
 class StepView:
-    """What is on the screen that a question can be answered with."""
+    """The state of the view from which a question is answered."""
 
     asked: CheckContext
     view: View | None = None
     head: tuple[int, int] | None = None
-    clicks: bool = False  # whether words of it can be clicked
-    clicked: int | None = None  # the key of the view that was clicked
+    clicks: bool = False  # whether the view's words can be clicked
+    clicked: int | None = None  # the clicked key, a cell of the view
 
 
 def choice_of(pointed: Pointed) -> ViewState:
-    """What a view's link chooses."""
+    """Return the view state in a view's link."""
     return parse(dict(pointed.query))[0]
 
 
 def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
-    """What decides the numbers of a choice."""
+    """Return the fields of a view state that determine its numbers."""
     part = "cross" if pointed.page == "translate" else choice.part
     return CheckInput(
         model=choice.model,
@@ -77,10 +77,10 @@ def reading(choice: ViewState, pointed: Pointed) -> CheckInput:
 
 
 def open_step(key: tuple[str, int], pointed: Pointed) -> None:
-    """The shared choice becomes the view's: when the step is entered, and when another text came from elsewhere.
+    """Show the view's state on entering a step, or if the text or model was changed elsewhere.
 
-    An address that was followed into the step keeps its head and words. What the reader had comes back when the lesson
-    is left.
+    An address that the reader followed into the step keeps its head and words. The reader's own state returns when
+    the lesson is left.
     """
     wanted, now = choice_of(pointed), get_view_state()
     entered = st.session_state.get(AT) != (key, pointed) or not is_temporary()
@@ -94,15 +94,15 @@ def open_step(key: tuple[str, int], pointed: Pointed) -> None:
 
 
 def empty_view(pointed: Pointed | None) -> StepView:
-    """What a question is answered with before anything is drawn, or where nothing is."""
+    """Return the state of a view that is not drawn."""
     read = CheckInput(EMBEDDED, "") if pointed is None else reading(choice_of(pointed), pointed)
     return StepView(CheckContext(get_backend(), read))
 
 
 def withheld_part(step: LessonStep) -> str:
-    """Return what of a step's view would give the answer away: VIEW, RESULTS of it, or "" for nothing.
+    """Return the part of a step's view that would reveal the answer: VIEW, RESULTS, or "" for nothing.
 
-    A question for a head is answered by looking through the maps, and a free answer has nothing to give away.
+    A question for a head is answered by looking through the maps, and a free answer has nothing to reveal.
     """
     question, view = step.question, step.view
     if question is None or view is None or question.kind in ("head", "text"):
@@ -116,7 +116,7 @@ def withheld_part(step: LessonStep) -> str:
 
 
 def draw(pointed: Pointed, held: str = "") -> StepView:
-    """Draw the view, if it can be drawn here, and the way to its page; without what is ``held`` back."""
+    """Draw the view and the link to its page, without the withheld part ``held``."""
     choice = get_view_state()
     asked = CheckContext(get_backend(), reading(choice, pointed))
     if pointed.yours:
@@ -146,7 +146,7 @@ def _read(choice: ViewState) -> tuple[str, ...]:
 
 
 def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
-    """Draw the microscope, with the words that are pointed at; ``quiet`` leaves out its results."""
+    """Draw the microscope with the highlighted words; ``quiet`` leaves out its results."""
     trace = read_trace(choice)
     if trace is None:
         return StepView(asked)
@@ -158,7 +158,7 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool)
             words = zip(("focus", "to"), cells, pointed.highlight, strict=False)
             pointing = {name: among[place(among, word)].pieces[0] for name, among, word in words}
         except Unanswerable:
-            pointing = {}  # the reader's own text, or the author's mistake: nothing is pointed at
+            pointing = {}  # the reader's own text may lack the words, or the author erred
     shown = draw_microscope(
         replace(choice, **pointing), trace, lambda: id_of(get_view_state()), key="lesson_maps", quiet=quiet
     )
@@ -174,7 +174,7 @@ def _maps(pointed: Pointed, choice: ViewState, asked: CheckContext, quiet: bool)
 
 
 def _blank(choice: ViewState) -> None:
-    """The likeliest pieces of the text's first blank."""
+    """Draw the likeliest tokens of the text's first blank."""
     show_notice(choice.text, role="status")
     with st.spinner(_("Filling the blanks")):
         filled = get_backend().predict(
@@ -188,7 +188,10 @@ def _blank(choice: ViewState) -> None:
 
 
 def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepView:
-    """Draw what each word of the translation attends to, in one head or in a layer's; ``quiet`` marks no strongest."""
+    """Draw the cross-attention of a head, or of a layer's heads together.
+
+    ``quiet`` does not mark the strongest links.
+    """
     trace = read_trace(choice)
     if trace is None:
         return StepView(asked)
@@ -215,7 +218,7 @@ def _translation(choice: ViewState, asked: CheckContext, quiet: bool) -> StepVie
 
 
 def _places(choice: ViewState) -> None:
-    """The model's vectors of places as a picture."""
+    """Draw the model's position vectors as a matrix."""
     tables = get_backend().inspect(PositionsRequest(model=choice.model, revision=choice.revision or None)).tables
     if not tables:
         show_notice(_("The model adds no vectors of positions."), role="status")
@@ -227,7 +230,7 @@ def _places(choice: ViewState) -> None:
 
 
 def _draw_page_link(pointed: Pointed, choice: ViewState) -> None:
-    """The same view on its own page."""
+    """Draw the link to the same view on its own page."""
     page = ADDRESSES.get(pointed.page, pointed.page)
     if not (ROOT / "pages" / f"{page}.py").is_file():
         show_notice(_("The app has no page “{page}”.", page=pointed.page))

@@ -1,4 +1,4 @@
-"""A lesson of one's own: written beside its preview, brought as a file, taken away as a file or a link."""
+"""Editor of the reader's own lesson, with preview, upload, download and link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOX, UPLOAD, BEGIN = "lesson_box", "lesson_upload", "lesson_begin"
 
 
 def draw_editor() -> None:
-    """The editor to the left, what it makes to the right."""
+    """Draw the editor on the left and the preview or the faults on the right."""
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_file_picker()
@@ -52,7 +52,7 @@ def draw_editor() -> None:
 
 
 def _draw_file_picker() -> None:
-    """A file from outside, or one of the lessons that come along to be changed."""
+    """Draw the controls that open a file or start from a bundled lesson."""
 
     def upload() -> None:
         came = st.session_state[UPLOAD]
@@ -84,7 +84,7 @@ def _draw_file_picker() -> None:
 
 
 def _preview(lesson: Lesson) -> None:
-    """What the file makes, and the ways to play and to share it."""
+    """Draw the lesson, with the button to play it and the link to share it."""
     st.subheader(translate_markdown(lesson.title))
     link = pack_lesson(draft())
     with st.container(horizontal=True):
@@ -116,7 +116,7 @@ def _preview(lesson: Lesson) -> None:
 
 
 def _faults(faults: list[Fault]) -> None:
-    """What is wrong, line by line."""
+    """Draw the faults of the file with their lines."""
     st.subheader(_("What is wrong"))
     for fault in faults[:20]:
         show_notice(_("Line {line}: {reason}", line=fault.line, reason=fault.reason))

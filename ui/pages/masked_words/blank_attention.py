@@ -1,4 +1,4 @@
-"""What the blank attends to, in every head: who gives one word how much, and where one head looks."""
+"""Attention of a blank: a map of all heads for a word, and the text shaded by a head."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAP, STRIP = "blank_map", "blank_strip"
 
 
 def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
-    """The map of heads for one word, the text shaded by one head, and the way to the Explore page."""
+    """Draw the map of heads for a word, the text shaded by a head, and the link to the page Explore."""
     asked = TraceRequest(who.model, filled.text, filled.pair, revision=who.revision, cut=request.cut)
     with st.spinner(_("Reading the text with its blanks"), show_time=True):
         trace = get_backend().trace(asked)
@@ -91,7 +91,7 @@ def draw_blank_attention(choice: ViewState, who: PageModel, request: MaskedWords
 
 
 def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
-    """Where blank ``at`` stands among the trace's tokens; None where the text reads otherwise with its mask tokens."""
+    """Return the token of blank ``at`` in the trace; None if the text is tokenized differently with masks."""
     if filled.whole:
         return filled.blanks[at].position
     found = [place for place, piece in enumerate(trace.tokens) if piece.strip() == filled.mask.strip()]
@@ -99,7 +99,7 @@ def blank_in(trace: Trace, filled: Filled, at: int) -> int | None:
 
 
 def _word_tokens(trace: Trace) -> list[tuple[int, ...]]:
-    """Tokens of each word, special tokens alone, in the text's order."""
+    """Return the tokens of each word in order; a special token is a word by itself."""
     row = trace.source
     groups: dict[object, list[int]] = {}
     for at, word in enumerate(row.words):
@@ -108,7 +108,7 @@ def _word_tokens(trace: Trace) -> list[tuple[int, ...]]:
 
 
 def _selected_word(choice: ViewState, trace: Trace, words: list[tuple[int, ...]], rows: FloatArray, place: int) -> int:
-    """The word that is asked about: the reader's, else the example's, else the one that some head gives most."""
+    """Return the index of the shown word: the reader's, else the example's, else the most attended word."""
     example = example_of(choice.text, choice.pair) or {}
     asked = [at for at, word in enumerate(words) if choice.to in word]
     asked += [at for at, word in enumerate(words) if _name(trace, word) == str(example.get("target")).lower()]
@@ -125,7 +125,7 @@ def _name(trace: Trace, word: tuple[int, ...]) -> str:
     return "".join(trace.tokens[at] for at in word)
 
 
-def _strip(trace: Trace, row: FloatArray, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:  # noqa: PLR0913  (one control or line, told all about itself)
+def _strip(trace: Trace, row: FloatArray, words: list[tuple[int, ...]], chosen: int, place: int, title: str) -> None:  # noqa: PLR0913  (the parts of a token strip)
     chips = []
     for at, word in enumerate(words):
         weight = float(row[list(word)].sum())

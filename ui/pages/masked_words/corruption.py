@@ -1,4 +1,4 @@
-"""How BERT learned: a sample of the reader's text, spoilt as in training, and what the model makes of it."""
+"""A sample of BERT's masked-language-model corruption of the text, and the model's losses on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LABELS = {HIDDEN: gettext_lazy("hidden"), REPLACED: gettext_lazy("replaced"), KE
 
 
 def draw_corruption(request: MaskedWords) -> None:
-    """The sample, its losses and a button for another one."""
+    """Draw the sample, its losses, and a button for another sample."""
     options = get_params(MaskedWordsOptions)
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     found = ask_model(Corruption(**shared, seed=options.seed), _("Spoiling a share of the text"))
@@ -66,7 +66,7 @@ def draw_corruption(request: MaskedWords) -> None:
 
 
 def summary(found: CorruptedText) -> str:
-    """The loss of the sample, and the hardest piece."""
+    """Describe the mean loss of the sample, and the token with the largest loss."""
     count = len(found.chosen)
     mean = sum(chosen.loss for chosen in found.chosen) / count
     hardest = max(found.chosen, key=lambda chosen: chosen.loss)

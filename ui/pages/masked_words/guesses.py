@@ -1,4 +1,4 @@
-"""What the model puts into a blank: the likeliest pieces, and the words that the reader asks about."""
+"""Predictions for a blank: the likeliest tokens, and the scores of words that the reader enters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_RANK = gettext_lazy(
 
 
 def summary(who: PageModel, filled: Filled, at: int) -> str:
-    """One true sentence about a blank."""
+    """Describe the likeliest token of a blank, and the rank or score of the original word."""
     blank = filled.blanks[at]
     best = blank.guesses[0]
     where = _("In blank {blank}", blank=at + 1) if len(filled.blanks) > 1 else _("In the blank")
@@ -62,12 +62,12 @@ def summary(who: PageModel, filled: Filled, at: int) -> str:
 
 
 def word_of(filled: Filled, at: int) -> HiddenWord:
-    """The hidden word that blank ``at`` belongs to."""
+    """Return the hidden word that blank ``at`` is a part of."""
     return next(word for word in filled.hidden if at in word.blanks)
 
 
 def _describe_whole_word(filled: Filled, word: HiddenWord, stood: WordCandidate) -> str:
-    """What a hidden word of several pieces has as a whole."""
+    """Describe the probability of a hidden word of several tokens."""
     first, last = word.blanks[0] + 1, word.blanks[-1] + 1
     if len(filled.blanks) == 1:
         hide = _("The blank hides")
@@ -91,13 +91,13 @@ def _describe_whole_word(filled: Filled, word: HiddenWord, stood: WordCandidate)
 
 
 def _has_several_pieces(filled: Filled, at: int) -> bool:
-    """Whether the word that stood at a blank is several pieces."""
+    """Return whether the original word at a blank has several tokens."""
     stood = word_of(filled, at).original
     return stood is not None and stood.rank is None
 
 
 def _percent(log: float) -> str:
-    """A product of probabilities on screen, from its natural logarithm.
+    """Format a product of probabilities, given as its natural logarithm.
 
     >>> _percent(-1.1555), _percent(-1000.0)
     ('0.31', 'less than 1e-300')
@@ -106,7 +106,7 @@ def _percent(log: float) -> str:
 
 
 def guesses(who: PageModel, request: MaskedWords, filled: Filled, at: int) -> None:
-    """The likeliest pieces of a blank as bars and as a table, and the words that the reader asks about."""
+    """Draw the likeliest tokens of a blank as bars and as a table, and the scores of the reader's words."""
     blank = filled.blanks[at]
     show_notice(summary(who, filled, at), role="status")
     names = [guess.piece for guess in blank.guesses]
@@ -133,7 +133,7 @@ def _original_token(blank: Blank) -> int | None:
 
 
 def _table(filled: Filled) -> None:
-    """Every blank's guesses as a folded table and as a file."""
+    """Draw the predictions of all blanks as a folded table with a download."""
     rows = [
         (number, blank.original.piece if blank.original else "", guess.rank, guess.piece, guess.probability)
         for number, blank in enumerate(filled.blanks, start=1)
@@ -171,7 +171,7 @@ def _table(filled: Filled) -> None:
 
 
 def _draw_asked_words(request: MaskedWords, filled: Filled, at: int) -> None:
-    """The words that the reader asks about, each in the place of the hidden word."""
+    """Draw the field for the reader's words, and their scores in the place of the hidden word."""
     bound_widget(
         MaskedWordsOptions,
         "ask",

@@ -1,4 +1,4 @@
-"""The Masked words page: what the model is asked, and the text whose words can be hidden."""
+"""The request of the page Masked words, and the text in which the reader hides words."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ STRIP = "masked_strip"
 
 
 def texts_of(choice: ViewState) -> tuple[str, str | None]:
-    """The text and the pair as the model is asked; raises Refusal for a text that no model can read."""
+    """Return the text and the second text, or None. Raise UserError if a text is invalid."""
     return check_text(choice.text), check_text(
         choice.pair, gettext_lazy("second text")
     ) if choice.pair.strip() else None
 
 
 def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tuple[Place, ...]:
-    """What is hidden: the reader's own choice where it was made in this text, else a word of ours.
+    """Return the hidden places: the reader's if they belong to this text, else a default word.
 
-    ``mask`` is the answering model's own mask token, which may be typed in the text.
+    ``mask`` is the mask token of the answering model, which may occur in the text.
     """
     text, pair = texts_of(choice)
     if options.of == fingerprint(text, pair or ""):
@@ -45,7 +45,7 @@ def places_of(choice: ViewState, options: MaskedWordsOptions, mask: str) -> tupl
 
 
 def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, mask: str) -> MaskedWords:
-    """What the model is asked; ``mask`` as in ``places_of``."""
+    """Return the request to the model; ``mask`` is as in ``places_of``."""
     text, pair = texts_of(choice)
     return MaskedWords(
         model=who.model,
@@ -59,7 +59,7 @@ def request_of(choice: ViewState, options: MaskedWordsOptions, who: PageModel, m
 
 
 def text_strip(row: TokenRow, request: MaskedWords, filled: Filled | None, options: MaskedWordsOptions) -> None:
-    """The text as chips; a click hides or uncovers a word. Under a blank stands what the model puts there."""
+    """Draw the text as chips; a click hides or uncovers a word. Blanks show their likeliest tokens."""
     groups = _groups(row, options.pieces)
     blanks = {blank.position: at for at, blank in enumerate(filled.blanks)} if filled else {}
     chips = [_chip(row, group, request, filled, blanks) for group in groups]
@@ -109,7 +109,7 @@ def _chip(
 
 
 def _text(row: TokenRow, group: list[int], request: MaskedWords) -> str:
-    """A word as it stands in the text; the pieces where it has no place."""
+    """Return a word as it occurs in the text, or its tokens if it has no place there."""
     first, last = row.spans[group[0]], row.spans[group[-1]]
     if len(group) == 1 or first is None or last is None:
         return "".join(row.pieces[at] for at in group)
@@ -126,13 +126,16 @@ def _on_click(groups: list[list[int]], row: TokenRow, request: MaskedWords) -> N
 
 
 def after_click(row: TokenRow, hidden: Sequence[Place], group: Sequence[int], first: bool) -> tuple[Place, ...]:
-    """What is hidden after a click on a word: the first click on another word replaces the one that we had hidden."""
+    """Return the hidden places after a click on a word.
+
+    The first click on another word replaces the default word; later clicks toggle words.
+    """
     ours = first and not any(lies_in(row, at, hidden) for at in group)
     return toggle_hidden(row, () if ours else hidden, group)
 
 
 def pick_blank(filled: Filled) -> int:
-    """Which blank the figures are about, where there are several."""
+    """Return the index of the shown blank, with a control if there are several."""
     blank = min(get_params(MaskedWordsOptions).blank, len(filled.blanks) - 1)
     if len(filled.blanks) > 1:
         bound_widget(

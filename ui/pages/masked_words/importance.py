@@ -1,4 +1,4 @@
-"""Which words matter for the answer, asked in two ways: leaving each out, and integrated gradients."""
+"""Attribution of a prediction to words by occlusion and by integrated gradients."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.theme import sides
 from viz.figures.token_bars import importance
 
-PARTS = 6  # of the path, each a question
-TOKENS_AT_ONCE = 2048  # of hidden texts in one question
+PARTS = 6  # parts of the integration path; each is a request
+TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
 UNIT = gettext_lazy("logarithm of the probability")
 LEFT_OUT, GRADIENTS = gettext_lazy("leaving it out"), gettext_lazy("integrated gradients")
 
 
 @dataclass(frozen=True, eq=False)
 class ImportanceScores:
-    """Both answers for the same words; (word,) natural logarithms."""
+    """Attributions of the same words by both methods, (word,), in natural logarithms."""
 
     row: TokenRow
     runs: tuple[tuple[int, int], ...]
@@ -42,11 +42,11 @@ class ImportanceScores:
     left_out: FloatArray
     integrated: FloatArray
     delta: float
-    path: float  # the logarithm of the answer, minus what it is where nothing is known
+    path: float  # log-probability of the token, minus that at the baseline
 
 
 def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
-    """Which piece is explained, then both answers on the text, as bars and as a file."""
+    """Draw the control of the explained token, then both attributions on the text, as bars and as CSV."""
     piece = _pick_piece(filled, at)
     found = _find(request, filled, at, piece)
     if found is None:
@@ -87,7 +87,7 @@ def draw_importance(request: MaskedWords, filled: Filled, at: int) -> None:
 
 
 def summary(found: ImportanceScores, names: list[str]) -> str:
-    """One true sentence: who speaks most for the answer by each measure, and whether they agree."""
+    """Describe the word with the largest attribution by each method."""
     one, other = int(found.left_out.argmax()), int(found.integrated.argmax())
     what = _("For “{piece}” in the blank", piece=found.explained.piece)
     if one == other:
@@ -101,7 +101,7 @@ def summary(found: ImportanceScores, names: list[str]) -> str:
 
 
 def _pick_piece(filled: Filled, at: int) -> int:
-    """The piece whose probability is explained: the likeliest unless the reader picked another guess."""
+    """Draw the control of the explained token and return the token, by default the likeliest."""
     blank = filled.blanks[at]
     known = {guess.token: guess.piece for guess in (*blank.guesses, *([blank.original] if blank.original else []))}
     wanted = get_params(MaskedWordsOptions).piece
@@ -115,7 +115,7 @@ def _pick_piece(filled: Filled, at: int) -> int:
         shown=shown,
         format_func=lambda token: LazyMessage(
             "{piece}", piece=known[token]
-        ),  # as it is, even where it is a word of ours
+        ),  # never translated, even if the token is also a message of the app
         width=260,
         help=_("One of the likeliest pieces of this blank, or what stood there"),
     )
@@ -123,7 +123,7 @@ def _pick_piece(filled: Filled, at: int) -> int:
 
 
 def _find(request: MaskedWords, filled: Filled, at: int, piece: int) -> ImportanceScores | None:
-    """Both answers; None while the reader has stopped before they were whole."""
+    """Compute both attributions; None if the reader stopped before both were complete."""
     shared: dict[str, Any] = {
         "model": request.model,
         "revision": request.revision,
@@ -160,7 +160,7 @@ def _name(row: TokenRow, run: tuple[int, int]) -> str:
 
 
 def _strip(found: ImportanceScores, names: list[str], values: FloatArray, title: str, key: str) -> None:
-    """The text shaded by one answer; the largest of either sign is full."""
+    """Draw the text shaded by attributions, relative to the largest absolute value."""
     most = float(np.abs(values).max()) or 1.0
     of = {start: at for at, (start, _) in enumerate(found.runs)}
     inside = {at for run in found.runs for at in range(*run)}

@@ -1,4 +1,4 @@
-"""What the page Masked words lets its reader choose."""
+"""Address parameters of the page Masked words."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SHOWS = {
 
 @dataclass(frozen=True)
 class MaskedWordsOptions(AnsweringOptions):
-    """What this page lets its reader choose."""
+    """Options of the page Masked words."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS)}
 
     show: str = "guesses"
-    hidden: str = ""  # places in the text; "" before the reader has hidden anything, "-" for none
-    of: str = ""  # fingerprint of the text that these places are in
-    pieces: bool = False  # clicks hide pieces, not words
+    hidden: str = ""  # hidden places; "" before the first click, "-" for none
+    of: str = ""  # fingerprint of the text of these places
+    pieces: bool = False  # clicks hide tokens instead of words
     blank: int = 0
     top: int = 10
-    ask: str = ""  # words that the reader asks about
-    piece: int | None = None  # whose probability is explained; None for the likeliest
+    ask: str = ""  # words to score, separated by commas
+    piece: int | None = None  # token whose probability is explained; None is the likeliest
     seed: int = 1
     first: str = "The keys to the old cabinet [MASK] on the table."
     second: str = "The key to the old cabinets [MASK] on the table."

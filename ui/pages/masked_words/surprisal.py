@@ -1,4 +1,4 @@
-"""How surprising each word of the text is, as a heat line, and the text's pseudo-perplexity."""
+"""Surprisal of each word in the text, and the text's pseudo-perplexity."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from ui.show.text import number_duplicates
 from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
-TOKENS_AT_ONCE = 2048  # of hidden texts in one question
-FULL = 15.0  # bits at which the shade is full: one in 32,768
+TOKENS_AT_ONCE = 2048  # tokens in a request, summed over its masked texts
+FULL = 15.0  # bits at full shade: a probability of 1 in 32,768
 
 
 def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
-    """Every piece asked for with itself and the rest of its word hidden."""
+    """Draw the surprisal of each word and the pseudo-perplexity.
+
+    Each token is scored with itself and the rest of its word masked (see SurprisalRequest for the papers).
+    """
     step = max(1, TOKENS_AT_ONCE // len(row))
     shared = {name: getattr(request, name) for name in ("model", "revision", "text", "pair", "cut")}
     most = sum(word is not None for word in row.words)
@@ -68,7 +71,7 @@ def draw_surprisal(request: MaskedWords, row: TokenRow, who: PageModel) -> None:
 
 
 def summary(names: list[str], sums: FloatArray, logs: FloatArray, who: PageModel, whole: bool) -> str:
-    """The most surprising word, and the whole text in one number."""
+    """Describe the word with the largest surprisal, and the pseudo-perplexity if the text is complete."""
     most = int(sums.argmin())
     said = _(
         "“{word}” surprises {model} most ({bits:.1f} bits).", word=names[most], model=who.title, bits=bits(sums[most])

@@ -1,4 +1,4 @@
-"""Two words in two sentences: does the model change its preference where the sentence asks for it?"""
+"""Comparison of two words in the blanks of two sentences, as in tests of agreement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Pair = tuple[WordCandidate, WordCandidate]
 
 
 def two_sentences(who: PageModel) -> None:
-    """The reader's sentences and words, then one figure."""
+    """Draw the fields of the sentences and words, and the probabilities."""
     options = get_params(MaskedWordsOptions)
     left, right = st.columns(2)
     hint = _("With {mask} where one of the two words is to stand", mask=TYPED)
@@ -76,7 +76,7 @@ def two_sentences(who: PageModel) -> None:
 
 
 def summary(pairs: Sequence[Pair], words: tuple[str, str]) -> str:
-    """What is preferred in each sentence, and by how many times the odds turn."""
+    """Describe the preferred word in each sentence, and the change of the odds."""
     odds = [_log(pair[0]) - _log(pair[1]) for pair in pairs]
     first, second = ({"word": words[value < 0], "times": exp(min(abs(value), 50))} for value in odds)
     turn = (odds[0] - odds[1]) / log(2)

@@ -1,4 +1,4 @@
-"""What is known of one corpus on one model: scored as far as the reader lets it go."""
+"""Scores of all heads of a model on an annotated corpus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ CONTROL = gettext_lazy("Also scores the same architecture with weights that were
 
 @dataclass(frozen=True)
 class CorpusScores:
-    """What is known of one corpus on one model."""
+    """Scores of a model's heads on a corpus, as far as scoring has run.
+
+    ``chooser`` is the tally on which heads are chosen, if it is separate; ``random`` is that of untrained weights.
+    """
 
     corpus: AnnotatedCorpus
     state: ScoringState
@@ -32,32 +35,35 @@ class CorpusScores:
     random: HitCounts | None
 
     def best_rows(self, relations: Sequence[str]) -> dict[str, RelationRow]:
-        """The best head of each relation, chosen on one part and reported on the other; tested together."""
+        """Return the best head of each relation, chosen on held-out data, with p-values corrected together."""
         found = [held_out_best(self.state.tally, self.corpus, relation, self.chooser) for relation in relations]
         return {row.relation: row for row in correct_together([row for row in found if row is not None])}
 
     def heads(self, relation: str) -> list[RelationRow]:
-        """Every head on all of the sentences, tested together."""
+        """Return the rows of all heads on all sentences, with p-values corrected together."""
         return of_relation(self.state.tally, self.corpus, relation, self.chooser)
 
     def untrained_rows(self, relation: str) -> list[RelationRow]:
-        """The same of random weights; none where they were not asked for or have read no such link."""
+        """Return the rows of all heads with untrained weights, or none if they have no counts of the relation."""
         known = self.random is not None and self.random.counts_of(relation) is not None
         return of_relation(self.random, self.corpus, relation) if self.random is not None and known else []
 
     def chance(self, relation: str) -> RelationRow | None:
-        """The same among random weights, chosen and reported in the same way."""
+        """Return the best head with untrained weights, chosen on one half of the data and scored on the other.
+
+        Return None without untrained weights or enough links.
+        """
         return None if self.random is None else held_out_best(self.random, self.corpus, relation)
 
     def name(self, row: RelationRow) -> str:
-        """A head as the reader counts."""
+        """Return the name of a head, such as "3-7"."""
         return f"{row.layer}-{row.head}"
 
 
 def load_scores(
     choice: ViewState, options: MeasureOptions, corpus: AnnotatedCorpus, split: AnnotatedCorpus | None
 ) -> CorpusScores | None:
-    """Score, as far as the reader lets it go; None while nothing is known."""
+    """Score the corpus until the reader stops; return None if there are no scores."""
     bound_widget(MeasureOptions, "control", st.checkbox, _("Random weights beside it"), help=translate(CONTROL))
     total = len(corpus.items) + (len(split.items) if split else 0)
     plan = ScoringRun(corpus, choice.model, choice.revision or None)
@@ -69,7 +75,7 @@ def load_scores(
             choosing = replace(plan, corpus=split)
             chooser = run_scoring(choosing, _("Choosing heads, in batches"))
             if not finished_state(choosing):
-                return None  # stopped before any head could be chosen
+                return None  # stopped before all heads were scored for the choice
         state = run_scoring(plan, _("Scoring every head, in batches"))
         random = None
         if options.control and finished_state(plan):

@@ -1,4 +1,4 @@
-"""The sentences that heads are scored on: a few that come with the app, or a file of one's own."""
+"""The annotated sentences on which heads are scored: bundled sets or an uploaded file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ WANTED = {
 
 
 def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus | None] | None:
-    """Controls for the data; the corpus, and the one to choose heads on where there is one. None until there is any."""
+    """Draw the controls of the data; return the corpus, and a separate corpus for choosing heads or None.
+
+    Return None if there are no data yet.
+    """
     left, right = st.columns([3, 2])
     bound_widget(
         MeasureOptions,
@@ -94,12 +97,12 @@ def pick_data(options: MeasureOptions) -> tuple[AnnotatedCorpus, AnnotatedCorpus
 
 
 def _parse_once(file: Any, format: str, key: str) -> AnnotatedCorpus:
-    """Return the corpus in a file; parse it once, since the page is drawn again at every click."""
+    """Return the corpus in a file, parsed once, since the page runs again at every click."""
     encoding = "" if format == "conllu" else pick_encoding(key, file.file_id, file.name, file.getvalue)
     kept: dict[tuple[str, str, str], AnnotatedCorpus] = st.session_state.setdefault(PARSED, {})
     asked = file.file_id, format, encoding
     if asked not in kept:
-        while len(kept) >= 2:  # a corpus and one to choose on
+        while len(kept) >= 2:  # room for the corpus and the corpus for choosing heads
             kept.pop(next(iter(kept)))
         with st.spinner(_("Reading the file")):
             kept[asked] = formats.parse(file.getvalue(), format, encoding)

@@ -1,4 +1,4 @@
-"""The sentences behind one head's score: the head that was looked at last, or the best."""
+"""The sentences behind the score of a head."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.state.view_state import ViewState
 
 
 def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> tuple[int, int]:
-    """The chosen (layer, head) where the scores have it, else the best one's."""
+    """Return the selected (layer, head) if the scores contain it, else the best head."""
     counts = found.state.tally.counts_of(best.relation)
     assert counts is not None
     _, layers, heads = counts.shape
@@ -26,7 +26,7 @@ def selected_head(found: CorpusScores, best: RelationRow, choice: ViewState) -> 
 def draw_examples(
     found: CorpusScores, options: MeasureOptions, relation: str, head: tuple[int, int], choice: ViewState
 ) -> None:
-    """Its links, in the direction that the map shows."""
+    """Draw the links that a head was scored on, in the direction that the map shows."""
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
     basis = (found.chooser.counts_of(relation) if found.chooser else None) or counts

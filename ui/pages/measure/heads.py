@@ -1,4 +1,4 @@
-"""Which head finds which relation, and how well: the figure and the table of all relations."""
+"""The best head of each relation, as a figure and as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.state.params import set_params
 from viz.figures.evaluation import RelationScore, relation_scores
 
 TABLE = "measure_table"
-VERDICTS: dict[str, str] = {  # of a head beside the rule, as `probing.results.RelationRow.verdict` has them
+VERDICTS: dict[str, str] = {  # values of ``probing.results.RelationRow.verdict``
     "more": gettext_lazy("more"),
     "less": gettext_lazy("less"),
     "not clearly more": gettext_lazy("not clearly more"),
@@ -52,23 +52,26 @@ CANDIDATES = gettext_lazy(
     "Rules between two candidates: the nearest, the first, or the nearest to its sentence's beginning, whichever is"
     " best on the sentences for choosing, and never less than chance. Dotted: chance, a guess between the two."
 )
-MOST_LINES = 24  # relations in the figure; all are in the tables
+MOST_LINES = 24  # relations in the figure; the table has all
 LEAST = gettext_lazy("Relations with fewer links in the part that is reported are left out: their figures say little.")
 SHOWN = gettext_lazy("What the sentences and the maps speak of. A click on a line of the table picks it too.")
 
 
 def relations(found: CorpusScores, options: MeasureOptions) -> dict[str, RelationRow]:
-    """The best heads of the relations with enough links to be shown, the reader's among them."""
+    """Return the best heads of the relations with enough links, the selected relation included."""
     shown = [
         relation
         for relation, row in found.best_rows(found.state.tally.relations()).items()
         if row.n >= options.least or relation == options.relation
     ]
-    return found.best_rows(shown)  # tested together with what is shown beside them
+    return found.best_rows(shown)  # correct p-values only for the relations that are shown
 
 
 def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None:
-    """The figure of all relations and their table; the best head of the one that is looked at, None without any."""
+    """Draw the figure and the table of all relations.
+
+    Return the best head of the selected relation, or None if no relation has enough links.
+    """
     left, right = st.columns([1, 4])
     bound_widget(MeasureOptions, "least", left.number_input, _("Fewest links"), min_value=1, max_value=100_000, step=5,
             help=translate(LEAST))  # fmt: skip
@@ -106,7 +109,7 @@ def overview(found: CorpusScores, options: MeasureOptions) -> RelationRow | None
 
 
 def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
-    """What the numbers say of one relation."""
+    """Describe the best head of a relation, compared with the rule, with guessing and with random weights."""
     chance = found.chance(row.relation)
     said = [
         _(
@@ -135,7 +138,7 @@ def summary(found: CorpusScores, row: RelationRow, tests: int) -> str:
 
 
 def p_value(chance: float) -> str:
-    """How likely luck is, in a sentence.
+    """Format a p-value for a sentence.
 
     >>> p_value(0.0312), p_value(1e-9), p_value(1.0)
     ('= 0.031', '< 0.001', '= 1')
@@ -162,7 +165,7 @@ def _score(found: CorpusScores, row: RelationRow) -> RelationScore:
 
 
 def _table(best: list[RelationRow], scores: list[RelationScore]) -> None:
-    """All relations with their figures; a click on a line picks the relation."""
+    """Draw the table of all relations; a click selects a relation."""
     draw_table(
         {
             _("relation"): [score.relation for score in scores],

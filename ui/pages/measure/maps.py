@@ -1,4 +1,4 @@
-"""Every head's score for one relation: maps, the table of heads, and the files."""
+"""Scores of all heads for a relation: maps, the table of heads, and downloads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ MAP, RANDOM_MAP = "measure_map", "measure_random_map"
 
 
 def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at: tuple[int, int]) -> None:
-    """Every head's score for one relation, and random weights' on the same scale; one head is framed."""
+    """Draw the scores of all heads for a relation, and those of random weights on the same scale.
+
+    The head ``looked_at`` is framed.
+    """
     counts = found.state.tally.counts_of(relation)
     assert counts is not None
     ways = {"best": _("Each head's better direction"), "out": found.corpus.directions[0]}
@@ -78,7 +81,7 @@ def maps(found: CorpusScores, options: MeasureOptions, relation: str, looked_at:
 
 
 def way_of(options: MeasureOptions, corpus: AnnotatedCorpus) -> str:
-    """The direction that is shown: the reader's, where these sentences have it."""
+    """Return the shown direction: the reader's if the corpus has it, else "best"."""
     return options.way if options.way == "out" or (options.way == "in" and len(corpus.directions) > 1) else "best"
 
 
@@ -89,7 +92,7 @@ def _shown_percent(counts: RelationCounts, corpus: AnnotatedCorpus, way: str) ->
 
 
 def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> str:
-    """How many heads find more than the rule, beside how many do so untrained."""
+    """Describe how many heads exceed the rule, compared with untrained weights."""
     mean = sum(row.accuracy for row in mine) / len(mine)
     best = max(mine, key=lambda row: row.accuracy)
     more, at_random = (sum(row.more for row in found) for found in (mine, untrained))
@@ -124,7 +127,7 @@ def describe_counts(mine: list[RelationRow], untrained: list[RelationRow]) -> st
 
 
 def files(found: CorpusScores, relation: str) -> None:
-    """Every head's figures: this relation's as a table, all of them as files."""
+    """Draw the table of the relation's heads, and the downloads of all relations."""
     everything = rows(found.state.tally, found.corpus, found.chooser)
     mine = sorted((row for row in everything if row.relation == relation), key=lambda row: -row.accuracy)
     with st.expander(_("Every head")):
@@ -160,7 +163,7 @@ def files(found: CorpusScores, relation: str) -> None:
 
 
 def left_out(found: CorpusScores) -> None:
-    """What of the data did not count."""
+    """Show notices about rows, texts and links that were not counted."""
     state, corpus = found.state, found.corpus
     if corpus.left_out:
         show_notice(_("{rows:,} rows ask nothing and were left out.", rows=corpus.left_out), role="status")

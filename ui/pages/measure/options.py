@@ -1,4 +1,4 @@
-"""What the page Measure lets its reader choose."""
+"""Address parameters of the page Measure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BRINGS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class MeasureOptions(PaginationOptions):
-    """What this page lets its reader choose beside the shared choice."""
+    """Options of the page Measure, besides the shared view state."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         **PaginationOptions.CHOICES,
@@ -28,8 +28,8 @@ class MeasureOptions(PaginationOptions):
     }
 
     data: str = "grammar"
-    format: str = "conllu"  # of a file of one's own
-    relation: str = ""  # "" is the first of the table
-    way: str = "best"  # which direction the map shows
-    least: int = 10  # links that a relation needs to be shown
-    control: bool = True  # random weights beside it
+    format: str = "conllu"  # format of the reader's file
+    relation: str = ""  # "" is the first relation of the table
+    way: str = "best"  # direction that the map shows
+    least: int = 10  # fewest links of a relation that is shown
+    control: bool = True  # also score random weights

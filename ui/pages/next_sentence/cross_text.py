@@ -1,4 +1,4 @@
-"""Who looks across: how much each head gives from one text, or special tokens, to the other; and the microscope."""
+"""Next sentence page: the attention between both texts and special tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILTERS = {("a", "a"): "aa", ("a", "b"): "ab", ("b", "a"): "ba", ("b", "b"): "bb
 
 
 def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """How much each head gives from one group of tokens to another, then the microscope on the same pair."""
+    """Draw the attention of each head from a group of tokens to another, and the attention view."""
     request = TraceRequest(who.model, texts[0], texts[1], revision=who.revision, cut=choice.cut)
     with st.spinner(_("Reading both texts together"), show_time=True):
         trace = get_backend().trace(request)
@@ -66,7 +66,7 @@ def draw_cross_text(choice: ViewState, who: PageModel, texts: tuple[str, str]) -
 
 
 def _shown_trace_id(who: PageModel, texts: tuple[str, str]) -> str:
-    """The id of the trace that the page shows by now."""
+    """Return the id of the trace for the current view state; "" if its texts have changed."""
     now = get_view_state()
     same = (now.text, now.pair) == texts or not now.pair.strip()
     return TraceRequest(who.model, *texts, revision=who.revision, cut=now.cut).key if same else ""
@@ -94,14 +94,20 @@ def _pick(row: TokenRow, options: NextSentenceOptions) -> tuple[str, str]:
 
 
 def _regroup() -> None:
-    """The groups become this page's options; where both are words, the microscope shows the same pairs."""
+    """Store the selected groups in the options, and filter the attention view by the same groups.
+
+    The filter applies only if both groups are words of a text.
+    """
     looks, at = st.session_state["next_looks"], st.session_state["next_at"]
     set_params(NextSentenceOptions, looks=looks, at=at)
     set_view_state(layer=None, head=None, filter=FILTERS.get((looks, at), "all"))
 
 
 def _names(row: TokenRow) -> dict[str, str]:
-    """The groups in words; special tokens by what kind they are, since their own names are a model's to choose."""
+    """Return the display name of each group.
+
+    Special tokens have neutral names if the model's tokens are not [CLS] and [SEP].
+    """
     known = {piece for piece, word in zip(row.pieces, row.words, strict=True) if word is None}
     bert = {"[CLS]", "[SEP]"} <= known
     return {

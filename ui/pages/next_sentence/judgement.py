@@ -1,4 +1,4 @@
-"""The Next sentence page: the judgement about two texts in both orders."""
+"""Next sentence page: the model's prediction for two texts in both orders."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ui.state.view_state import ViewState
 from viz.figures.theme import truncate
 from viz.figures.token_bars import bars
 
-EVEN = 0.5  # a verdict is either side of it
+EVEN = 0.5  # Probabilities from this value on are called likely.
 EXAMPLE = next(example for example in EXAMPLES if example.get("pair"))
 
 
 def pair_of(choice: ViewState) -> tuple[str, str]:
-    """The two texts that are judged: the reader's, or an example while there is no second text, which is said."""
+    """Return the two texts; show a notice and return an example if the second text is empty."""
     if choice.pair.strip():
         return check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -43,7 +43,7 @@ def pair_of(choice: ViewState) -> tuple[str, str]:
 
 
 def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None:
-    """The probability in both orders: the sentence, the bars and the file."""
+    """Draw the probability in both orders, with a sentence and a CSV export."""
     first, second = texts
     asked = NextSentence(model=who.model, revision=who.revision, text=first, pair=second, cut=choice.cut)
     doing = _("Judging the two texts in both orders")
@@ -68,12 +68,12 @@ def judgement(choice: ViewState, who: PageModel, texts: tuple[str, str]) -> None
 
 
 def title(judged: NextSentenceAnswer) -> str:
-    """What the bars are about."""
+    """Return the title of the figure."""
     return _("Do they stand in this order?") if judged.judges == ORDER else _("Does the second follow the first?")
 
 
 def describe_training(judged: NextSentenceAnswer) -> str:
-    """What the head was trained to tell apart."""
+    """Return sentences on the pretraining task of the model's head."""
     if judged.judges == ORDER:
         return _(
             "This model's head judges the order: in training, its pairs were neighbours in a text, half of them "
@@ -87,7 +87,7 @@ def describe_training(judged: NextSentenceAnswer) -> str:
 
 
 def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
-    """One true sentence about both orders."""
+    """Return a sentence on the probabilities of both orders."""
     said = {
         "first": truncate(texts[0], 60),
         "model": who.title,
@@ -108,7 +108,7 @@ def summary(who: PageModel, texts: tuple[str, str], found: tuple[NextSentenceAns
 
 
 def describe_equal_verdicts(found: tuple[NextSentenceAnswer, NextSentenceAnswer]) -> str:
-    """Return a note on equal verdicts of both orders; empty if the verdicts differ.
+    """Return a note on equal verdicts for both orders; "" if the verdicts differ.
 
     >>> from attention.tokens import TokenRow
     >>> row = TokenRow((), (), (), (), ())

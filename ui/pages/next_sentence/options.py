@@ -1,4 +1,4 @@
-"""What the page Next sentence lets its reader choose."""
+"""Options of the Next sentence page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ui.state.params import AnsweringOptions
 
 @dataclass(frozen=True)
 class NextSentenceOptions(AnsweringOptions):
-    """What this page lets its reader choose."""
+    """Options of the Next sentence page."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"looks": GROUPS, "at": GROUPS}
 
-    looks: str = "a"  # the group of tokens that look
-    at: str = "b"  # the group that they look at
+    looks: str = "a"  # The group of query tokens.
+    at: str = "b"  # The group of key tokens.

@@ -1,4 +1,4 @@
-"""A table of the reader's own pairs: typed or from a CSV file, judged one after the other, and taken away as CSV."""
+"""Next sentence page: a table of own pairs, typed or from a file, with predictions and CSV export."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from ui.run.services import get_backend
 from ui.show.tables import csv_table, download_button, draw_table, model_provenance
 
 PAIRS, ASKED, SAID, ROUND = "own_pairs", "own_pairs_asked", "own_pairs_said", "own_pairs_round"
-ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"  # the picked one; the file and encoding of the table
-MOST = 500  # pairs at once
+# Session keys: the picked encoding; the file and encoding behind the table.
+ENCODING, READ_AS = "own_pairs_encoding", "own_pairs_read_as"
+MOST = 500  # The maximum number of pairs.
 FIRST, SECOND = "first text", "second text"
-NAMED = (  # names of both columns, in lower case
+NAMED = (  # Usual names of both columns in lower case.
     (FIRST, SECOND), ("first_text", "second_text"), ("first", "second"), ("a", "b"), ("text_a", "text_b"),
     ("sentence1", "sentence2"), ("sentence_a", "sentence_b"), ("sentence a", "sentence b"), ("text1", "text2"),
     ("premise", "hypothesis"), ("question1", "question2"), ("question", "sentence"), ("question", "answer"),
@@ -38,8 +39,8 @@ HEADINGS = {
     "other way round": gettext_lazy("other way round"),
     "remark": gettext_lazy("remark"),
 }
-Row = tuple[str, str, float | None, float | None, str]  # both texts, their probability, the other way, the remark
-STARTERS = (  # of each two, the first follows and the second is from elsewhere
+Row = tuple[str, str, float | None, float | None, str]  # Both texts, the probabilities of both orders, the remark.
+STARTERS = (  # In each two rows, the second text continues the first text in the first row only.
     ("The kitchen window was broken.", "Somebody had thrown a stone through it."),
     ("The kitchen window was broken.", "The team won the league in 1987."),
     ("The lamp went out.", "We looked for a candle in the dark."),
@@ -50,9 +51,10 @@ STARTERS = (  # of each two, the first follows and the second is from elsewhere
 
 
 def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
-    """Return the pairs in a CSV, JSON Lines or Parquet file, without a first row of names; raise Refusal.
+    """Return the pairs in a CSV, JSON Lines or Parquet file; raise UserError if it is malformed.
 
-    They are in the columns with usual names for pairs, such as premise and hypothesis, else in the first two.
+    Pairs come from two columns with usual names, such as premise and hypothesis, else from the first two columns.
+    A first row of names is not a pair.
 
     >>> parse("first text,second text\\na,b\\n".encode())
     [('a', 'b')]
@@ -93,12 +95,12 @@ def parse(data: bytes, encoding: str = "") -> list[tuple[str, str]]:
 
 
 def _places(names: Sequence[str], pair: tuple[str, str]) -> tuple[int, int] | None:
-    """Return the places of two columns by their names; None if one is missing."""
+    """Return the indices of both columns of ``pair``; None if a column is missing."""
     return (names.index(pair[0]), names.index(pair[1])) if set(pair) <= set(names) else None
 
 
 def complete_pairs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], int]:
-    """The rows of the table that have two texts, and how many have one only.
+    """Return the rows with two texts, and the number of rows with a single text.
 
     >>> complete_pairs([{FIRST: "a", SECOND: "b"}, {FIRST: "a", SECOND: None}, {FIRST: None, SECOND: None}])
     ([('a', 'b')], 1)
@@ -108,7 +110,7 @@ def complete_pairs(rows: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, s
 
 
 def own_pairs(who: PageModel) -> None:
-    """The table to type in, the file to bring, and the judgements."""
+    """Draw the table editor, the uploader and the predictions."""
     state = st.session_state
     given = state.setdefault(PAIRS, list(STARTERS))
     st.subheader(_("Your own pairs"))
@@ -152,14 +154,16 @@ def own_pairs(who: PageModel) -> None:
 
 
 def _describe_counts(pairs: int, halves: int) -> str:
-    """How many pairs are judged, and what is left out."""
+    """Return a sentence on the number of pairs and of incomplete rows."""
     more = _(", the first {most} of them at once", most=MOST) if pairs > MOST else ""
     left = _("; {halves} with one text only are left out", halves=halves) if halves else ""
     return _("{pairs} pairs, each judged in both orders{more}{left}.", pairs=pairs, more=more, left=left)
 
 
 def summary(title: str, rows: Sequence[Row]) -> str:
-    """In how many of the pairs that could be judged the second follows, as the model has it.
+    """Return a sentence on the number of pairs with a probability of at least 0.5.
+
+    Pairs without a prediction are not counted.
 
     >>> summary("BERT", [("a", "b", 0.9, 0.8, ""), ("c", "d", None, None, "It is too long.")])
     'BERT calls it likelier than not that the second follows the first in 1 of 1 pairs.'
@@ -177,7 +181,10 @@ def summary(title: str, rows: Sequence[Row]) -> str:
 
 
 def _judge_pair(question: PredictRequest[NextSentenceAnswer]) -> tuple[float | None, str]:
-    """A pair's probability, or why it has none; the other pairs are judged all the same."""
+    """Return the probability of a pair and ""; None and the reason if the text is refused.
+
+    Raise UserError for refusals that concern all pairs, such as a missing model.
+    """
     try:
         judged = get_backend().predict(question)
         refuse_unreadable(judged.row, question.model, "encoder", NEXT_SENTENCE)
@@ -189,19 +196,19 @@ def _judge_pair(question: PredictRequest[NextSentenceAnswer]) -> tuple[float | N
 
 
 def _take_file(content: bytes, encoding: str) -> None:
-    """Put the pairs of an uploaded file into the table, or keep the reason for the next run if it has none."""
+    """Put the pairs of an uploaded file into the table, or keep its error for the next run."""
     state = st.session_state
     try:
         state[PAIRS] = parse(content, encoding)
     except UserError as refusal:
         state[SAID] = [refusal.message]
         return
-    state[ROUND] += 1  # a new table, without what was typed into the last one
+    state[ROUND] += 1  # A new widget key resets the editor, so that earlier typing does not apply to the new rows.
     state[ASKED] = ()
 
 
 def _judge(who: PageModel, pairs: Sequence[tuple[str, str]]) -> None:
-    """Both orders of every pair, and the table of results as far as it has come."""
+    """Request predictions for both orders of every pair and draw the results so far."""
     questions = [
         NextSentence(model=who.model, revision=who.revision, text=first, pair=second)
         for pair in pairs

@@ -1,4 +1,4 @@
-"""The picture without a head, a link or a patch: what the model then looks at, and what it then says."""
+"""Pictures page: ablation of heads, edges and patches, and its effect on maps and outputs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from viz.components.picture.content import PictureSelection, part_of
 FORM = gettext_lazy(
     "Such as a3-1 (no head 3-1), c3-1-8-2 (token 8 does not see token 2 there), h3-2 (nothing sees token 2)."
 )
-MOST_TOKENS = 1100  # of one picture under many edits
+MOST_TOKENS = 1100  # The maximum number of tokens of a picture under many edits.
 
 
 @dataclass(frozen=True)
 class PictureExperiment:
-    """One experiment: what is looked at, and what is removed."""
+    """An ablation experiment: the picture, the selection and the edits."""
 
     shown: ShownPicture
     picture: Picture
@@ -46,12 +46,15 @@ class PictureExperiment:
 
     @property
     def trace(self) -> Trace:
-        """The model's own maps."""
+        """Return the trace without edits."""
         return self.shown.trace
 
 
 def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Choose what is removed, see both maps, and what the answer becomes."""
+    """Draw the controls, the maps before and after the edits, and the effect on the output.
+
+    Show a notice instead if the picture is a recording or has more than MOST_TOKENS tokens.
+    """
     picture = shown.trace.picture
     if not shown.model or picture is None:
         say_needs_model(_("From a recording nothing can be removed; pick a model above."))
@@ -82,7 +85,7 @@ def draw_ablation(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
-    """Buttons for the head and the patch that are shown, and the list of what is removed."""
+    """Draw buttons that edit the selected head and token, and the list of edits."""
     look, trace = case.look, case.trace
     layers = range(len(trace.records(part_of(trace))))
     here = place_name(trace, look.token)
@@ -102,7 +105,7 @@ def _draw_controls(case: PictureExperiment, options: PicturesOptions) -> None:
 
 
 def _second(case: PictureExperiment, looks: int, here: str) -> None:
-    """The link's other end is chosen."""
+    """Draw the buttons for the second end of a masked edge; ``looks`` is its query."""
     names = {"query": place_name(case.trace, looks), "key": here}
     cut = MaskEdge(case.look.layer, case.look.head, looks, case.look.token)
 
@@ -124,7 +127,7 @@ def _toggle(case: PictureExperiment, edits: Sequence[Edit], add: str, remove: st
 
 
 def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
-    """The model's own maps, and beside them those under the edits."""
+    """Draw the maps of the model without edits and with them, in two columns."""
     left, right = st.columns(2)
     with left:
         st.subheader(_("As it is"))
@@ -155,7 +158,7 @@ def _maps(case: PictureExperiment, options: PicturesOptions) -> None:
 
 
 def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
-    """What the answer becomes, in a sentence and as numbers."""
+    """Show the change of the output in a sentence and in a table."""
     if not case.edits:
         return
     said = watch.ask([(), case.edits])
@@ -183,7 +186,7 @@ def _answer(case: PictureExperiment, watch: PictureMetric) -> None:
 
 
 def _draw_likeliest(said: PictureOutput) -> None:
-    """The likeliest names before, with what becomes of each."""
+    """Draw a table of the five likeliest names before the edits, with their values before and after."""
     known = said.values if said.probabilities is None else said.probabilities
     order = known[0].argsort()[::-1][:5]
     unit = _("logit") if said.probabilities is None else _("probability")

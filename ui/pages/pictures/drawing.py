@@ -1,4 +1,4 @@
-"""The view of a picture with everything chosen filled in, and what a click in it keeps."""
+"""The interactive view of a picture: its payload, its files and its click events."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ from ui.state.params import set_params
 from viz.components.picture import picture
 from viz.components.picture.content import PictureSelection, grid_and_picture, part_of, payload, tokens_without_patch
 
-AGAIN = "picture_again"  # how often the server had to be asked anew
+AGAIN = "picture_again"  # Session key: the number of repeated requests.
 
 
 def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
-    """What is shown: what is chosen where this trace has it, else the first token and the head that draws shapes."""
+    """Return the selection in the options, with defaults for parts that the trace lacks.
+
+    The default token is the first token without a patch, else the central patch. The default head has the largest
+    edge score.
+    """
     grid, _picture = grid_and_picture(trace)
     records, alone = trace.records(part_of(trace)), tokens_without_patch(trace)
     token = alone[0] if alone else grid.token(grid.rows // 2, grid.columns // 2)
@@ -41,7 +45,7 @@ def selection_of(options: PicturesOptions, trace: Trace) -> PictureSelection:
 
 
 def _shapes(trace: Trace, token: int) -> tuple[int, int]:
-    """The head in whose look from a token the picture's shapes stand out most."""
+    """Return the (layer, head) with the largest edge score in the attention from ``token``."""
     index = np.array([token])
     records = [record.quick() for record in trace.records(part_of(trace))]
     rows = [[record.weights(head, index)[0] for head in range(record.heads)] for record in records]
@@ -50,7 +54,7 @@ def _shapes(trace: Trace, token: int) -> tuple[int, int]:
     return layer, head
 
 
-def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
+def draw_picture(  # noqa: PLR0913  # all parts of the view
     trace: Trace,
     options: PicturesOptions,
     title: str,
@@ -59,8 +63,11 @@ def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
     look: PictureSelection | None = None,
     meaning: Callable[[PictureSelection], Mapping[str, object]] = asdict,
 ) -> PictureSelection:
-    """Draw it; what it shows, ``look`` where the options do not tell it. ``slot`` tells two views on one page apart;
-    ``meaning`` says which options a click's look becomes."""
+    """Draw the interactive view and return its selection.
+
+    ``look`` overrides the selection in the options. ``slot`` distinguishes two views on a page. ``meaning`` maps
+    the selection after a click to options.
+    """
     look, key = look or selection_of(options, trace), f"picture{slot}"
     data = payload(trace, look, title, description_of(trace, cited), *route(trace))
     picture.mount(data, key, partial(_on_click, key, trace, meaning))
@@ -68,14 +75,14 @@ def draw_picture(  # noqa: PLR0913  # what is drawn, and how it is called
 
 
 def route(trace: Trace) -> tuple[str, str]:
-    """What every address of a trace's picture and maps begins with, and what it asks with."""
+    """Return the base path and the query string for requests about a trace."""
     sight = Sight(part_of(trace)).query()
     query = f"{sight}&seal={trace_seal(trace.id)}&again={st.session_state.get(AGAIN, 0)}{in_language()}"
     return f"{PREFIX}/{trace.id}", query
 
 
 def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) -> None:
-    """The view as a page of its own, and the trace as a file."""
+    """Draw download buttons for the view as an HTML page and for the trace."""
     asked: Mapping[str, object] = {**asdict(look), "title": title, "cited": cited, "seal": trace_seal(trace.id)}
     files = st.container(horizontal=True)
     files.link_button(
@@ -93,7 +100,10 @@ def offer_files(trace: Trace, look: PictureSelection, title: str, cited: str) ->
 
 
 def _on_click(key: str, trace: Trace, meaning: Callable[[PictureSelection], Mapping[str, object]]) -> None:
-    """What a click kept goes into the address, a pasted picture is shown, what the server had forgotten made anew."""
+    """Store the clicked selection in the options, or load a pasted picture.
+
+    If the server had forgotten the trace, count up AGAIN, which makes the view request its data again.
+    """
     if (content := picture.pasted_file(key)) is not None:
         store_picture(content)
         return

@@ -1,4 +1,4 @@
-"""Which heads matter to what the model says of a picture: each removed in turn, and others at random beside them."""
+"""Pictures page: the effect of ablating each head, and of random edit sets for comparison."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ from viz.components.picture.content import grid_and_picture, part_of
 from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 
-RANDOM_SETS = 20  # a picture has many tokens, and each set is a pass over all of them
+RANDOM_SETS = 20  # The number is small because each set needs a forward pass over all patches.
 
 
 def places_of(trace: Trace) -> list[Head]:
-    """Every head that looks at the picture."""
+    """Return the (layer, head) of every head of the picture's stack."""
     records = trace.records(part_of(trace))
     return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
 
 
 def every_head(watch: PictureMetric, trace: Trace, edits: EditSet, selected: Head) -> None:
-    """Every head's effect as a map on which heads are picked; on demand, since it asks much of the machine."""
+    """Draw a map of the effect of ablating each head; a click selects a head.
+
+    The computation starts on request, because it needs a forward pass for each head.
+    """
     places = places_of(trace)
     if not _is_requested("heads", watch, _("Remove every head in turn"), len(places)):
         return
@@ -85,7 +88,7 @@ def _on_click(key: str) -> None:
 
 
 def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None:
-    """The same edits at random places, and where the chosen ones stand among them."""
+    """Draw the effects of random edit sets of the same size, and the rank of the chosen set."""
     if not edits:
         return
     grid, _picture = grid_and_picture(trace)
@@ -118,7 +121,7 @@ def draw_random_sets(watch: PictureMetric, trace: Trace, edits: EditSet) -> None
 
 
 def _is_requested(what: str, watch: PictureMetric, label: str, passes: int) -> bool:
-    """Whether the reader has asked for it, of this picture and what is watched; a button until then."""
+    """Return whether the reader requested the computation for this metric; draw its button otherwise."""
     key, mark = f"picture_wants_{what}", f"{watch.question.key}:{watch.at}"
     if st.session_state.get(key) == mark:
         return True

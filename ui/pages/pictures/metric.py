@@ -1,4 +1,4 @@
-"""What is watched while something is removed: the picture's vector, its likeliest class, how well a text fits."""
+"""Scalar metrics of a vision model's output, used to measure the effect of edits."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from ui.pages.pictures.prediction import lines_of
 from ui.pages.pictures.reading import of_picture
 from ui.run.services import get_backend
 
-AT_ONCE = 4096  # tokens of one question: of a picture fewer than of texts, so that it can be stopped in time
+AT_ONCE = 4096  # Tokens in a request, fewer than for texts, so that the reader can stop soon.
 
 
 @dataclass(frozen=True, eq=False)
 class PictureMetric:
-    """One number of what the model says; ``name`` is the class or the text that it is of, "" of a vector."""
+    """A scalar metric of the model's output; ``name`` is the class or text, "" for the output vector."""
 
     question: PictureEffects
     at: int = 0
     name: str = ""
 
     def ask(self, sets: Sequence[EditSet]) -> PictureOutput:
-        """What is said under each set, of which the first is without edits. Raises Refusal.
+        """Return the output for each edit set; the first set must be empty. Raise UserError on refusal.
 
-        That one is asked by itself, so that it is computed once and kept, whatever else is removed.
+        The output without edits is a separate request, so that the backend can reuse its cached result.
         """
         own = get_backend().predict(self.question)
         if len(sets) == 1:
@@ -45,10 +45,10 @@ class PictureMetric:
         return replace(said, values=np.concatenate([own.values, said.values]))
 
     def numbers(self, said: PictureOutput) -> FloatArray:
-        """The watched number of each set, of which the first must be without edits.
+        """Return the metric for each edit set, shape (set,); the first set must be empty.
 
-        Of a vector its cosine with the first; of a class the logarithm of its probability; of a text its logit, which
-        is CLIP's score times the scale that was learned.
+        The metric is the cosine with the first vector, the log-probability of a class, or the logit of a text.
+        That logit is CLIP's score times the learned scale.
         """
         if not self.name:
             return similarity(said.values)
@@ -57,14 +57,17 @@ class PictureMetric:
         return found
 
     def changes(self, sets: Sequence[EditSet], tokens: int, doing: str) -> FloatArray:
-        """By how much each set moves it, (set,), fewer where the reader has stopped; of a vector 1 - cosine."""
+        """Return the change of the metric by each edit set, shape (set,); 1 − cosine for vectors.
+
+        The array is shorter if the reader stopped the computation.
+        """
         mark = f"{self.question.key}:{self.at}"
         found = measure_changes(mark, sets, tokens, doing, lambda some: self.numbers(self.ask(some)), AT_ONCE)
         return found if self.name else np.maximum(-found, 0)
 
     @property
     def effect(self) -> str:
-        """What a change is."""
+        """Return a phrase that names the change of the metric."""
         if not self.name:
             return _("1 − cosine of the vectors")
         if isinstance(self.question, PictureLabels):
@@ -73,7 +76,7 @@ class PictureMetric:
 
 
 def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> PictureMetric | None:
-    """What is watched, with the control for it; None where no text is given. Raises Refusal."""
+    """Draw the controls and return the metric; None if no text is given. Raise UserError on refusal."""
     both = get_backend().loaded(model, options.revision or None).reads == BOTH
     names = ("vector", "text") if both else ("vector", "class")
     watched = options.watch if options.watch in names else "vector"
@@ -89,7 +92,7 @@ def pick_metric(options: PicturesOptions, picture: Picture, model: str) -> Pictu
 
 
 def _likeliest_metric(question: PictureEffects) -> PictureMetric:
-    """The likeliest name of what is said with nothing removed."""
+    """Return the metric for the likeliest name without edits."""
     said = get_backend().predict(question)
     at = int(said.values[0].argmax())
     return PictureMetric(question, at, said.names[at])

@@ -1,4 +1,4 @@
-"""Which model looks at the picture: those at hand, a few of the hub, any hub id."""
+"""Pictures page: the choice of a vision model, downloaded or from the hub."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ WITHOUT_MODEL = gettext_lazy("These views show the recorded sample without a mod
 
 
 def at_hand() -> dict[str, ModelCard]:
-    """Models of pictures that answer here without a network, those that come as extras first."""
+    """Return the vision models that are available without a network, by id.
+
+    Models that were installed as extras come first.
+    """
     return {name: card for name, card in _vision_cards().items() if card.downloaded}
 
 
 def default_model() -> str:
-    """The model that is meant where none is picked: the first at hand, else the first of the hub."""
+    """Return the first vision model that is available without a network, else the first in the list."""
     return next(iter(at_hand()), next(iter(_vision_cards())))
 
 
@@ -40,7 +43,10 @@ def _vision_cards() -> dict[str, ModelCard]:
 
 
 def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
-    """The select box; ``recorded`` is the model of the recorded sample, where that is what may be shown without any."""
+    """Draw the model selector.
+
+    ``recorded`` is the model of the recorded sample if the sample can be shown without a model.
+    """
     cards, here = _vision_cards(), at_hand()
     names = [*([""] if recorded else []), *cards]
     shown = options.vision if options.vision or recorded else default_model()
@@ -78,7 +84,10 @@ def pick_vision(options: PicturesOptions, recorded: str | None) -> None:
 
 
 def pick_other(options: PicturesOptions, model: str) -> str:
-    """The model that stands beside another: as typed or picked, else the next one at hand; "" where there is none."""
+    """Draw the selector of the second model and return its id; "" if there is none.
+
+    The default is the next model that is available without a network, else the first other model in the list.
+    """
     cards, reachable = _vision_cards(), hub_in_reach()
     others = [name for name in cards if name != model]
     shown = options.other_vision or next((name for name in at_hand() if name != model), others[0] if others else "")
@@ -102,7 +111,7 @@ def _set_model(name: str) -> None:
 
 
 def say_installing(reason: str) -> None:
-    """Say what waits for a model, with the command that installs it, and the other way if there is a network."""
+    """Show ``reason`` and the command that installs a model, and mention the download if the hub responds."""
     show_notice(reason, role="status")
     show_command()
     if hub_in_reach():
@@ -110,7 +119,7 @@ def say_installing(reason: str) -> None:
 
 
 def say_needs_model(recorded: str) -> None:
-    """Say how to get a model for the view that was opened; ``recorded`` is the sentence if a model is at hand."""
+    """Explain how to get a model for the current view; show ``recorded`` if a model is available."""
     view = get_params(PicturesOptions).show
     if at_hand():
         show_notice(recorded, role="status")

@@ -1,4 +1,4 @@
-"""What the page Pictures lets its reader choose. The picture itself is in the session alone."""
+"""Options of the Pictures page, as they appear in its address, without the picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWS = {
     "roles": gettext_lazy("What heads are for"),
     "beside": gettext_lazy("Beside another"),
 }
-ASKING = ("says", "without", "beside")  # views that a recording cannot fill
+ASKING = ("says", "without", "beside")  # Views that need a model.
 WATCHES = {
     "vector": gettext_lazy("The picture's vector"),
     "class": gettext_lazy("Its likeliest class"),
@@ -31,10 +31,10 @@ BESIDES = {
     "brought": gettext_lazy("Another picture"),
     "model": gettext_lazy("Another model"),
 }
-SIDES = (0, 224, 336, 448)  # pixels of the longer side at which a picture is read whole; 0: as the model's processor
+SIDES = (0, 224, 336, 448)  # Pixels of the longer side without cropping; 0 for the model's processor.
 
 
-# What pointed at places of another picture, or of another model.
+# Defaults of the options that refer to places in a picture or a model, for a change of either.
 ELSEWHERE: Mapping[str, Any] = {
     "layer": None,
     "head": None,
@@ -48,7 +48,7 @@ ELSEWHERE: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class PicturesOptions:
-    """What this page lets its reader choose."""
+    """Options of the Pictures page."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS),
@@ -58,7 +58,7 @@ class PicturesOptions:
         "role": PATCH_ROLES,
         "beside": tuple(BESIDES),
     }
-    # Names that the shared choice has for texts, or that say too little in an address.
+    # The shared view state uses some of these names for texts; others are unclear in an address.
     KEYS: ClassVar[Mapping[str, str]] = {
         "one": "region_a",
         "other": "region_b",
@@ -69,9 +69,9 @@ class PicturesOptions:
         "revision": "commit",
     }
 
-    vision: str = ""  # the model; "" for what was recorded of the sample, else the first that is at hand
+    vision: str = ""  # The model; "" for the recorded sample, or for the first available model.
     revision: str = ""
-    given: str = ""  # the beginning of the key of the reader's own picture; "" for the sample
+    given: str = ""  # The first digits of the key of an uploaded picture; "" for the sample.
     side: int = 0
     show: str = "picture"
     layer: int | None = None
@@ -79,12 +79,12 @@ class PicturesOptions:
     token: int | None = None
     facing: str = "out"
     by: str = "head"
-    texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # for models that compare
-    edits: str = ""  # "" removes the head that is shown, "-" nothing
-    looks: int | None = None  # of a link that is to be cut: the token that looks
+    texts: str = "a photo of a cat\na photo of a dog\na photo of a house"  # The texts for CLIP-like models.
+    edits: str = ""  # "" ablates the selected head, "-" nothing.
+    looks: int | None = None  # The query token of an edge that is being masked.
     watch: str = "vector"
-    one: str = ""  # the region whose patches look, as attention/patch_roles.py packs it
+    one: str = ""  # The query region, packed by attention/patch_roles.py.
     other: str = ""
     role: str = "neighbours"
     beside: str = "mirrored"
-    other_vision: str = ""  # the model beside; "" for the next at hand
+    other_vision: str = ""  # The second model; "" for the next available model.

@@ -1,4 +1,4 @@
-"""How a picture's tokens, and what is changed there, are called: patches by row and column, others by name."""
+"""Names of picture tokens and edits: patches by row and column, other tokens by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.components.picture.content import grid_and_picture
 
 
 def place_name(trace: Trace, token: int) -> str:
-    """A token's place, counted from 1 as the view of a picture counts, or its name where it has none."""
+    """Return the row and column of a patch, counted from 1, or the name of a token without a patch."""
     grid, _picture = grid_and_picture(trace)
     place = grid.place(token)
     if place is None:
@@ -23,7 +23,7 @@ def place_name(trace: Trace, token: int) -> str:
 
 
 def describe_edit(edit: Edit, trace: Trace) -> str:
-    """One edit in words."""
+    """Return a phrase for an edit."""
     if isinstance(edit, MaskEdge):
         return _(
             "head {layer}-{head}: no link from {query} to {key}",
@@ -38,7 +38,7 @@ def describe_edit(edit: Edit, trace: Trace) -> str:
 
 
 def describe_edits(edits: EditSet, trace: Trace) -> str:
-    """All edits in a few words; what is hidden in several layers, once."""
+    """Return a phrase for all edits; a token that is hidden in several layers is named once."""
     hidden = dict.fromkeys(edit.key for edit in edits if isinstance(edit, MaskKey))
     removed = [edit for edit in edits if isinstance(edit, Ablate)]
     rest = [edit for edit in edits if not isinstance(edit, Ablate | MaskKey)]
@@ -52,5 +52,5 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
 
 
 def _name_few(names: Sequence[str], many: int) -> Sequence[str]:
-    """Heads by name, or of many their number."""
+    """Return the names, or the number of heads if there are more than MOST_NAMED."""
     return names if many <= MOST_NAMED else [ngettext("{many} head removed", "{many} heads removed", many, many=many)]

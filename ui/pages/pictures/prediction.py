@@ -1,6 +1,6 @@
-"""What the model says of the picture: its classes, or how well texts fit it, and on which patches and words that rests.
+"""Pictures page: class or text predictions of a vision model, with their attributions.
 
-Asked of models that were trained for it: with a head for classes, or with a tower for texts beside that for pictures.
+Class predictions need a classification head, text predictions a text tower such as CLIP's.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 from viz.figures.token_bars import bars
 
-MOST = 8  # classes shown
+MOST = 8  # The number of names in the figure.
 
 
 def draw_prediction(options: PicturesOptions, picture: Picture, model: str) -> None:
-    """Draw what the model says of the picture."""
+    """Draw the predictions of the model for the picture; show an error if the backend refuses."""
     asked = of_picture(options, picture, model)
     set_answering_model(model, options.revision or None)
     try:
@@ -51,7 +51,7 @@ def draw_prediction(options: PicturesOptions, picture: Picture, model: str) -> N
 
 
 def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
-    """How well each line fits the picture, and what the best one rests on."""
+    """Draw the scores of the typed texts for the picture, and the attribution of the best text."""
     bound_widget(PicturesOptions, "texts", st.text_area, _("Texts, one a line"), height=120,
             help=_("The model says how well each of them fits the picture."))  # fmt: skip
     lines = lines_of(options)
@@ -63,12 +63,12 @@ def _texts(options: PicturesOptions, asked: dict[str, Any]) -> None:
 
 
 def lines_of(options: PicturesOptions) -> tuple[str, ...]:
-    """The texts that are compared, each once."""
+    """Return the typed texts without duplicates and empty lines."""
     return tuple(dict.fromkeys(line.strip() for line in options.texts.splitlines() if line.strip()))
 
 
 def _labels(asked: dict[str, Any]) -> None:
-    """The likeliest classes, and what the likeliest rests on."""
+    """Draw the likeliest classes, and the attribution of the likeliest."""
     said = _ask_model(PictureLabels(**asked))
     _bars(said, _("What is in the picture, as the model tells"))
     _draw_attribution(_ask_model(AttributionOfPatches(**asked)), asked["picture"])
@@ -80,7 +80,7 @@ def _ask_model(question: PredictRequest[Answer]) -> Answer:
 
 
 def _bars(said: PictureOutput, title: str) -> str:
-    """The likeliest, a bar each, and all of them as a file; the name of the likeliest."""
+    """Draw the MOST likeliest names as bars with a CSV export of all; return the likeliest name."""
     unit = _("logit") if said.probabilities is None else _("probability")
     found = said.likeliest(MOST)
     names, values = [name for name, _value in found], [value for _name, value in found]
@@ -97,7 +97,10 @@ def _bars(said: PictureOutput, title: str) -> str:
 
 
 def _draw_attribution(rests: PatchAttribution, picture: Picture) -> None:
-    """The photo, bright where the number rests on, and the words beside it."""
+    """Draw the picture with dimmed patches, and the words if a text was scored.
+
+    The method is that of arXiv:2103.15679.
+    """
     grid = rests.row.grid
     if grid is None:
         return

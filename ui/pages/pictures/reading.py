@@ -1,4 +1,4 @@
-"""From what is chosen to a trace of a picture, which this session holds and nobody else."""
+"""Traces of pictures, which are held in the session only."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ui.run.notices import show_notice
 from ui.run.services import get_backend, get_trace_store
 from ui.state.session import get_view_state
 
-HELD = "picture_traces"  # in the session: those shown last, by id
+HELD = "picture_traces"  # Session key: the latest traces, by id.
 MOST = 4
 
 
 def hold_trace(trace: Trace) -> Trace:
-    """Keeps it while this session shows it."""
+    """Keep a trace in the session, at most MOST of them, and register it with the trace store."""
     held: dict[str, Trace] = st.session_state.setdefault(HELD, {})
     held[trace.id] = trace
     while len(held) > MOST:
@@ -35,18 +35,18 @@ def hold_trace(trace: Trace) -> Trace:
 
 
 def forget_traces() -> None:
-    """Nothing is shown any longer."""
+    """Drop all traces of pictures from the session."""
     st.session_state.pop(HELD, None)
 
 
 def of_picture(options: PicturesOptions, picture: Picture, model: str) -> dict[str, Any]:
-    """The fields of a request or a question about a picture."""
+    """Return the fields of a request about a picture."""
     revision, side = options.revision or None, options.side or None
     return {"model": model, "revision": revision, "picture": picture, "side": side}
 
 
 def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: EditSet = ()) -> Trace | None:
-    """The picture as the model looks at it, under edits; None where it is refused, which is then said on the page."""
+    """Return the trace of the picture under ``edits``; show a notice and return None if refused."""
     request = TraceRequest(text="", edits=edits, **of_picture(options, picture, model))
     held: dict[str, Trace] = st.session_state.get(HELD, {})
     if request.key in held:
@@ -58,7 +58,7 @@ def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: 
         if refusal.way_out == "retry":
             note_hub_failure()
             _say_unreached(options, refusal)
-        elif refusal.way_out == "embedded":  # that model reads texts
+        elif refusal.way_out == "embedded":  # The model reads texts, not pictures.
             show_notice(refusal.message)
         else:
             offer_or_show(refusal, replace(get_view_state(), model=model, revision=options.revision))
@@ -66,7 +66,7 @@ def read_picture(options: PicturesOptions, picture: Picture, model: str, edits: 
 
 
 def _say_unreached(options: PicturesOptions, refusal: UserError) -> None:
-    """Say that the hub did not deliver a model, and which model of pictures helps."""
+    """Show that the hub delivered no model, and how to install a vision model if none is available."""
     REFUSALS.labels(refusal.way_out or "none").inc()
     show_notice(refusal.message)
     if options.vision and not at_hand():

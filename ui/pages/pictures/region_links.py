@@ -1,4 +1,4 @@
-"""Which heads link one region of the picture to another? The reader draws both, and every head is asked."""
+"""Pictures page: the heads that attend from one region of the picture to another."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from viz.components.picture.content import grid_and_picture, part_of
 from viz.figures.head_maps import head_map, picked_head
 
 KEY = "picture_regions"
-MOST = 8  # heads that are listed
+MOST = 8  # The number of heads in the table.
 
 
 def draw_region_links(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Two regions on the picture, and the heads that link them."""
+    """Draw the editor of both regions, and the heads with the most attention from A to B."""
     grid, _picture = grid_and_picture(shown.trace)
     drawn = {"one": unpack(options.one, grid), "other": unpack(options.other, grid)}
     left, right = st.container(key="stacks").columns(2)
@@ -60,7 +60,7 @@ def _on_draw(grid: Grid) -> None:
 
 
 def _buttons(grid: Grid, options: PicturesOptions) -> None:
-    """The other way round, and none."""
+    """Draw the buttons that swap or clear the regions."""
     with st.container(horizontal=True):
         st.button(_("Swap A and B"), key="picture_regions_swap", on_click=set_params, args=(PicturesOptions,),
                   kwargs={"one": options.other, "other": options.one},
@@ -70,7 +70,7 @@ def _buttons(grid: Grid, options: PicturesOptions) -> None:
 
 
 def _answer(found: RegionLinks, shown: ShownPicture, options: PicturesOptions) -> None:
-    """The heads in the order of what they give beyond what other patches give."""
+    """Draw the heads, sorted by the attention of region A to B beyond that of other patches."""
     beyond = found.beyond
     if not np.isfinite(beyond).any():
         show_notice(

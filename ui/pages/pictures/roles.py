@@ -1,4 +1,4 @@
-"""What each head of a vision transformer is for, as far as its map on the grid tells."""
+"""Pictures page: the spatial roles of the heads of a vision transformer."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ WORDS = {
     "alone": gettext_lazy("tokens without a patch"),
     "broad": gettext_lazy("everything, about evenly"),
 }
-MOST_NAMED = 12  # heads of one role that are named
+MOST_NAMED = 12  # The list names at most so many heads of a role.
 
 
 def roles(shown: ShownPicture, options: PicturesOptions) -> None:
-    """A map of one role's share, and which heads are named after which."""
+    """Draw a map of the heads' share for a role, and the list of heads by role."""
     try:
         found = observe_patches(shown.trace, part_of(shown.trace))
     except Unavailable as reason:
@@ -75,7 +75,7 @@ def roles(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def _draw_named_heads(found: PatchEvidence) -> None:
-    """Which heads are named after which role."""
+    """Draw a list of the roles, each with its heads."""
     layers, heads = found.shares["itself"].shape
     names = {(layer, head): found.role(layer, head) for layer in range(layers) for head in range(heads)}
     st.markdown(_("**Heads by what they look at**"))

@@ -1,4 +1,4 @@
-"""Two pictures that one model looks at, or two models that look at one picture: the same head and place in both."""
+"""Pictures page: a comparison of two pictures or two models, at the same head and place."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REFUSED = "picture_beside_refused"
 
 
 def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
-    """Pick what stands beside it, and draw both."""
+    """Draw the control for the second picture or model, and both views."""
     picture = shown.trace.picture
     if not shown.model or picture is None:
         say_needs_model(_("A recording stands alone; pick a model above to compare."))
@@ -67,7 +67,7 @@ def draw_second_picture(shown: ShownPicture, options: PicturesOptions) -> None:
 
 
 def _picture(options: PicturesOptions, picture: Picture) -> Picture | None:
-    """The other picture: this one mirrored, the sample, or one that is brought."""
+    """Return the second picture: mirrored, the sample, or uploaded; None until a picture is uploaded."""
     if options.beside == "mirrored":
         return Picture(np.ascontiguousarray(picture.pixels[:, ::-1]))
     if options.beside == "sample":
@@ -100,7 +100,7 @@ def _open() -> None:
 
 
 def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: str) -> None:
-    """Both views, linked: what is kept in one is shown in both."""
+    """Draw both views; a click in either changes both."""
     look = selection_of(options, shown.trace)
     there = transfer_selection(look, shown.trace, other)
     left, right = st.columns(2)
@@ -128,7 +128,7 @@ def _draw(shown: ShownPicture, other: Trace, options: PicturesOptions, title: st
 
 
 def transfer_selection(look: PictureSelection, trace: Trace, other: Trace) -> PictureSelection:
-    """The same head and place in another trace; where it has fewer, the last."""
+    """Return the same head and place in another trace, with indices clamped to its size."""
     records = other.records(part_of(other))
     layer = min(look.layer, len(records) - 1)
     token = same_place(look.token, trace.source, grid_and_picture(trace)[1], other.source, grid_and_picture(other)[1])
@@ -136,7 +136,10 @@ def transfer_selection(look: PictureSelection, trace: Trace, other: Trace) -> Pi
 
 
 def _map_back(kept: PictureSelection, there: PictureSelection, other: Trace, trace: Trace) -> Mapping[str, object]:
-    """What a click in the other view means for the first; what it left alone stays."""
+    """Return the options after a click in the second view, in terms of the first view.
+
+    Parts that the click did not change are left out.
+    """
     found = asdict(transfer_selection(kept, other, trace))
     stays = [name for name in ("token",) if getattr(kept, name) == getattr(there, name)]
     if (kept.layer, kept.head) == (there.layer, there.head):
@@ -145,7 +148,7 @@ def _map_back(kept: PictureSelection, there: PictureSelection, other: Trace, tra
 
 
 def _draw_similarity(options: PicturesOptions, picture: Picture, other: Picture, model: str) -> None:
-    """How alike the model's vectors of both pictures are."""
+    """Show the cosine similarity of the model's vectors of both pictures."""
     try:
         one, two = (
             get_backend().predict(PictureVector(**of_picture(options, each, model))).values[0]

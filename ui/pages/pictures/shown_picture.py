@@ -1,4 +1,4 @@
-"""Which picture is shown, as which model looked at it: the sample as recorded, unless something else is chosen."""
+"""The trace that the Pictures page shows: an opened file, an uploaded picture or the sample."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ WAITS = gettext_lazy("Your picture waits for a model; until then the recorded sa
 
 @dataclass(frozen=True)
 class ShownPicture:
-    """A trace of a picture, what it is called, whose picture it is where that is known, and what else is to be said."""
+    """A trace of a picture with its title, its credit, a note and its model."""
 
     trace: Trace
     title: str
     cited: str = ""
     note: str = ""
-    model: str = ""  # which can be asked; "" where this is a recording
+    model: str = ""  # The model for further requests; "" for a recording.
 
 
 def get_shown_picture(options: PicturesOptions) -> ShownPicture | None:
-    """What is shown; None where it was refused, which is then said on the page."""
+    """Return the trace to show; show a notice and return None if the backend refuses.
+
+    The recorded sample replaces an uploaded picture until a model is available.
+    """
     if (opened := opened_picture()) is not None:
         return ShownPicture(hold_trace(opened), _("The opened picture"))
     given = picture_of(options)

@@ -1,4 +1,4 @@
-"""The picture that a reader brings: opened at once, kept in the session, and nowhere else."""
+"""Uploaded pictures, which are held in the session only."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ui.state.opened_picture import close, opened_picture
 from ui.state.params import set_params
 
 GIVEN, PROBLEM, ROUND = "picture_given", "picture_problem", "picture_round"
-OTHER = "picture_beside"  # what stands beside it
-DIGITS = 12  # of a picture's key, in the address
+OTHER = "picture_beside"  # Session key: the second picture of a comparison.
+DIGITS = 12  # The address contains so many digits of the picture's key.
 NOT_KEPT = gettext_lazy(
     "Your picture is not kept: it is in the memory of this session, and gone when the session ends. While a file of "
     "more than 1 MB is on its way, the server keeps what has come in a temporary file without a name."
@@ -28,7 +28,7 @@ GIVE_AGAIN = gettext_lazy(
 
 
 def draw_upload(options: PicturesOptions) -> None:
-    """Where a picture is brought, by choosing, dragging or pasting a file, and the way back to the sample."""
+    """Draw the uploader, its errors, and the button that returns to the sample."""
     box = f"picture_file_{st.session_state.get(ROUND, 0)}"
     st.file_uploader(
         _("Bring a picture: PNG, JPEG or WebP"),
@@ -51,7 +51,7 @@ def draw_upload(options: PicturesOptions) -> None:
 
 
 def picture_of(options: PicturesOptions) -> Picture | None:
-    """The reader's own picture, where it is the one that is meant."""
+    """Return the uploaded picture if its key matches the options; None otherwise."""
     picture: Picture | None = st.session_state.get(GIVEN)
     return picture if picture is not None and options.given == picture.key[:DIGITS] else None
 
@@ -63,7 +63,10 @@ def _open(box: str) -> None:
 
 
 def store_picture(content: bytes) -> None:
-    """Shows the picture in a file's content from now on; what is wrong with it is said when the page is drawn."""
+    """Open a picture file and show it instead of an opened trace.
+
+    If the file is invalid, keep the error for the next drawing of the page.
+    """
     try:
         picture = open_picture(content)
     except UserError as refusal:
@@ -75,7 +78,7 @@ def store_picture(content: bytes) -> None:
 
 
 def _forget_picture() -> None:
-    """Forget it, and what the box still holds of it."""
+    """Close an opened file, drop the uploaded pictures and their traces, and reset the uploader."""
     close()
     st.session_state.pop(GIVEN, None)
     st.session_state.pop(OTHER, None)

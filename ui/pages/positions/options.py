@@ -1,4 +1,4 @@
-"""What the page Positions lets its reader choose."""
+"""Options of the Positions page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ SHOWS = {
     "shift": gettext_lazy("Shift matrix"),
     "distance": gettext_lazy("Scores by distance"),
 }
-LONGEST = 512  # positions or tokens of distance that are drawn
+LONGEST = 512  # The maximum number of positions, or the maximum distance in tokens.
 
 
 @dataclass(frozen=True)
 class PositionsOptions:
-    """What this page lets its reader choose; None means "what fits the model"."""
+    """Options of the Positions page; None stands for a default that fits the model."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"show": tuple(SHOWS), "mix": ("shuffle", "swap")}
     OF_TEXT: ClassVar = dict.fromkeys(("first", "second"), drop_place)
 
     show: str = "test"
-    mix: str = "shuffle"  # how the words change places
-    seed: int = 1  # of the shuffle
-    first: int | None = None  # words to swap
+    mix: str = "shuffle"  # The kind of permutation.
+    seed: int = 1  # The seed of the shuffle.
+    first: int | None = None  # The indices of the swapped words.
     second: int | None = None
-    length: int = 64  # positions
-    size: int | None = None  # dimensions of the sinusoidal vectors
-    shift: int = 5  # the k of M_k
-    curves: str = ""  # dimensions drawn as curves, "0-1-20"
+    length: int = 64  # The number of positions.
+    size: int | None = None  # The dimension of the sinusoidal vectors.
+    shift: int = 5  # The shift k of the matrix M_k.
+    curves: str = ""  # The dimensions drawn as curves, such as "0-1-20".
 
 
 def length_of(options: PositionsOptions) -> int:
-    """Positions to draw."""
+    """Return the number of positions to draw, clamped to its limits."""
     return min(max(2, options.length), LONGEST)

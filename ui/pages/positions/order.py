@@ -1,4 +1,4 @@
-"""The order test on the Positions page: the same tokens in another order, with positions and without."""
+"""Positions page, order test: the tokens in another order, with and without positions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Head = tuple[int, int]
 
 
 def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> None:
-    """Pick another order, ask the model, draw what came of it."""
+    """Draw the controls, run the order test and draw its results."""
     if choice.opened:
         show_notice(
             _("An opened file holds no model to ask again. Type a text of your own, and its model reads it twice."),
@@ -67,7 +67,10 @@ def order_test(choice: ViewState, trace: Trace, options: PositionsOptions) -> No
 
 
 def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]) -> tuple[int, ...] | None:
-    """The tokens in the order that is chosen; None where there is none, which is then said."""
+    """Draw the controls and return the permutation of the tokens.
+
+    Show a notice and return None if the text has no other order.
+    """
     left, right, last = columns[:3]
     bound_widget(
         PositionsOptions,
@@ -113,7 +116,7 @@ def _pick_order(row: TokenRow, options: PositionsOptions, columns: Sequence[Any]
 
 
 def _pair(row: TokenRow, options: PositionsOptions) -> tuple[int, int]:
-    """Which words are swapped: those chosen, else the first and the next one."""
+    """Return the indices of the words to swap; the default is the first two words."""
     count = len(words(row))
     first = options.first if options.first is not None and options.first < count else 0
     second = options.second if options.second is not None and options.second < count else min(first + 1, count - 1)
@@ -121,7 +124,7 @@ def _pair(row: TokenRow, options: PositionsOptions) -> tuple[int, int]:
 
 
 def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
-    """Both orders as chips; the number under a token is its place in the text."""
+    """Draw both orders as token strips, with the original position below each token."""
     for key, title, tokens in (
         ("order_text", _("The text"), range(len(row))),
         ("order_mixed", _("The same tokens in another order"), order),
@@ -141,7 +144,7 @@ def _strips(row: TokenRow, order: tuple[int, ...]) -> None:
 
 
 def what_came_of_it(model: str, test: OrderTest) -> str:
-    """The result in a few sentences, made from its numbers."""
+    """Return sentences on the result of the order test."""
     layers, heads = test.having.differences.shape
     layer, head = most_changed_head(test.having)
     having, lacking = float(test.having.differences.max()), float(test.lacking.differences.max())
@@ -180,13 +183,13 @@ def what_came_of_it(model: str, test: OrderTest) -> str:
 
 
 def most_changed_head(result: OrderPass) -> Head:
-    """The (layer, head) whose map differs most."""
+    """Return the (layer, head) with the largest difference."""
     layer, head = np.unravel_index(int(result.differences.argmax()), result.differences.shape)
     return int(layer), int(head)
 
 
 def _pick_head(choice: ViewState, test: OrderTest, columns: Sequence[Any]) -> Head:
-    """The chosen head, or the one that notices most."""
+    """Draw the selectors and return the selected head, by default the head with the largest change."""
     layers, heads = test.having.differences.shape
     inside = choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads
     layer, head = (choice.layer or 0, choice.head or 0) if inside else most_changed_head(test.having)

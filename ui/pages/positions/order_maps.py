@@ -1,4 +1,4 @@
-"""The order test's maps, beside each other, and how far every head notices the order."""
+"""Maps of the order test, and the effect of the order on every head."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from viz.figures import head_maps
 
 HEADS = "order_heads"
 SIDES = ("new", "moved")
-NOTICES = 0.1  # of a weight, from which a head counts as noticing
+NOTICES = 0.1  # A head is counted if a weight changes by more than this.
 
 
 def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int) -> None:
-    """The new order's map beside the text's own map moved along, with positions and without, all four in one row."""
+    """Draw the head's map of the new order and its permuted original map, with and without positions."""
     passes = {"having": (_("With positions"), test.having), "lacking": (_("Without positions"), test.lacking)}
     columns = iter(st.columns(4))
     for key, (name, result) in passes.items():
@@ -53,7 +53,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
         )
         titles = (_("{name}: new order", name=name), _("{name}: moved along", name=name))
         for side, title, map_, note in zip(SIDES, titles, shown, notes, strict=True):
-            with next(columns):  # without figures in the cells, so that the pair is seen at a glance
+            with next(columns):  # The cells show no numbers, so that the pair can be compared at a glance.
                 sheet = MatrixSpec(title, map_, labels, labels, note, "sequential", limit)
                 draw_matrices([sheet], f"order_{key}_{side}", numbers=False)
     st.caption(
@@ -66,7 +66,7 @@ def maps(choice: ViewState, trace: Trace, test: OrderTest, layer: int, head: int
 
 
 def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: FloatArray) -> View:
-    """One map over the new order's tokens, with the reader's switches (words, special tokens) applied."""
+    """Return a view of a map over the permuted tokens, with the reader's view options."""
     row = trace.source
     mixed = Encoding(row, row.segments).pick(test.order).row
     one = replace(trace, source=mixed, target=None, parts={test.part: (MapRecord(weights[None]),)})
@@ -74,7 +74,7 @@ def view_of_map(choice: ViewState, trace: Trace, test: OrderTest, weights: Float
 
 
 def all_heads(test: OrderTest, selected: tuple[int, int]) -> None:
-    """Every head as a cell, folded; a click picks one."""
+    """Draw the effect of the order on every head in an expander; a click selects a head."""
     with st.expander(_("Which heads notice the order?")):
         show_notice(_describe_noticing(test), role="status")
         figure = head_maps.head_map(
@@ -109,7 +109,7 @@ def _describe_noticing(test: OrderTest) -> str:
 
 
 def differences_csv(test: OrderTest) -> str:
-    """Every head's differences as CSV, all digits."""
+    """Return a CSV of every head's largest difference, with and without positions."""
     rows = (
         (layer, head, float(having), float(test.lacking.differences[layer, head]))
         for (layer, head), having in np.ndenumerate(test.having.differences)

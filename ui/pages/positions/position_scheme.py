@@ -1,4 +1,4 @@
-"""The Positions page: what the model holds in words."""
+"""Positions page: sentences on the model's position scheme and its length limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.run.notices import show_notice
 
 
 def pick_view() -> None:
-    """Which of the page's figures is shown."""
+    """Draw the control that selects the view of the page."""
     bound_widget(
         PositionsOptions,
         "show",
@@ -27,7 +27,7 @@ def pick_view() -> None:
 
 
 def draw_position_scheme(held: Positions) -> str:
-    """How this model tells where a token stands, in a few sentences."""
+    """Return sentences on the model's position embeddings, biases and mask."""
     said = [_describe_learned(held.model, table) for table in held.tables]
     if held.rotary:
         said.append(_describe_rotary(held.model, held.rotary))
@@ -87,7 +87,7 @@ def _describe_rotary(model: str, sets: tuple[RotaryAngles, ...]) -> str:
 
 
 def _base(turning: RotaryAngles) -> str:
-    """The base of the angles, and the layers that use it where a model has several kinds."""
+    """Return the base of the rotary angles, with the layer type if the model has several."""
     base = _("base not stated") if turning.theta is None else _("base {base:,.0f}", base=turning.theta)
     if not turning.layers:
         return base
@@ -95,7 +95,7 @@ def _base(turning: RotaryAngles) -> str:
 
 
 def draw_length_limit(held: Positions) -> None:
-    """What becomes of a text that is longer than the model was made for."""
+    """Show the length limit of the model and its error message for longer texts."""
     st.markdown(_("**Past the last position**"))
     if held.trained is None:
         end = _(

@@ -1,4 +1,4 @@
-"""What distance does to a score, on the Positions page: the chosen model's way first, then the other papers'."""
+"""Positions page: the effect of distance on scores with rotary positions, ALiBi and T5 biases."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from ui.show.text import format_small
 from ui.state.view_state import ViewState
 from viz.figures.positions import RotarySet, buckets, by_head, rotary
 
-USUAL_WIDTH = 64  # channels of a head where the model tells none
+USUAL_WIDTH = 64  # The assumed number of channels of a head if the model reports none.
 FROM_PAPER = gettext_lazy("No such numbers were found in {model}: these are the paper's settings, {settings}.")
 
 
 def scores(choice: ViewState, trace: Trace, held: Positions, options: PositionsOptions) -> None:
-    """Rotary positions, ALiBi and T5's bias over distances; what the model has comes first."""
+    """Draw rotary positions, ALiBi and T5's bias by distance; the schemes of the model come first."""
     bound_widget(PositionsOptions, "length", st.slider, _("Distances up to"), 2, LONGEST, shown=length_of(options),
          help=_("Tokens between a query and a key"))  # fmt: skip
     reach = length_of(options)
@@ -86,7 +86,7 @@ def _rotary(held: Positions, trace: Trace, reach: int) -> None:
 
 
 def _width(trace: Trace) -> int:
-    """Channels of a head of this model, where it tells them and they come in pairs."""
+    """Return the number of channels of a head; USUAL_WIDTH if it is unknown or odd."""
     first = first_attending(trace.records())
     width = first.query.shape[-1] if isinstance(first, Record) else USUAL_WIDTH
     return width if width % 2 == 0 else USUAL_WIDTH
@@ -180,7 +180,7 @@ def _format_signed(offset: int) -> str:
 
 
 def by_offset(bias: Bias, offsets: Counts) -> Numbers:
-    """What each head adds at each offset, (head, offset).
+    """Return the bias of each head at each offset, shape (head, offset).
 
     >>> bias = Bias("bias", np.array([[5.0], [6], [7], [8]], np.float32), 3, both_ways=True)
     >>> by_offset(bias, np.array([-1, 0, 1])).tolist()
@@ -192,7 +192,7 @@ def by_offset(bias: Bias, offsets: Counts) -> Numbers:
 
 
 def _of_layer(held: Positions, choice: ViewState) -> Bias:
-    """The chosen layer's bias where each layer has its own, else the one that all share."""
+    """Return the bias of the selected layer; the first if the layers share a bias."""
     layer = choice.layer or 0
     return held.biases[layer] if layer < len(held.biases) else held.biases[0]
 

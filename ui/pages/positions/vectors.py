@@ -1,4 +1,4 @@
-"""Position vectors on the Positions page: the paper's beside the model's own, and the matrix that shifts them."""
+"""Positions page: sinusoidal and learned position vectors, and the shift matrix."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.positions import curves, products, similarity
 from viz.figures.theme import sides
 
-WIDEST = 1024  # dimensions that are drawn
-USUAL = 64  # dimensions where the model has no table of its own
-READABLE = 8  # dimensions of a matrix whose numbers can be read
+WIDEST = 1024  # The maximum number of dimensions.
+USUAL = 64  # The default dimension if the model has no table.
+READABLE = 8  # The default dimension of the shift matrix, small enough for readable numbers.
 FORMULAS = (
     r"PE_{(pos,2i)}=\sin(pos/10000^{2i/d})",
     r"PE_{(pos,2i+1)}=\cos(pos/10000^{2i/d})",
     r"PE_{pos+k}=M_k\,PE_{pos}",
 )
-SHOWN = 0.99  # of a learned table's numbers that the colours tell apart; single ones are far larger than all others
+SHOWN = 0.99  # The quantile of the numbers at the end of the colour scale; outliers are far larger.
 
 
 def size_of(options: PositionsOptions, fits: int) -> int:
-    """Dimensions of the sinusoidal vectors: those chosen, or what fits; always even.
+    """Return the dimension of the sinusoidal vectors, chosen or ``fits``; always even.
 
     >>> size_of(PositionsOptions(), 384), size_of(PositionsOptions(size=7), 384)
     (384, 6)
@@ -46,7 +46,7 @@ def size_of(options: PositionsOptions, fits: int) -> int:
 
 
 def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> tuple[int, int]:
-    """Length and dimensions; ``fits`` is how many of these there are while none are chosen."""
+    """Draw the controls and return length and dimension; ``fits`` is the default dimension."""
     bound_widget(
         PositionsOptions,
         "length",
@@ -63,7 +63,7 @@ def pick_sizes(options: PositionsOptions, fits: int, columns: Sequence[Any]) -> 
 
 
 def vectors(held: Positions, options: PositionsOptions) -> None:
-    """The paper's vectors and the model's, the same figures side by side."""
+    """Draw the sinusoidal vectors of arXiv:1706.03762 next to those of the model, with the same figures."""
     table = held.tables[0] if held.tables else None
     length, size = pick_sizes(options, USUAL if table is None else table.vectors.shape[1], st.columns(2))
     sines = sinusoidal(length, size)
@@ -148,7 +148,7 @@ def _figures(options: PositionsOptions, pairs: Sequence[tuple[str, str, Numbers]
 
 
 def dimensions_of(stated: str, count: int) -> list[int]:
-    """The dimensions that a link names, as far as there are so many; by default two fast ones and two slower ones.
+    """Return the valid dimensions in ``stated``; by default two fast and two slow dimensions.
 
     >>> dimensions_of("3-1-99", 8), dimensions_of("", 64)
     ([3, 1], [0, 1, 16, 17])
@@ -160,7 +160,7 @@ def dimensions_of(stated: str, count: int) -> list[int]:
 
 
 def _facts(values: Numbers) -> str:
-    """What the numbers of a table say about it."""
+    """Return a phrase on a table's largest number, its closest rows and the cosine of its neighbours."""
     gap, first, second = closest_rows(values)
     cosines = neighbours(values)
     alike = (
@@ -187,7 +187,7 @@ def _facts(values: Numbers) -> str:
 
 
 def _agreement(table: PositionTable) -> str:
-    """How a table made of sines compares with the paper's formula."""
+    """Return a sentence that compares a sinusoidal table with the formula; "" for other tables."""
     if table.error is None:
         return ""
     error = format_small(table.error)
@@ -202,7 +202,7 @@ def _agreement(table: PositionTable) -> str:
 
 
 def shifting(held: Positions, options: PositionsOptions) -> None:
-    """M_k, and that it moves every position by k."""
+    """Draw the shift matrix M_k and the error of M_k · PE(pos) against PE(pos + k)."""
     columns = st.columns(3)
     length, size = pick_sizes(options, READABLE, columns)
     shift = min(options.shift, length - 1)

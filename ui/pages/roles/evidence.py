@@ -1,4 +1,4 @@
-"""What each head is for: evidence from one text or from many, in words, on a map and in a table."""
+"""Roles page: the roles of all heads as sentences, as a map and as a table."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FILTERS: dict[str, str] = {
 
 
 def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str]]]:
-    """Each head's roles, strongest first, by layer and head."""
+    """Return the roles of each head, strongest first, as nested lists by layer and head."""
     layers, heads = known.shape
     share = options.share / 100
     return [[names(known.evidence, layer, head, share) for head in range(heads)] for layer in range(layers)]
@@ -59,7 +59,7 @@ def head_roles(known: HeadEvidence, options: RolesOptions) -> list[list[list[str
 def draw_map(
     known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]], relations: Relations
 ) -> None:
-    """The sentences, the map, and what its signs mean."""
+    """Draw the summary, the role map and its caption; a click selects a head."""
     show_notice(summary(known, roles, options), role="status")
     if relations.row_of_head:
         show_notice(of_relations(relations, len(roles) * len(roles[0])), role="status")
@@ -79,7 +79,10 @@ def draw_map(
 
 
 def how_to_read(share: int, *, relations: bool) -> list[str]:
-    """What the map's signs and colours mean; ``relations``: and the names on it."""
+    """Return sentences on the symbols and colours of the map.
+
+    ``relations`` adds a sentence on the relation names.
+    """
     said = [
         _(
             "Sign: where most of the head's attention goes, if at least {share} % goes there: {signs} (entropy at"
@@ -104,7 +107,9 @@ def how_to_read(share: int, *, relations: bool) -> list[str]:
 
 
 def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
-    """Which heads have a role as their first, (layer, head): so that each head is counted once.
+    """Return a mask of the heads with ``role`` as their strongest role, shape (layer, head).
+
+    Each head is counted for a single role.
 
     >>> by_first([[["first", "broad"], ["broad"], []]], "broad").tolist()
     [[False, True, False]]
@@ -113,7 +118,10 @@ def by_first(roles: list[list[list[str]]], role: str) -> BoolArray:
 
 
 def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOptions) -> str:
-    """How many heads have a role, and the clearest of each; every head is counted once, under its strongest role."""
+    """Return sentences on the number of heads for each role, with the clearest head of each role.
+
+    Every head counts for its strongest role only.
+    """
     counts: dict[str, int] = {}
     clearest: dict[str, str] = {}
     for role in ROLES:
@@ -162,7 +170,7 @@ def summary(known: HeadEvidence, roles: list[list[list[str]]], options: RolesOpt
 
 
 def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
-    """What heads that look at a sink take from it."""
+    """Return sentences on the attention sinks: the share of attention and the length of their values."""
     said = []
     for sink in SINKS:
         mine = by_first(roles, sink)
@@ -185,7 +193,7 @@ def sinks(known: HeadEvidence, roles: list[list[list[str]]]) -> list[str]:
 
 
 def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]]], relations: Relations) -> None:
-    """Every head with its shares, to be filtered and saved."""
+    """Draw a filterable table of all heads with their roles, relations and shares, and its CSV export."""
     bound_widget(RolesOptions, "only", st.selectbox, _("Show heads"), ["", *ROLES, "relation", "none"],
             format_func=FILTERS.__getitem__, help=_("Which heads the table lists; the file holds all"))  # fmt: skip
     columns = [_("layer"), _("head"), _("roles"), _("finds"), _("chosen for"), _("% found"), _("rule finds")]
@@ -220,7 +228,7 @@ def table(known: HeadEvidence, options: RolesOptions, roles: list[list[list[str]
 def _row(
     known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, layer: int, head: int
 ) -> list[object]:
-    """One head's line."""
+    """Return the table row of a head."""
     evidence = known.evidence
     arrays = [
         *(evidence.strength(role) for role in ROLES),
@@ -235,7 +243,7 @@ def _row(
 
 
 def _passes_filter(only: str, roles: list[str], relation: str) -> bool:
-    """Whether a filter lets a head through.
+    """Return whether a head with these roles and this relation passes the filter ``only``.
 
     >>> (
     ...     _passes_filter("first", ["first", "broad"], ""),

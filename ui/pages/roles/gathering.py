@@ -1,4 +1,4 @@
-"""What was seen of every head: evidence from one text or from many."""
+"""Role evidence of all heads from a single text or from the sentences of the app."""
 
 from __future__ import annotations
 
@@ -23,12 +23,15 @@ from ui.run.services import get_backend
 from ui.state.view_state import ViewState
 
 KEPT = "roles_evidence"
-BATCH = 20  # texts read at once
+BATCH = 20  # The number of texts in a batch.
 
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence:
-    """What one text showed: by role, each head's mean share, (layer, head), NaN where no token could have it."""
+    """Mean share of each role in a single text, shape (layer, head).
+
+    NaN marks roles that no token of the text could have.
+    """
 
     text: str
     strengths: Mapping[str, FloatArray]
@@ -36,24 +39,25 @@ class TextEvidence:
 
 @dataclass(frozen=True, eq=False)
 class HeadEvidence:
-    """What was seen of every head."""
+    """Role evidence and pairwise divergences of all heads."""
 
     evidence: RoleEvidence
     likeness: Divergence
     each: tuple[TextEvidence, ...]
-    trace: Trace | None = None  # of the text, where it is only one
+    trace: Trace | None = None  # None if the evidence is from several texts.
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Layers and heads."""
+        """Return the numbers of layers and heads."""
         layers, heads = self.evidence.strength("broad").shape
         return layers, heads
 
 
 def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
-    """Return what one text shows; cross-attention has no roles, so then it is the first part's.
+    """Return the evidence of a single text.
 
-    Raises Refusal if a layer has no attention, since heads are compared by layer.
+    Cross-attention has no roles, so the trace's first stack is used instead. Raise UserError if a layer has no
+    attention, because heads are compared by layer.
     """
     part = part_of(trace, choice)
     if (lacking := attention_everywhere(len(trace.records(part)), trace.attending(part))) is not None:
@@ -64,18 +68,23 @@ def from_trace(trace: Trace, choice: ViewState) -> HeadEvidence:
 
 
 def part_of(trace: Trace, choice: ViewState) -> str | None:
-    """The part whose roles are told: the reader's, None for the trace's first."""
+    """Return the selected stack (encoder or decoder) if roles are defined for it; None for the first."""
     return choice.part if choice.part in trace.parts and choice.part != "cross" else None
 
 
 def from_sentences(choice: ViewState) -> HeadEvidence | None:
-    """Return what the sentences of the app show, read in steps; None if the model cannot read most of them."""
+    """Return the evidence of the app's sentences, read in batches; None if most of them are unreadable.
+
+    A notice shows the reason. None also follows if the model cannot be loaded or the reader stopped before the
+    first batch.
+    """
     texts = [item.text for name in ("grammar", "pronouns") for item in load_ready_set(name).items]
     key = (choice.model, choice.revision, choice.part)
     kept: dict[tuple[str, str, str], dict[int, tuple[list[HeadEvidence], list[str]]]] = st.session_state.setdefault(
         KEPT, {}
     )
-    done = kept.setdefault(key, {})  # by step: two drawings of the page at once do no harm
+    # Results are stored by batch number, so concurrent reruns of the page do not count a batch twice.
+    done = kept.setdefault(key, {})
     steps = range(0, len(texts), BATCH)
     try:
         for at in stoppable_steps(f"roles {key}", len(steps), _("Reading the sentences")):
@@ -98,7 +107,10 @@ def from_sentences(choice: ViewState) -> HeadEvidence | None:
 
 
 def _observe_known(texts: Sequence[str], choice: ViewState) -> tuple[list[HeadEvidence], list[str]]:
-    """Return what the texts show together, empty if nothing, and why each text that is left out is."""
+    """Return the merged evidence of the readable texts, in a list, and the reasons for the others.
+
+    The first list is empty if no text is readable.
+    """
     read = traces(texts, choice)
     reasons = [explain_unreadable(trace.source, trace.model.name) for trace in read]
     found = [from_trace(trace, choice) for trace, reason in zip(read, reasons, strict=True) if not reason]
@@ -106,7 +118,7 @@ def _observe_known(texts: Sequence[str], choice: ViewState) -> tuple[list[HeadEv
 
 
 def traces(texts: Sequence[str], choice: ViewState) -> list[Trace]:
-    """Some of the app's sentences as the chosen model reads them; raises Refusal."""
+    """Return traces of ``texts`` by the chosen model; raise UserError if the model cannot read them."""
     return get_backend().traces([TraceRequest(choice.model, text, revision=choice.revision or None) for text in texts])
 
 

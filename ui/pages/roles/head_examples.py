@@ -1,4 +1,4 @@
-"""The sentences behind a head's score: of the relation that it finds, of its role, or of another."""
+"""Roles page: the sentences behind the score of a head for a role or a relation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LISTED = gettext_lazy(
 def draw_examples(
     known: HeadEvidence, roles: list[list[list[str]]], relations: Relations, options: RolesOptions, choice: ViewState
 ) -> None:
-    """A head's texts or links, hits and misses."""
+    """Draw a selector of role or relation, and the head's hits and misses for it."""
     sets = _sets(relations)
     head = selected_head(relations.row_of_head, choice, *known.shape)
     scores = [*ROLES, *sets]
@@ -53,14 +53,16 @@ def draw_examples(
 
 
 def selected_head(told: Mapping[Head, RelationRow], choice: ViewState, layers: int, heads: int) -> Head:
-    """The chosen (layer, head) where there is one, else the one whose relation is the least doubtful."""
+    """Return the selected (layer, head), else the head with the most significant relation."""
     if choice.layer is not None and choice.head is not None and choice.layer < layers and choice.head < heads:
         return choice.layer, choice.head
     return min(told, key=lambda head: (not told[head].more, told[head].p), default=(0, 0))
 
 
 def default_evidence(head: Head, roles: list[list[list[str]]], relations: Relations) -> str:
-    """The relation that a head is known to find, else its strongest role, else what it was chosen for.
+    """Return the head's confirmed relation, else its strongest role, else its unconfirmed relation.
+
+    The last resort is the first role.
 
     >>> default_evidence((0, 1), [[["first"], ["broad"]]], Relations()), default_evidence((0, 0), [[[]]], Relations())
     ('broad', 'previous')
@@ -77,7 +79,8 @@ def _in_words(score: str) -> str:
 def _score(found: tuple[str, RelationCounts], relations: Relations, relation: str, head: Head) -> LinkScore:
     name, counts = found
     corpus, own = load_ready_set(name), relations.row_of_head.get(head)
-    first = relations.tallies[name].counts_of(relation, 0) or counts  # on which the rule and the direction were chosen
+    # The baseline rule and the direction were chosen on half 0.
+    first = relations.tallies[name].counts_of(relation, 0) or counts
     direction = int(first.hits_by_head[: len(corpus.directions), *head].argmax())
     if own is not None and own.relation == relation:
         direction = corpus.directions.index(own.direction)
@@ -85,7 +88,10 @@ def _score(found: tuple[str, RelationCounts], relations: Relations, relation: st
 
 
 def _sets(relations: Relations) -> dict[str, tuple[str, RelationCounts]]:
-    """By relation, the set of sentences that it was scored on, and its links."""
+    """Return for each relation the name of its sentence set and its counts.
+
+    Relations with fewer than FEWEST links are left out.
+    """
     found = {}
     for name, tally in relations.tallies.items():
         for relation in tally.relations():

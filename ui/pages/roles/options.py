@@ -1,4 +1,4 @@
-"""What the page Roles lets its reader choose."""
+"""Options of the Roles page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCES: dict[str, str] = {"text": gettext_lazy("The text above"), "sentences": 
 
 @dataclass(frozen=True)
 class RolesOptions(PaginationOptions):
-    """What this page lets its reader choose beside the shared choice."""
+    """Options of the Roles page, in addition to the shared view state."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         **PaginationOptions.CHOICES,
@@ -23,8 +23,8 @@ class RolesOptions(PaginationOptions):
     }
 
     source: str = "text"
-    share: int = 50  # percent of its attention from which a head is named after a role
-    relations: bool = True  # also what it finds in annotated sentences
-    only: str = ""  # the table's filter
+    share: int = 50  # Percent of a head's attention that a role needs.
+    relations: bool = True  # Score the heads on annotated sentences too.
+    only: str = ""  # The filter of the table.
     groups: int = 6
-    relation: str = ""  # or role, whose sentences are listed; "" is what the head is named after
+    relation: str = ""  # The listed relation or role; "" for the head's own.

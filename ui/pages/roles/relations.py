@@ -1,4 +1,4 @@
-"""Which relation each head finds, from the annotated sentences that come with the app."""
+"""Relations that the heads find in the annotated sentences of the app."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True)
 class Relations:
-    """What each head is named after, told on sentences that it was not chosen on; the same of random weights."""
+    """Best relation of each head, tested on held-out sentences, for trained and random weights."""
 
     row_of_head: Mapping[Head, RelationRow] = field(default_factory=dict)
     untrained: Mapping[Head, RelationRow] = field(default_factory=dict)
-    tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # by set of sentences
+    tallies: Mapping[str, HitCounts] = field(default_factory=dict)  # Counts by the name of the sentence set.
 
     def name(self, layer: int, head: int) -> str:
-        """The relation that a head is known to find; "" for none."""
+        """Return the relation that the head finds significantly more often than a rule; "" if none."""
         row = self.row_of_head.get((layer, head))
         return row.relation if row is not None and row.more else ""
 
 
 def head_relations(choice: ViewState) -> Relations:
-    """Every head scored on the sentences of the app, with its own weights and with random ones."""
+    """Score every head on the annotated sentences, with the model's weights and with random weights.
+
+    Show a notice and return empty results if the backend refuses.
+    """
     try:
         found = {control: _tallies(choice, control) for control in (False, True)}
     except UserError as refusal:
@@ -54,7 +57,7 @@ def _tallies(choice: ViewState, control: bool) -> dict[str, HitCounts]:
 
 
 def summary(relations: Relations, heads: int) -> str:
-    """How many heads are named after a relation, with how many of random weights, which have learned nothing."""
+    """Return sentences on the number of heads with a significant relation, and on random weights."""
     clear = sorted((row for row in relations.row_of_head.values() if row.more), key=lambda row: row.p)
     names = [
         _(

@@ -1,4 +1,4 @@
-"""The texts behind a head's role: in which of them it does what it is named after, token by token."""
+"""Roles page: the texts behind a head's role, with its attention token by token."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ COLUMNS = ["model", "revision", "role", "layer", "head", "text", "share", "hit"]
 
 @dataclass(frozen=True)
 class TextShare:
-    """One text and the head's mean share in it."""
+    """A text with the head's mean share of attention for a role."""
 
     text: str
     share: float
-    hit: bool  # at least what heads are named from
+    hit: bool  # True if the share reaches the threshold for naming a head.
 
 
 def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOptions, choice: ViewState) -> None:
-    """The list and its controls."""
+    """Draw the hits and misses of a head for a role, a page at a time, with a CSV export."""
     least = EVEN if role == "broad" else options.share / 100
     every = text_shares(known, role, head, least)
     show_notice(summary(known, every, role, head, least), role="status")
@@ -67,13 +67,13 @@ def role_sentences(known: HeadEvidence, role: str, head: Head, options: RolesOpt
 
 
 def text_shares(known: HeadEvidence, role: str, head: Head, least: float) -> list[TextShare]:
-    """Every text in which some token could have the role."""
+    """Return the share of every text in which some token could have the role."""
     shares = [(seen.text, float(seen.strengths[role][head])) for seen in known.each]
     return [TextShare(text, share, share >= least) for text, share in shares if not np.isnan(share)]
 
 
 def summary(known: HeadEvidence, every: list[TextShare], role: str, head: Head, least: float) -> str:
-    """What the list holds, in numbers that add up."""
+    """Return a sentence on the numbers of hits, misses and texts without the role."""
     hits, texts = sum(one.hit for one in every), len(known.each)
     found = ngettext(
         "Head {head}, {place}: a hit in {hits} of {texts} text, a miss in {misses}. A hit: {measured} is {least:.2f}"
@@ -102,7 +102,7 @@ def _describe_measure(role: str) -> str:
 
 
 def chips_of(trace: Trace, role: str, head: Head, choice: ViewState) -> list[TokenChip]:
-    """The tokens, each with what it gives to the role."""
+    """Return the tokens as chips, shaded by their attention to the role."""
     part = part_of(trace, choice)
     row = trace.token_rows(part)[0]
     return [

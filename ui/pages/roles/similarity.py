@@ -1,4 +1,4 @@
-"""Which heads are alike: their map and their groups."""
+"""Roles page: a map of similar heads, and their clusters."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from viz.figures.head_maps import SHAPES, similarity_map
 
 KEY = "roles_likeness"
 GROUPS = gettext_lazy("How many groups the heads are put into, the most alike together (Ward's method)")
-Place = tuple[int, int]  # layer, head
+Place = tuple[int, int]  # (layer, head)
 
 
 def draw_similarity(
     known: HeadEvidence, choice: ViewState, options: RolesOptions, roles: list[list[list[str]]]
 ) -> None:
-    """Draw it."""
+    """Draw the 2-D map of the heads, the table of clusters and the summary."""
     distances = known.likeness.distances()
     most = min(len(SHAPES), len(distances))
     count = max(1, min(options.groups, most))
@@ -63,7 +63,7 @@ def draw_similarity(
 def _groups(
     distances: np.ndarray, labels: np.ndarray, heads: list[Place], roles: list[list[list[str]]]
 ) -> dict[str, list[object]]:
-    """What is in each group, a line each."""
+    """Return the table of clusters: size, mean distance, most frequent role and members."""
     names = _("group"), _("heads"), _("mean distance"), _("most frequent role"), _("which")
     lines: list[tuple[object, ...]] = []
     for number in range(labels.max() + 1):
@@ -78,7 +78,7 @@ def _groups(
 
 
 def summary(distances: np.ndarray, labels: np.ndarray, heads: list[Place], kept: float) -> str:
-    """The two most alike, the one least like any other, and what the picture leaves out."""
+    """Return a sentence on the closest pair, the most isolated head and the distortion of the map."""
     if len(heads) < 2:
         return _("There is only one head.")
     apart = distances + np.where(np.eye(len(heads), dtype=bool), np.inf, 0)

@@ -1,4 +1,4 @@
-"""What is said beside each step: formulas and sentences that are true for this layer's wiring, and nothing else."""
+"""Formulas and sentences for the Step by step page, adapted to the parameters of the layer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NORM_PAPERS = {"layer": "1607.06450", "rms": "1910.07467"}
 
 
 def paper(number: str) -> str:
-    """A paper by its id, as a link.
+    """Return a Markdown link to a paper by its arXiv id.
 
     >>> paper("1706.03762")
     '[arXiv:1706.03762](https://arxiv.org/abs/1706.03762)'
@@ -26,7 +26,7 @@ def paper(number: str) -> str:
 
 
 def norm_formula(norm: Norm) -> str:
-    """The norm in LaTeX, without the β that it may not have."""
+    """Return the formula of a norm in LaTeX, without γ and β if the norm has none."""
     formula = NORMS[norm.kind]
     if norm.bias is None:
         formula = formula.removesuffix(r" + \beta")
@@ -34,7 +34,7 @@ def norm_formula(norm: Norm) -> str:
 
 
 def describe_input(wiring: LayerParameters, layer: int, part: str) -> str:
-    """Where the vectors come from, and whether they are normalised first."""
+    """Return sentences on the origin of the input vectors and the norm before the projections."""
     said = [_("Each token comes in as one vector.")]
     if part == "cross":
         said.append(
@@ -63,7 +63,7 @@ def describe_input(wiring: LayerParameters, layer: int, part: str) -> str:
 
 
 def projections(wiring: LayerParameters) -> str:
-    """How queries, keys and values are made."""
+    """Return sentences on the query, key and value projections: sizes, shared heads, norms and rotation."""
     width, heads, channels = wiring.query.weight.shape
     size = {"width": width, "channels": channels}
     said = [
@@ -102,7 +102,7 @@ def projections(wiring: LayerParameters) -> str:
 
 
 def _describe_rotary(turned: int, channels: int) -> str:
-    """What rotary positions do."""
+    """Return a sentence on rotary position embeddings; ``turned`` of ``channels`` channels are rotated."""
     if turned == channels:
         return _(
             "Then all channels turn in pairs by the token's position, so that q · k depends on how far apart the two "
@@ -118,7 +118,10 @@ def _describe_rotary(turned: int, channels: int) -> str:
 
 
 def projection_formula(wiring: LayerParameters, part: str) -> str:
-    """q, k and v in LaTeX; a hat is the norm before, m the encoder's output."""
+    """Return the formulas of q, k and v in LaTeX.
+
+    A hat marks the norm before the projections; m is the encoder's output.
+    """
     vector = "x" if wiring.before is None else r"\hat{x}"
     source = "m" if part == "cross" else vector
     branches = (
@@ -133,7 +136,7 @@ def projection_formula(wiring: LayerParameters, part: str) -> str:
 
 
 def score_formula(record: Record, weighing: WeightSteps) -> str:
-    """A score and its weight in LaTeX, with this layer's own scale."""
+    """Return the formulas of a score and its weight in LaTeX, with this layer's scale."""
     channels = int(record.query.shape[2])
     score = r"q_i \cdot k_j"
     if _has_usual_scale(weighing, channels):
@@ -151,13 +154,13 @@ def score_formula(record: Record, weighing: WeightSteps) -> str:
 
 
 def _has_usual_scale(weighing: WeightSteps, channels: int) -> bool:
-    """Whether the layer divides by √channels, as the paper does."""
+    """Return whether the layer divides the dot products by √channels, as in arXiv:1706.03762."""
     usual: bool = abs(weighing.scale - channels**-0.5) < 1e-6
     return usual
 
 
 def rules(record: Record, weighing: WeightSteps, part: str) -> str:
-    """What happens between the dot products and the softmax."""
+    """Return sentences on scale, soft cap, bias, mask and sinks between dot products and softmax."""
     channels = int(record.query.shape[2])
     if _has_usual_scale(weighing, channels):
         scale = _(
@@ -200,7 +203,7 @@ def rules(record: Record, weighing: WeightSteps, part: str) -> str:
 
 
 def mask(record: Record, part: str) -> str:
-    """Who may look at whom, in a sentence."""
+    """Return a sentence on the mask."""
     rule = record.mask
     if rule.left is None and rule.right is None and rule.allowed is None:
         if rule.causal:
@@ -216,7 +219,7 @@ def mask(record: Record, part: str) -> str:
 
 
 def _reach(rule: Mask) -> str:
-    """How far a window goes to both sides."""
+    """Return a phrase on the extent of the attention window in both directions."""
     sides = {"back": rule.left, "ahead": rule.right}
     if rule.left is None:
         reach = "" if rule.right is None else _("{ahead} ahead", **sides)
@@ -226,7 +229,7 @@ def _reach(rule: Mask) -> str:
 
 
 def describe_output(wiring: LayerParameters) -> str:
-    """What becomes of W_O's output."""
+    """Return sentences on the residual connection and the norms after the output projection."""
     if wiring.ends == "output":
         return _("What this architecture does next could not be told from its modules; the way ends here.")
     if wiring.ends == "beside":
@@ -246,7 +249,7 @@ def describe_output(wiring: LayerParameters) -> str:
 
 
 def _describe_parallel(wiring: LayerParameters) -> str:
-    """Where attention and feed-forward layer are added at once."""
+    """Return a sentence on layers that add attention and feed-forward output in a single sum."""
     if wiring.after is None:
         return _(
             "The model adds it to x in one sum with the feed-forward layer, which runs beside the attention ({paper}); "
@@ -261,7 +264,7 @@ def _describe_parallel(wiring: LayerParameters) -> str:
 
 
 def leaving_formula(wiring: LayerParameters) -> str:
-    """The end of the way in LaTeX."""
+    """Return the formulas of the output projection and the residual connection in LaTeX."""
     attention = r"\mathrm{Concat}(z^{(1)}, \dots, z^{(h)})\, W_O" + ("" if wiring.output_bias is None else " + b_O")
     lines = [f"a &= {attention}"]
     added = "a"

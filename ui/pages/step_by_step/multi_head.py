@@ -1,4 +1,4 @@
-"""The same token in all heads of a layer; what the heads share and what they cost."""
+"""Step by step page, view "All heads": the attention of a token in every head of a layer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ from ui.state.session import set_view_state
 from viz.components.matrices import matrices
 from viz.matrix_specs.heads import multi_head as sheets
 
-KEYS = 40  # drawn of a long text
+KEYS = 40  # The maximum number of keys in the figure.
 KEY = "multi_head"
 
 
 def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
-    """Draw every head's row; shapes and parameters where the layer could be taken apart."""
+    """Draw the weights of the query token in every head, and the layer's shapes and parameters.
+
+    The parameters need ``wiring``, which is None if the layer could not be decomposed.
+    """
     record = spot.record
     weights = np.stack([record.weights(head, spot.row)[0] for head in range(record.heads)])
     shown = window(record.keys, KEYS, spot.key)
@@ -68,9 +71,10 @@ def multi_head(spot: WeightPlace, wiring: LayerParameters | None) -> None:
 
 
 def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
-    """Weights (key,) if all heads' channels were one head: one sum of all products, divided by √(heads) more.
+    """Return the weights of a single head with the channels of all heads, shape (key,).
 
-    None where a bias, a soft cap or a sink of each head could not be shared, and for finished maps.
+    Its scores are the sum of all heads' products, multiplied by the layer's scale and by 1/√heads. Return None if
+    a bias, a soft cap or sinks prevent this, and for recorded maps without queries and keys.
     """
     biased = isinstance(record, Record) and record.bias is not None and record.bias.any()
     if not isinstance(record, Record) or biased or record.softcap is not None or record.sinks is not None:
@@ -87,7 +91,7 @@ def as_one_head(record: AnyRecord, query: int) -> np.ndarray | None:
 
 
 def shapes(record: Record, wiring: LayerParameters | None) -> str:
-    """The way of the shapes, with this text's and this layer's sizes."""
+    """Return a text table of the tensor shapes in this layer for this text."""
     heads, queries, channels = record.query.shape
     kv_heads, keys, deep = record.value.shape
     width = "d" if wiring is None else wiring.query.weight.shape[0]
@@ -105,7 +109,7 @@ def shapes(record: Record, wiring: LayerParameters | None) -> str:
 
 
 def _columns(text: str) -> int:
-    """How many letters wide a text is where all letters are as wide; a Chinese one is as wide as two."""
+    """Return the width of a text in a monospaced font, in columns; East Asian wide characters take two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
@@ -144,7 +148,7 @@ def _sentence(spot: WeightPlace, weights: np.ndarray, single: np.ndarray | None)
 
 
 def _parameters(wiring: LayerParameters) -> None:
-    """How many numbers were trained, by matrix."""
+    """Draw a table of the number of parameters of each projection matrix."""
     branches = {"W_Q": wiring.query, "W_K": wiring.key, "W_V": wiring.value}
     sizes = {name: branch.weight.shape for name, branch in branches.items()} | {"W_O": wiring.output.shape}
     counted = wiring.parameters

@@ -1,4 +1,4 @@
-"""The neuron view: which products of query and key make a score."""
+"""Step by step page, neuron view: the products of query and key channels behind a score."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ui.show.text import join_sentences
 from viz.figures.theme import sides
 from viz.matrix_specs.heads import neuron as sheets
 
-KEYS = 40  # drawn of a long text
+KEYS = 40  # The maximum number of keys in the figure.
 
 
 def neuron(spot: WeightPlace) -> None:
-    """Draw it for the token that looks, for the keys around the chosen one."""
+    """Draw the neuron view for the query token and a window of keys around the chosen key."""
     record = spot.record
     assert isinstance(record, Record)
     query, keys = record.query[spot.head][spot.query], record.key[record.kv_head(spot.head)]

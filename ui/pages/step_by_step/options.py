@@ -1,4 +1,4 @@
-"""What the page Step by step lets its reader choose."""
+"""Options of the Step by step page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class StepOptions:
-    """This page's own options: which view is shown, and the rules that are tried."""
+    """Options of the Step by step page: the view, and the changed softmax rules."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": ("steps", "neuron", "rules", "heads"),
         "scaling": ("none", "root", "own"),
     }
     show: str = "steps"
-    scaling: str = "none"  # what the page opens with, so that there is a difference to see
-    percent: int = 100  # the temperature in hundredths
+    scaling: str = "none"  # The default differs from the model's rule, so that the figure shows an effect.
+    percent: int = 100  # The temperature in hundredths.
     masked: bool = True

@@ -1,4 +1,4 @@
-"""One token's row of a head as a CSV file: every key's numbers on their way to a weight."""
+"""CSV export of a single attention row, from dot products to weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from attention.walkthrough import WeightSteps
 
 
 def row_csv(pieces: Sequence[str], weighing: WeightSteps) -> str:
-    """The file, with the fewest digits that are each float32; ``weighing`` has one row, ``pieces`` its keys."""
+    """Return a CSV with a line for each key, numbers with the shortest digits that restore the float32.
+
+    ``weighing`` must have a single row; ``pieces`` are its keys.
+    """
     columns = {
         "q·k": weighing.dots,
         "scaled": weighing.scaled,

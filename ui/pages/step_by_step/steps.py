@@ -1,4 +1,4 @@
-"""The way of one weight, step by step: each step a formula, a sentence and its numbers."""
+"""Step by step page: the computation of a single attention weight, with formulas and numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ui.show.tables import download_button, page_provenance
 from ui.show.text import join_sentences, scientific
 from viz.matrix_specs import step_by_step as sheets
 
-WINDOW = 32  # keys shown of a long text
-NUMBERED = 24  # keys up to which each cell says its number
+WINDOW = 32  # The maximum number of keys in the figures.
+NUMBERED = 24  # With more keys, the cells show no numbers.
 
 
 def sentence(spot: WeightPlace) -> str:
-    """What the numbers say about this weight."""
+    """Return a sentence on the rank and the score of the chosen weight."""
     record, (who, whom) = spot.record, spot.pieces
     weights = record.weights(spot.head, spot.row)[0]
     above = int((weights > weights[spot.key]).sum())
@@ -54,7 +54,7 @@ def sentence(spot: WeightPlace) -> str:
 
 
 def only_weights(spot: WeightPlace) -> None:
-    """What is known of an architecture that gives its finished maps only."""
+    """Draw the attention row only, for architectures that expose no queries and keys."""
     shown = window(len(spot.keys), WINDOW, spot.key)
     row = spot.record.weights(spot.head, spot.row)[0][shown]
     who = labels(spot.queries, spot.row)[0]
@@ -62,7 +62,7 @@ def only_weights(spot: WeightPlace) -> None:
 
 
 def only_scores(spot: WeightPlace) -> None:
-    """What the trace holds of a layer that cannot be taken apart: queries and keys as they enter the dot products."""
+    """Draw the score step only, from the recorded queries and keys, for layers that cannot be decomposed."""
     record = spot.record
     assert isinstance(record, Record)
     shown = window(len(spot.keys), WINDOW, spot.key)
@@ -71,7 +71,7 @@ def only_scores(spot: WeightPlace) -> None:
 
 
 def steps(way: WeightPath) -> None:
-    """All steps, from the vectors that come in to the comparison with the model."""
+    """Draw all steps, from the layer's input to the comparison with the model's own output."""
     spot = way.spot
     shown = window(len(spot.keys), WINDOW, spot.key)
     if len(shown) < len(spot.keys):
@@ -126,7 +126,7 @@ def _projections(way: WeightPath, shown: np.ndarray) -> None:
 
 
 def _one_channel(way: WeightPath) -> str:
-    """How the query's channel with the largest product comes about."""
+    """Return the projection formula of the query channel with the largest product, with its numbers."""
     branch, head = way.layer.wiring.query, way.spot.head
     channel = int(np.abs(way.query * way.keys[way.spot.key]).argmax())
     vectors = way.layer.stream if way.walk.normed is None else way.walk.normed
@@ -137,7 +137,7 @@ def _one_channel(way: WeightPath) -> str:
 
 
 def _matrices(way: WeightPath) -> None:
-    """The head's own matrices, sent when they are unfolded."""
+    """Draw the head's projection matrices in an expander; the data is sent only if the expander is open."""
     folded = st.expander(_("The matrices of this head"), key="steps_matrices_open", on_change="rerun")
     if not folded.open:
         return
@@ -154,7 +154,10 @@ def _matrices(way: WeightPath) -> None:
 
 
 def scores(spot: WeightPlace, weighing: WeightSteps, shown: np.ndarray, query: np.ndarray, key: np.ndarray) -> None:
-    """From dot products to weights; ``query`` and ``key`` are (channel,) as they enter the product."""
+    """Draw the step from dot products to weights.
+
+    ``query`` and ``key`` have shape (channel,) and are the vectors that enter the dot product.
+    """
     assert isinstance(spot.record, Record)
     names, at = labels(spot.keys, shown), place(shown, spot.key)
     st.subheader(_("3 · Dot products, scaled, become weights"))

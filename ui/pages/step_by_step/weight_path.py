@@ -1,4 +1,4 @@
-"""One weight's way through a layer: the layer taken apart by the backend, the steps computed here."""
+"""Decomposition of a layer along the path of a single attention weight."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True, eq=False)
 class WeightPath:
-    """One weight's way: the layer taken apart, the walk of the token that looks, and the head's weighing."""
+    """The path of a single attention weight: the layer's parameters and all intermediate results."""
 
     spot: WeightPlace
     layer: LayerAnswer
@@ -29,35 +29,35 @@ class WeightPath:
 
     @property
     def group(self) -> int:
-        """The head of keys and values that the head reads."""
+        """Return the index of the key-value head that serves the query head."""
         return self.spot.head // (self.layer.wiring.heads // self.layer.wiring.kv_heads)
 
     @property
     def query(self) -> FloatArray:
-        """The query, (channel,), as it enters the dot products."""
+        """Return the query vector as it enters the dot products, shape (channel,)."""
         vector: FloatArray = self.walk.query.last[self.spot.head][self.spot.query]
         return vector
 
     @property
     def keys(self) -> FloatArray:
-        """The head's keys, (key, channel), as they enter the dot products."""
+        """Return the head's keys as they enter the dot products, shape (key, channel)."""
         vectors: FloatArray = self.walk.key.last[self.group]
         return vectors
 
     @property
     def values(self) -> FloatArray:
-        """The head's values, (key, channel)."""
+        """Return the head's values, shape (key, channel)."""
         vectors: FloatArray = self.walk.value.last[self.group]
         return vectors
 
     @property
     def factor(self) -> float:
-        """What the model multiplies queries and keys with before the dot products, 1 in most."""
+        """Return the factor on queries and keys before the dot products, 1 for most models."""
         return self.layer.wiring.query.factor * self.layer.wiring.key.factor
 
 
 def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
-    """What the backend is asked: the text of the trace, which an opened file brings along."""
+    """Return the backend request for the layer; the text is that of the trace, also for an opened file."""
     trace = spot.trace
     opened = bool(choice.opened)
     return LayerQuestion(
@@ -73,7 +73,11 @@ def question(choice: ViewState, spot: WeightPlace) -> LayerQuestion:
 
 
 def decompose_weight(choice: ViewState, spot: WeightPlace) -> WeightPath | None:
-    """The way; None where the layer cannot be taken apart, which is then said on the page."""
+    """Decompose the layer and return the path of the weight.
+
+    Show a notice and return None if the layer cannot be decomposed, or if the tokens differ from those of the
+    trace.
+    """
     try:
         with st.spinner(_("Taking the layer apart"), show_time=True):
             found = get_backend().inspect(question(choice, spot))

@@ -1,4 +1,4 @@
-"""One weight: a layer and a head, the token that looks and the token that is looked at; and how a reader picks them."""
+"""Selection of a single attention weight: layer, head, query token and key token."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from viz.components.token_strip import token_strip
 from viz.components.token_strip.token_strip import TokenChip
 
 WHO, WHOM = "spot_query", "spot_key"
-LABEL = 14  # characters of a token in a label
+LABEL = 14  # The maximum number of characters of a token in a label.
 LAYER_HELP = gettext_lazy("Layers are stacked: each one reads what the one before it wrote.")
 HEAD_HELP = gettext_lazy("The heads of a layer look at the same vectors side by side, each with matrices of its own.")
 
 
 @dataclass(frozen=True, eq=False)
 class WeightPlace:
-    """Which weight is looked at. Layers, heads and tokens count from 0; ``base`` is added where they are shown."""
+    """The position of an attention weight. Layers, heads and tokens count from 0."""
 
     trace: Trace
     part: str
@@ -41,44 +41,44 @@ class WeightPlace:
 
     @property
     def record(self) -> AnyRecord:
-        """The layer's attention as recorded."""
+        """Return the recorded attention of the layer."""
         return self.trace.records(self.part)[self.layer]
 
     @property
     def row(self) -> np.ndarray:
-        """The query as an index."""
+        """Return the query position as an index array of length 1."""
         return np.array([self.query])
 
     @property
     def name(self) -> str:
-        """The head in words."""
+        """Return layer and head in words."""
         return _("Head {layer}-{head}", layer=self.layer, head=self.head)
 
     @property
     def pieces(self) -> tuple[str, str]:
-        """The two tokens."""
+        """Return the query token and the key token as strings."""
         return self.queries.pieces[self.query], self.keys.pieces[self.key]
 
     @property
     def queries(self) -> TokenRow:
-        """The tokens that look."""
+        """Return the row of query tokens."""
         return self.trace.token_rows(self.part)[0]
 
     @property
     def keys(self) -> TokenRow:
-        """The tokens that are looked at."""
+        """Return the row of key tokens."""
         return self.trace.token_rows(self.part)[1]
 
     @property
     def selection(self) -> dict[str, int]:
-        """What fixes this weight, so that nothing is chosen anew when one part of it changes."""
+        """Return the complete selection, so that a change of a single part keeps the others."""
         return {"layer": self.layer, "head": self.head, "focus": self.query, "to": self.key}
 
 
 def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, list[str]]:
-    """The weight that a choice means, the look, and a sentence for each part of the choice that does not fit.
+    """Return the selected weight, the view options and a notice for each invalid part of the selection.
 
-    What is not chosen is what Explore would choose; without a target, the word that the token looks at most.
+    Missing parts use the defaults of Explore; the default key is the word with the largest weight.
     """
     look, notes = resolve_view(choice, trace)
     part = look.part or trace.part
@@ -97,7 +97,7 @@ def find(choice: ViewState, trace: Trace) -> tuple[WeightPlace, ViewOptions, lis
 
 
 def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) -> int:
-    """The word that a token looks at most, special tokens and itself left out while there is another one."""
+    """Return the key with the largest weight, without special tokens and the query token if possible."""
     weights = trace.records(part)[layer].weights(head, np.array([query]))[0]
     words = ~np.array(trace.token_rows(part)[1].special)
     if part != "cross":
@@ -107,7 +107,7 @@ def strongest_key(trace: Trace, part: str, layer: int, head: int, query: int) ->
 
 
 def window(length: int, size: int, *must: int) -> np.ndarray:
-    """Positions to show of a long axis: all, or ``size`` around the first of ``must`` with the others added.
+    """Return the positions of an axis to show: all, or ``size`` around ``must[0]`` and the others.
 
     >>> window(9, 3, 4, 0).tolist(), window(3, 5, 1).tolist()
     ([0, 3, 4, 5], [0, 1, 2])
@@ -119,13 +119,13 @@ def window(length: int, size: int, *must: int) -> np.ndarray:
 
 
 def labels(row: TokenRow, shown: np.ndarray) -> tuple[str, ...]:
-    """Tokens by position and piece, cut to a label's length."""
+    """Return a label with position and token for each shown position, tokens cut to LABEL characters."""
     names = row.labels
     return tuple(f"{at} {names[at][:LABEL]}" for at in map(int, shown))
 
 
 def place(shown: np.ndarray, token: int) -> int | None:
-    """Where a token stands among those shown; None where it is not.
+    """Return the index of ``token`` among the shown positions; None if it is not shown.
 
     >>> place(np.array([3, 5]), 5)
     1
@@ -135,7 +135,7 @@ def place(shown: np.ndarray, token: int) -> int | None:
 
 
 def pick(spot: WeightPlace) -> None:
-    """Draw what picks layer, head and the two tokens."""
+    """Draw the selectors of layer, head, query token and key token."""
     records = spot.trace.records(spot.part)
     left, right = st.columns([1, 1, 2])[:2]
     _number(left, "layer", spot, len(records), _("Layer"), translate(LAYER_HELP))
@@ -153,7 +153,7 @@ def _is_token(token: int | None, trace: Trace, part: str, side: int) -> TypeGuar
     return token is not None and 0 <= token < len(trace.token_rows(part)[side])
 
 
-def _number(  # noqa: PLR0913  (what a control is told)
+def _number(  # noqa: PLR0913  (all settings of a control)
     column: DeltaGenerator, field: str, spot: WeightPlace, count: int, label: str, meaning: str
 ) -> None:
     key = f"spot_{field}"
@@ -172,13 +172,13 @@ def _on_pick(key: str, field: str, spot: WeightPlace) -> None:
     at = token_strip.picked_chip(key)
     if at is None:
         return
-    # Another token that looks looks elsewhere: its strongest link is chosen anew.
+    # A new query resets the key, because the largest weight of another row may be at another key.
     again = {"to": None} if field == "focus" else {}
     set_view_state(**{**spot.selection, **again, field: at})
 
 
 def chips(row: TokenRow, weights: np.ndarray | None = None) -> list[TokenChip]:
-    """A row of tokens as chips, shaded by weights (token,) where these are given."""
+    """Return chips for a row of tokens, shaded by ``weights``, shape (token,), if given."""
     shades = [None] * len(row) if weights is None else [float(weight) for weight in weights]
     titles = ["" if shade is None else f"{shade:.4f}" for shade in shades]
     glued = map(row.goes_on, range(len(row)))

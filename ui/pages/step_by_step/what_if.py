@@ -1,4 +1,4 @@
-"""What if the rules were others: without the √d, at another temperature, without the mask."""
+"""Step by step page: attention with another scale or temperature, or without the mask."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ui.state.params import get_params, set_params
 from viz.components.token_strip import token_strip
 from viz.figures.layers import what_if as figure
 
-COLDEST, HOTTEST = 10, 400  # hundredths
-SAMPLE = 256  # queries of a long text, over which a head's entropy is taken
-LABELLED = 60  # tokens up to which each chip says its weight
+COLDEST, HOTTEST = 10, 400  # The limits of the temperature in hundredths.
+SAMPLE = 256  # The maximum number of queries for the mean entropy of a head.
+LABELLED = 60  # With more tokens, the chips show no weights.
 SCALINGS = {
     "none": gettext_lazy("not divided"),
     "root": gettext_lazy("divided by √d_k"),
@@ -31,7 +31,10 @@ SCALINGS = {
 
 
 def what_if(spot: WeightPlace, factor: float) -> None:
-    """Draw the row before and after; ``factor`` is what the model multiplies queries and keys with beforehand."""
+    """Draw the attention row under the model's and the changed rules, and the entropy of all heads.
+
+    ``factor`` is the model's factor on queries and keys before the dot products.
+    """
     record = spot.record
     assert isinstance(record, Record)
     rules = _controls(record, factor)
@@ -103,19 +106,19 @@ def _scaling(column: DeltaGenerator, rules: StepOptions, offered: list[str]) -> 
 
 
 def _distinct_scalings(record: Record, factor: float) -> list[str]:
-    """The model's own scaling, last, after those that differ from it."""
+    """Return the scalings that differ from the model's own, followed by the model's own."""
     scales = {name: _scale(record, name, factor) for name in SCALINGS}
     return [name for name, scale in scales.items() if name == "own" or not np.isclose(scale, scales["own"])]
 
 
 def _scale(record: Record, scaling: str, factor: float) -> float:
-    """What recorded queries and keys are multiplied with, so that all of it is the scaling's."""
+    """Return the factor on the recorded dot products that gives the total scale of ``scaling``."""
     wanted = {"own": record.scale * factor, "root": record.query.shape[2] ** -0.5, "none": 1.0}[scaling]
     return float(wanted / factor)
 
 
 def _has_hidden_keys(record: Record) -> bool:
-    """Whether any key is hidden from any query."""
+    """Return whether the mask hides any key from any query."""
     return record.mask.block(slice(None), slice(None)) is not None
 
 

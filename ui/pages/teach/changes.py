@@ -1,4 +1,4 @@
-"""What teaching changed in a model's heads, beside what the same training does with nothing to learn."""
+"""Teach page, view "What changed": the change of each head, against shuffled-label controls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ Place = tuple[int, int]
 
 
 def draw_changes(look: JobStatus) -> None:
-    """All that is known of it; a sentence where nothing is yet, or can be."""
+    """Draw the change of every head for the training ``look``.
+
+    Show a notice instead if the comparison is unfinished or failed, or if no sentence has rows of the chosen kind.
+    """
     folder = look.folder / CHANGES
     if not fine_tuning_changes.is_complete(folder):
         show_notice(describe_wait(look), role="status")
@@ -82,7 +85,7 @@ def draw_changes(look: JobStatus) -> None:
 
 
 def head_of(found: HeadChanges, options: TeachOptions) -> Place:
-    """The head that the address names, else the one that is furthest ahead of the twins."""
+    """Return the (layer, head) in the address, else the head with the largest lead over the controls."""
     asked = options.moved
     if asked is None or asked >= found.ahead.size:
         asked = int(found.ahead.argmax())
@@ -90,7 +93,10 @@ def head_of(found: HeadChanges, options: TeachOptions) -> Place:
 
 
 def _maps(found: HeadChanges, head: Place) -> None:
-    """Every head of the task, of the twin on the same scale, and the difference; a click picks a head."""
+    """Draw three head maps: the task and the controls on a shared scale, and their difference.
+
+    A click on a cell selects the head. Rings mark the heads that moved beyond chance.
+    """
     told = found.across
     common: dict[str, Any] = {"selected": head}
     limit = max(float(told.change.mean.max()), float(told.control.mean.max()), 1e-6)
@@ -118,6 +124,7 @@ def _maps(found: HeadChanges, head: Place) -> None:
 
 
 def _layers(found: HeadChanges) -> None:
+    """Draw the mean change of each layer for the task and both controls, with 95 % intervals."""
     names = {
         "task": _("the task"),
         "twin": _("with nothing to learn"),

@@ -1,4 +1,4 @@
-"""What is known of a change, in sentences."""
+"""Sentences about the change of the attention heads by fine-tuning."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ui.pages.teach.changes_results import HeadChanges
 from ui.pages.teach.progress import describe_job
 from ui.show.text import format_comma_list, format_small, join_sentences
 
-MOST_NAMED = 6  # heads
+MOST_NAMED = 6  # The sentence lists at most so many heads.
 
 
 def describe_wait(look: JobStatus) -> str:
-    """Why nothing is known yet, and when it will be."""
+    """Return a sentence on the state of the comparison before its results exist."""
     if look.state == "failed":
         return _("What changed is not known. {why}", why=translate(look.said))
     if look.state == "stopped":
@@ -37,7 +37,11 @@ def describe_wait(look: JobStatus) -> str:
 
 
 def describe_changes(found: HeadChanges) -> list[str]:
-    """How far the maps have come, how far they come anyway, and how many heads differ from the twin's."""
+    """Return sentences on the mean change of the task and controls, and on the heads that differ.
+
+    The list has a single sentence if the saved weights are the initial weights, or if every change is below
+    rounding.
+    """
     if found.facts.step == 0:
         return [
             _("The weights that were kept are those before the first step, so nothing has changed: all numbers are 0.")
@@ -68,7 +72,7 @@ def describe_changes(found: HeadChanges) -> list[str]:
 
 
 def _describe_beyond(found: HeadChanges) -> str:
-    """Return how many heads go beyond chance, and how seldom luck alone takes any head there."""
+    """Return a sentence on how many heads moved beyond chance, with the names of a few."""
     return ngettext(
         "{many} of {all} heads goes beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
         "{many} of {all} heads go beyond chance{names}; luck takes any head there in at most 5 of 100 trainings.",
@@ -80,7 +84,10 @@ def _describe_beyond(found: HeadChanges) -> str:
 
 
 def _describe_further(found: HeadChanges) -> str:
-    """Return how many heads moved further on these sentences, which another shuffle may do as well."""
+    """Return a sentence on how many heads moved further than the controls on these sentences.
+
+    Another shuffle of the labels may do the same, so the sentence claims less than "beyond chance".
+    """
     return ngettext(
         "On these sentences {many} head moved further than in the twins, which another shuffle may do too: two twins"
         " tell little.",
@@ -92,7 +99,7 @@ def _describe_further(found: HeadChanges) -> str:
 
 
 def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
-    """One head's numbers with their intervals, and whether it goes beyond chance."""
+    """Return a sentence on a single head: its change, the change in the controls, and the verdict."""
     across, at = found.across, head[0] * found.shape[1] + head[1]
     change, control = (
         _("{bits} bits{interval}", bits=bits(mean.mean[at]), interval=interval(mean, at))
@@ -115,13 +122,13 @@ def describe_head(found: HeadChanges, head: tuple[int, int]) -> str:
 
 
 def interval(mean: Mean, at: int) -> str:
-    """The interval of one of several means, in brackets; nothing where too few sentences tell one."""
+    """Return the 95 % interval at index ``at`` in brackets; "" if too few sentences were measured."""
     low, high = float(mean.low[at]), float(mean.high[at])
     return "" if np.isnan(low) else _(" (95 % interval {low} to {high})", low=bits(low), high=bits(high))
 
 
 def bits(number: float) -> str:
-    """A divergence on screen.
+    """Format a divergence in bits for display.
 
     >>> bits(0.0921), bits(0.00042)
     ('0.092', '0.00042')
@@ -130,7 +137,10 @@ def bits(number: float) -> str:
 
 
 def _names(found: HeadChanges) -> str:
-    """A few of the heads that go beyond chance, the furthest first."""
+    """Return up to MOST_NAMED heads that moved beyond chance, in brackets; "" if there are none.
+
+    The head with the largest lead comes first.
+    """
     named = [f"{layer}-{head}" for layer, head in found.heads_beyond[:MOST_NAMED]]
     rest = len(found.heads_beyond) - len(named)
     if not named:

@@ -1,4 +1,4 @@
-"""Changed is not the same as used: each head removed in turn from the taught model, beside how far it has come."""
+"""Teach page: ablation of each head of the fine-tuned model, compared with the change of its maps."""
 
 from __future__ import annotations
 
@@ -33,21 +33,27 @@ from ui.show.text import format_small
 from ui.state.params import get_params
 from viz.figures.training import change_and_effect
 
-MOST = 12  # sentences that are read without each head
+MOST = 12  # The number of sentences on which each head is ablated.
 KEY = "changed_used"
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
 class HeadEffects:
-    """What removing each head does to the logit of what the model says, in nats; heads numbered layer by layer."""
+    """Effects of ablating each head on the logit of the predicted label.
+
+    Heads are numbered layer by layer.
+    """
 
     signed: Mean
-    size: Mean  # of the change, whichever way it goes
+    size: Mean  # The mean absolute change of the logit.
 
 
 def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
-    """On request, since it takes many passes: how much the labels need each head, beside how far it has come."""
+    """Draw the ablation effect of each head against its change, if the reader has switched this on.
+
+    The computation is optional because it needs many forward passes.
+    """
     st.subheader(_("Is it used?"))
     bound_widget(
         TeachOptions,
@@ -105,7 +111,7 @@ def draw_used(look: JobStatus, found: HeadChanges, head: Place) -> None:
 
 
 def _describe_correlation(likeness: float) -> str:
-    """How far the heads that have changed are those that are used."""
+    """Return a sentence on the rank correlation of change and ablation effect over all heads."""
     if np.isnan(likeness):
         return _("No rank correlation can be told.")
     what = (
@@ -121,7 +127,11 @@ def _describe_correlation(likeness: float) -> str:
 
 
 def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
-    """Sentence by sentence as far as the reader lets it go; None where nothing is known. Raises Refusal."""
+    """Ablate each head on the first MOST sentences and return the mean effects over the sentences.
+
+    The reader may stop early; then the means are over the sentences so far. Show a notice and return None if no
+    sentence gave a result. Raise UserError if the model cannot be read.
+    """
     layers, heads = found.shape
     sets: list[EditSet] = [(Ablate(layer, head),) for layer in range(layers) for head in range(heads)]
     sentences = found.facts.sentences[:MOST]
@@ -141,9 +151,9 @@ def _load_effects(look: JobStatus, found: HeadChanges) -> HeadEffects | None:
 
 
 def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArray | None:
-    """The change of the label's logit without each head, (head,); of tags, that of the first word that is tagged.
+    """Return the change of the label's logit under each of ``sets``, shape (set,).
 
-    None for a sentence in which no word is.
+    For token classification the label is that of the first word with a tag; None if the model tags no word.
     """
     question = LabelEffects(look.job.name, text=text)
     if look.job.kind == "tag":
@@ -159,6 +169,7 @@ def effects_without(look: JobStatus, text: str, sets: list[EditSet]) -> FloatArr
 
 
 def uses_csv(found: HeadChanges, uses: HeadEffects) -> str:
+    """Return a CSV of the change and the ablation effects of each head, with intervals."""
     names = ["layer", "head", "task in bits", "change of the logit", "low", "high", "size of the change", "size, low",
              "size, high"]  # fmt: skip
     means = (uses.signed, uses.size)

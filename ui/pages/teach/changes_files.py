@@ -1,4 +1,4 @@
-"""A change as a file: every head's figures, for both kinds of rows, with what made them."""
+"""Teach page: CSV export of the change of every head, with its provenance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADS = [
 
 
 def heads_csv(found: HeadChanges) -> str:
-    """A line for each head and kind of rows; no number where nothing is known."""
+    """Return a CSV with a line for each kind of rows and each head; undefined numbers are empty cells."""
     lines: list[list[object]] = []
     for rows in ROWS:
         of_rows = load_changes(found.folder, rows)

@@ -1,4 +1,4 @@
-"""One head of a taught model on one sentence: before, after, and what the twin's does."""
+"""Teach page: the attention maps of a single head before and after fine-tuning, and in a control."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from viz.components.matrices.matrices import MatrixSpec
 from viz.figures.head_maps import picked_head
 from viz.figures.theme import sides, truncate
 
-LONGEST = 80  # characters of a sentence in the list
+LONGEST = 80  # The list cuts a sentence after so many characters.
 
 
 def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
-    """The maps of the chosen sentence, and the ways to see more of it."""
+    """Draw the maps of ``head`` for the chosen sentence, with a selector and links to other pages."""
     facts = found.facts
     shown = facts.shown_sentences
     at = min(max(get_params(TeachOptions).example, 1), len(shown))
@@ -46,14 +46,17 @@ def draw_head(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> Non
 
 
 def on_head_click(width: int, key: str) -> None:
-    """In the callback of a figure of heads, ``width`` in a layer: the one that was clicked is looked at from now on."""
+    """Select the clicked head of the figure ``key``, which has ``width`` heads in each layer."""
     place = picked_head(st.session_state[key])
     if place is not None:
         set_params(TeachOptions, moved=place[0] * width + place[1])
 
 
 def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> list[MatrixSpec]:
-    """The head's map before and after on one scale, and what the task and the twin changed on another."""
+    """Return the head's maps before and after fine-tuning, and the changes by the task and a control.
+
+    Both maps share a colour scale, and so do both changes.
+    """
     before, task, twin = (
         fine_tuning_changes.maps(found.folder, side, sentence)[head] for side in fine_tuning_changes.SIDES
     )
@@ -83,7 +86,10 @@ def head_matrices(found: HeadChanges, head: tuple[int, int], sentence: int) -> l
 
 
 def _links(look: JobStatus, there: ViewState) -> None:
-    """Ways to this sentence and head on other pages; to compare, the start must be a model that can be opened."""
+    """Draw links to this sentence and head on the pages Explore and Compare.
+
+    Compare is offered only if the initial model can be opened.
+    """
     job = look.job
     after = replace(there, model=job.name, revision="")
     with st.container(horizontal=True):

@@ -1,4 +1,4 @@
-"""What changed in a taught model's heads, as the page needs it; kept, since it is asked for with every click."""
+"""Comparison of a fine-tuned model's heads with its initial model and its controls, cached."""
 
 from __future__ import annotations
 
@@ -15,54 +15,56 @@ from probing import fine_tuning_changes
 from probing.fine_tuning_changes import TWINS, ChangeFacts
 from probing.text_pairs import ControlledChange, Mean, Numbers, mean_of
 
-KEPT = 2**24  # bytes of what is told of trainings
-ROUNDING = 1e-4  # bits: less comes of a model's numbers being saved in half precision
+KEPT = 2**24  # The capacity of the cache in bytes.
+ROUNDING = 1e-4  # In bits. Saving the weights in half precision can cause smaller changes.
 
 
 @dataclass(frozen=True, eq=False)
 class HeadChanges:
-    """What the sentences say of every head, for one kind of rows."""
+    """Statistics over the compared sentences for every head, for a single kind of rows."""
 
     folder: Path
     facts: ChangeFacts
     rows: str
-    shape: tuple[int, int]  # layers and heads
-    across: (
-        ControlledChange  # heads numbered layer by layer; the task is its change and the mean of its twins the control
-    )
-    ahead: FloatArray  # by how much further than the twins each head has come, (layer, head), and
-    luck: float  # how far ahead a head must be, corrected for all heads; Jensen–Shannon distances both
-    layers: Mapping[str, Mean]  # of the task and each twin: the mean over each layer's heads
-    whole: Mapping[str, Mean]  # the mean over all heads
+    shape: tuple[int, int]  # (layers, heads)
+    across: ControlledChange  # Heads are numbered layer by layer; the control is the mean of both.
+    ahead: FloatArray  # The lead of each head over the controls, shape (layer, head), in Jensen–Shannon distance.
+    luck: float  # The lead that a head needs, corrected for all heads, in the same unit.
+    layers: Mapping[str, Mean]  # By model (the task and each control): the mean over each layer's heads.
+    whole: Mapping[str, Mean]  # By model: the mean over all heads.
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether no head has moved by more than rounding."""
+        """Return whether the mean change of every head is below ROUNDING."""
         return bool(self.across.change.mean.max() < ROUNDING)
 
     @property
     def heads_beyond(self) -> list[tuple[int, int]]:
-        """The heads that have come further than the twins on these sentences, and by more than luck; furthest first."""
+        """Return the (layer, head) pairs that moved beyond chance, largest lead first.
+
+        These heads moved further than the controls on these sentences, and lead the controls by more than
+        ``luck``.
+        """
         found = [self.place(int(at)) for at in self.across.more_heads]
         return sorted((at for at in found if self.ahead[at] > self.luck), key=lambda at: -float(self.ahead[at]))
 
     @property
     def heads_further(self) -> int:
-        """How many heads have come further than the twins on these sentences, whatever another shuffle would do."""
+        """Return the number of heads that moved further than the controls on these sentences."""
         return len(self.across.more_heads)
 
     def as_map(self, values: Numbers) -> FloatArray:
-        """A number a head as (layer, head)."""
+        """Return ``values``, a number for each head, in the shape (layer, head)."""
         found: FloatArray = np.asarray(values, np.float32).reshape(self.shape)
         return found
 
     def place(self, head: int) -> tuple[int, int]:
-        """Layer and head of a head's number."""
+        """Return the layer and head index of the head with the number ``head``."""
         return head // self.shape[1], head % self.shape[1]
 
 
 def load_changes(folder: Path, rows: str) -> HeadChanges | None:
-    """What was compared in that folder; None where no sentence has rows of that kind."""
+    """Return the comparison in ``folder``, cached; None if no sentence has rows of the kind ``rows``."""
     made = (folder / fine_tuning_changes.FACTS).stat().st_mtime_ns
     found = _change_cache().get_or_make((folder, made, rows), lambda: _compute_changes(folder, rows), lambda _: 200_000)
     return found if found.across.change.n else None

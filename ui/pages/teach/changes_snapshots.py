@@ -1,4 +1,4 @@
-"""How the heads came to change: every evaluation of the training, with a slider."""
+"""Teach page: the attention maps at each evaluation during fine-tuning, with a slider."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from viz.figures.training import by_step
 
 
 def draw_snapshots(look: JobStatus, found: HeadChanges, head: tuple[int, int]) -> None:
-    """All heads and the chosen one's map at one step of the training; nothing where it was not filmed."""
+    """Draw the change of all heads and the map of ``head`` at the chosen step of the training.
+
+    Draw nothing if no snapshots were recorded.
+    """
     film = fine_tuning_changes.film(found.folder)
     if film is None:
         return

@@ -1,4 +1,4 @@
-"""What is lost of the texts before a model learns from them: what stands twice, what is cut, what it does not know."""
+"""Teach page: checks of the data set for duplicates, truncated texts and unknown tokens."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from ui.run.services import get_backend
 from ui.state.session import get_view_state
 
 FIT = "teach_fit"
-ENDS = 2  # pieces around a text that is read by its characters
+ENDS = 2  # The special tokens around a text that is read by characters.
 
 
 def checks(data: TaskData, model: str | None, revision: str | None, length: int) -> None:
-    """Says what is lost; where the model is not on this machine, how it can be had.
+    """Show the duplicates, and how many texts are cut or contain unknown tokens.
 
-    ``model`` is None for the one that reads characters, which has no tokenizer before it is made.
+    Offer the download of the tokenizer if it is missing. ``model`` is None for the character-level model, which
+    has no tokenizer before its training.
     """
     show_notice(data.duplicates.sentence, role="status")
     try:
@@ -46,7 +47,10 @@ def checks(data: TaskData, model: str | None, revision: str | None, length: int)
 
 
 def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -> LengthFit:
-    """How the texts fit, looked at once; raises Refusal."""
+    """Return how the texts fit the model's length and vocabulary, cached in the session.
+
+    Raise UserError if the tokenizer cannot be read.
+    """
     key = (data.key, model, revision, length)
     kept: tuple[object, LengthFit] | None = st.session_state.get(FIT)
     if kept is None or kept[0] != key:
@@ -57,7 +61,7 @@ def _fit(data: TaskData, model: str | None, revision: str | None, length: int) -
 
 
 def _count_tokens_with(model: str, revision: str | None) -> Measure:
-    """What the model's own tokenizer makes of texts."""
+    """Return a measure that counts the tokens and unknown tokens of texts with the model's tokenizer."""
 
     def measure(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
         sizes = get_backend().inspect(TextSizes(model=model, revision=revision, texts=tuple(texts)))
@@ -67,8 +71,9 @@ def _count_tokens_with(model: str, revision: str | None) -> Measure:
 
 
 def by_characters(train: Sequence[LabeledText] | Sequence[TaggedText]) -> Measure:
-    """The same where characters are read: full and half width, large and small are the same, and what stands in the
-    train rows only once stays unknown.
+    """Return a measure that counts the characters of texts, plus ENDS tokens, and the unknown characters.
+
+    Unicode width and case are ignored. A character is unknown if the train rows contain it fewer than two times.
 
     >>> list(by_characters([LabeledText("大家好", "a"), LabeledText("大好", "b")])(["大 家"]))
     [(4, 1)]

@@ -1,4 +1,4 @@
-"""How a training goes: the dev rows told better and better, and the loss, each beside what it is to be held against."""
+"""Teach page: the learning curves of a training, against the bag-of-words baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SCORES, LOSSES = "teach_scores", "teach_losses"
 
 
 def curves(look: JobStatus) -> None:
-    """The sentence, both figures, and the numbers as a file; nothing before the first number."""
+    """Draw the scores on the dev rows and the training loss, with a summary and a CSV export.
+
+    Draw nothing before the first evaluation.
+    """
     kind = look.job.kind
     scored = [(int(line["step"]), float(line[MEASURES[kind]])) for line in look.lines("evaluation", "teach")]
     learned = [(int(line["step"]), float(line["loss"])) for line in look.lines("step", "teach")]
@@ -25,7 +28,8 @@ def curves(look: JobStatus) -> None:
     plans, counted = look.lines("plan", "teach"), look.lines("baseline", "teach")
     last = int(plans[-1]["last"]) if plans else None
     baseline = float(counted[-1]["accuracy"]) if counted else None
-    show_notice(describe_best(scored, NAMES[kind], baseline), role="note")  # not a status: it changes every few seconds
+    # The role is not "status", because the text changes every few seconds.
+    show_notice(describe_best(scored, NAMES[kind], baseline), role="note")
     left, right = st.columns(2)
     collapsed = [(int(line["step"]), str(line["only"])) for line in look.lines("collapse", "teach")]
     figure = learning_curve(scored, theme(), _("How well are the dev rows told?"), translate(NAMES[kind]),
@@ -55,7 +59,7 @@ def curves(look: JobStatus) -> None:
 
 
 def describe_best(scored: list[tuple[int, float]], measure: str, baseline: float | None) -> str:
-    """What the curve says, beside what counting words reaches.
+    """Return a sentence on the best score so far, compared with the bag-of-words baseline if known.
 
     >>> describe_best([(0, 0.1), (13, 0.9), (26, 0.8)], "accuracy", 0.95)
     'Best so far: accuracy 0.900 on the dev rows, at step 13; counting words reaches 0.950, which is more.'

@@ -1,4 +1,4 @@
-"""What is to be learned: a set that comes with the app, or files of one's own; some rows of it, and its classes."""
+"""Teach page: the choice of a data set, a preview of its rows and the counts of its labels."""
 
 from __future__ import annotations
 
@@ -22,28 +22,31 @@ from ui.show.tables import draw_table
 from ui.show.text import join_sentences
 
 CHECKED = "teach_checked"
-HEIGHT = 285  # pixels of both tables: seven rows
-SHOWN = 14  # rows
-NARROW = 52  # pixels of a column of numbers, so that a phone shows them all
+HEIGHT = 285  # In pixels: seven rows of a table.
+SHOWN = 14  # The number of rows in the preview.
+NARROW = 52  # In pixels: the width of a column of numbers, so that all columns fit on a phone.
 HELP = gettext_lazy("Sets that come with the app, each with its licence and its source, or files of your own")
 
 
 @dataclass(frozen=True, eq=False)
 class TaskData:
-    """A task's texts, and what is worth knowing of them."""
+    """A labelled data set with the results of its checks."""
 
-    key: str  # tells them from all others
+    key: str  # The key identifies the data in caches.
     title: str
     labels: LabeledDataset
-    card: DatasetCard | None  # of a set that comes with the app; None for files of one's own
-    source: str  # the files' names
-    notes: tuple[str, ...]  # what it is, or what was found while it was read, and how many rows there are
+    card: DatasetCard | None  # The card is None for own files.
+    source: str  # The names of the files.
+    notes: tuple[str, ...]  # A description or the notes from parsing, and the numbers of rows.
     balance: Balance
     duplicates: Duplicates
 
 
 def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
-    """The control for the data in its place, and those for files of one's own; None while there is none."""
+    """Draw the data set selector in ``place``, with the controls for own files.
+
+    Return the chosen data; None until files are uploaded and parsed.
+    """
     titles = {card.id: card.title for card in ready_sets.CARDS} | {OWN: _("Your own files")}
     bound_widget(
         TeachOptions,
@@ -61,25 +64,26 @@ def pick_data(options: TeachOptions, place: DeltaGenerator) -> TaskData | None:
 
 
 def show_data(data: TaskData) -> None:
-    """Its sentence, its licence and its tables."""
+    """Draw the description, the licence and the tables of a data set."""
     _draw_description(data)
     _tables(data)
 
 
 @cache
 def _load_card(card_id: str) -> TaskData:
-    """A set that comes with the app; what is odd in it is the same for everybody."""
+    """Load a data set that comes with the app, with its checks; the result is cached for all sessions."""
     card, labels = ready_sets.BY_ID[card_id], ready_sets.load(card_id)
     said = (card.sentence, _sizes(labels))
     return TaskData(card_id, card.title, labels, card, "", said, balance(labels), duplicates(labels))
 
 
 def _check_own_files(brought: OwnData) -> TaskData:
-    """One's own files with what is odd in them, looked at once."""
+    """Return the visitor's own files with their checks, cached in the session."""
     kept: TaskData | None = st.session_state.get(CHECKED)
     if kept is None or kept.key != brought.key:
         labels, read = brought.content.labels, brought.content.notes
-        said = (*read, _sizes(labels)) if brought.whole else read  # how a file was divided says it already
+        # The notes of a file that was split already contain the numbers of rows.
+        said = (*read, _sizes(labels)) if brought.whole else read
         with st.spinner(_("Looking for what is odd")):
             kept = TaskData(
                 brought.key, brought.name, labels, None, brought.source, said, balance(labels), duplicates(labels)
@@ -89,7 +93,7 @@ def _check_own_files(brought: OwnData) -> TaskData:
 
 
 def _sizes(labels: LabeledDataset) -> str:
-    """How many rows there are, and for what."""
+    """Return a lazy message with the numbers of train, dev and test rows."""
     return gettext_lazy(
         "{train:,} rows to learn from, {dev:,} to choose the best step by, {test:,} to be told on in the end.",
         train=len(labels.train),
@@ -99,7 +103,7 @@ def _sizes(labels: LabeledDataset) -> str:
 
 
 def _draw_description(data: TaskData) -> None:
-    """What it is, how its classes are spread, and whose it is."""
+    """Show the notes and the label balance, and the licence and source of a built-in data set."""
     card = data.card
     parts = map(translate, (*data.notes, data.balance.sentence))
     show_notice(join_sentences(*parts), role="status")
@@ -117,7 +121,7 @@ def _draw_description(data: TaskData) -> None:
 
 
 def _tables(data: TaskData) -> None:
-    """Some rows of each class, and how often each class is."""
+    """Draw a preview of the rows, and the counts of each class or entity type in each split."""
     left, right = st.columns([3, 2])
     rows = preview(data.labels, SHOWN)
     tags = data.labels.kind == "tag"
@@ -155,7 +159,7 @@ def _tables(data: TaskData) -> None:
 
 
 def answer_of(row: LabeledText | TaggedText) -> str:
-    """What is to be told of a text.
+    """Return the label of a text, or the entities of a tagged text.
 
     >>> answer_of(TaggedText("Ann sings", ((0, 3), (4, 9)), ("B-PER", "O"))), answer_of(LabeledText("So good.", "for"))
     ('PER: Ann', 'for')

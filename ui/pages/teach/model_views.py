@@ -1,4 +1,4 @@
-"""What a taught model can be asked: one view after the other."""
+"""Teach page: the views of a fine-tuned model, and the control that selects a view."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELP = gettext_lazy("How well it does, on a sentence of your own, what changed i
 
 
 def draw_view(look: JobStatus) -> None:
-    """The view that is chosen."""
+    """Draw the view selector and the selected view."""
     bound_widget(TeachOptions, "show", st.segmented_control, _("What to look at"), list(SHOWS), format_func=SHOWS.get,
             required=True, help=translate(HELP))  # fmt: skip
     VIEWS[get_params(TeachOptions).show](look)

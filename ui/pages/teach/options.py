@@ -1,4 +1,4 @@
-"""What the page Teach lets its reader choose."""
+"""Options of the Teach page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from i18n import gettext_lazy
 from probing.labelled import ready_sets
 from ui.show.scored_links import PaginationOptions
 
-OWN = "own"  # the task is the reader's own files
+OWN = "own"  # The data set is made from the visitor's own files.
 SHOWS = {
     "results": gettext_lazy("Results"),
     "try": gettext_lazy("Try a sentence"),
@@ -22,7 +22,7 @@ ROWS = {"all": gettext_lazy("All pieces"), "telling": gettext_lazy("Where the la
 
 @dataclass(frozen=True)
 class TeachOptions(PaginationOptions):
-    """What this page lets its reader choose: a training that is looked at, or else what one is begun with."""
+    """Options of the Teach page: the training that is shown, or else the settings of a new training."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         **PaginationOptions.CHOICES,
@@ -33,30 +33,30 @@ class TeachOptions(PaginationOptions):
         "rows": tuple(ROWS),
     }
 
-    job: str = ""  # the id of a training, which whoever has the link may look at
+    job: str = ""  # The id of a training; anyone with the link can open it.
     show: str = "results"
     data: str = "snips-intents"
-    kind: str = "classify"  # of one's own files
-    texts_in: str = ""  # the column of texts, or of words; "" is found
+    kind: str = "classify"  # The task of own files.
+    texts_in: str = ""  # The column of texts or words; "" for automatic detection.
     labels_in: str = ""
-    start: str = ""  # the model that is taught; "" is what fits the texts' language
+    start: str = ""  # The model to fine-tune; "" for a model that fits the language of the texts.
     start_revision: str = ""
     minutes: int = 3
-    epochs: int | None = None  # passes over the rows; None is what fits the start
-    rate: str = ""  # the highest; "" is found from the model and the task
-    length: int = 64  # pieces of a text that are read
-    frozen: int = 0  # layers from below that stay as they are
+    epochs: int | None = None  # None for the default of the initial model.
+    rate: str = ""  # The peak learning rate; "" for a default by model and task.
+    length: int = 64  # The maximum number of tokens of a text.
+    frozen: int = 0  # The number of frozen layers, counted from the embeddings.
     seed: int = 0
-    outcome: str = "misses"  # of the test rows: the surest mistakes come first
-    true: int | None = None  # the cell of the confusion matrix whose test rows are shown, as numbers of the labels
+    outcome: str = "misses"  # The filter of the test rows.
+    true: int | None = None  # True label of the confusion matrix cell that filters the test rows, an index.
     said: int | None = None
-    classes: int = 10  # of the confusion matrix; those with fewer mistakes are added up
-    sentence: str = ""  # of one's own, that the taught model is asked about
-    label: int | None = None  # the label that is explained; None is the likeliest
-    word: int | None = None  # the token whose word's tag is explained
-    moved: int | None = None  # the head whose maps are compared: layer times heads plus head
-    needed: int | None = None  # the head that links show, among those a label needs: layer times heads plus head
-    rows: str = "all"  # of the maps that are compared
-    example: int = 1  # the sentence of those maps, from 1
-    frame: int = 0  # of the film, from 1; 0 is the last
-    removed: bool = False  # whether each head is removed in turn, to see which are used
+    classes: int = 10  # Labels of the confusion matrix; those with fewer errors are summed up.
+    sentence: str = ""  # A typed sentence for the fine-tuned model.
+    label: int | None = None  # The index of the explained label; None for the likeliest.
+    word: int | None = None  # The first token of the word with the explained tag.
+    moved: int | None = None  # The head with the compared maps: layer × heads + head.
+    needed: int | None = None  # The head in links from the ablation map: layer × heads + head.
+    rows: str = "all"  # The rows of the compared maps.
+    example: int = 1  # The sentence of the compared maps, from 1.
+    frame: int = 0  # The training snapshot, from 1; 0 is the last.
+    removed: bool = False  # Ablate each head in turn.

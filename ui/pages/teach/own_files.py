@@ -1,4 +1,4 @@
-"""Files of one's own: kept while the reader looks elsewhere, and read by the columns that are picked."""
+"""Teach page: uploaded data files, kept in the session, and the choice of their columns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COLUMN = gettext_lazy("Found by itself unless you pick one, by its name or by it
 
 @dataclass(frozen=True, eq=False)
 class UploadedPart:
-    """A file, and what tells it from the one brought next."""
+    """An uploaded file with the id that Streamlit gave to the upload."""
 
     file: File
     id: str
@@ -63,17 +63,17 @@ class UploadedPart:
 
 @dataclass(frozen=True, eq=False)
 class OwnData:
-    """What was read of one's own files, the first file's name, and what tells it from everything else."""
+    """The parsed contents of the uploaded files, with their names and a cache key."""
 
     content: ReadResult
     name: str
-    source: str  # the names of all files
-    whole: bool  # whether each part is a file of its own
+    source: str  # The names of all files, separated by commas.
+    whole: bool  # True if train, dev and test are separate files.
     key: str
 
 
 def own_files(options: TeachOptions) -> OwnData | None:
-    """Controls for files and columns, and what is in the files; None until they can be read."""
+    """Draw the controls for files and columns; return the parsed files, or None until they can be parsed."""
     kind = options.kind
     bound_widget(TeachOptions, "kind", st.segmented_control, _("What is labelled"), list(KINDS), format_func=KINDS.get,
             required=True, help=_("Texts are told by their class, or words in them are found and named"))  # fmt: skip
@@ -101,13 +101,16 @@ def own_files(options: TeachOptions) -> OwnData | None:
 
 
 def _uploaded_files() -> dict[str, UploadedPart]:
-    """The files by part, as this session keeps them: a box forgets its file as soon as the page is left."""
+    """Return the uploaded files by part, from the session state.
+
+    An uploader widget forgets its file when the visitor leaves the page, so the files are kept separately.
+    """
     kept: dict[str, UploadedPart] = st.session_state.setdefault(BROUGHT, {})
     return kept
 
 
 def _draw_uploader(part: str) -> None:
-    """The box for a file; one that was brought before is named where the box has forgotten it."""
+    """Draw the uploader for a part; name a file from an earlier visit that the widget has forgotten."""
     box, kept = f"teach_file_{part}", _uploaded_files()
 
     def keep() -> None:
@@ -134,7 +137,10 @@ def _draw_uploader(part: str) -> None:
 
 
 def _load_own_data(options: TeachOptions) -> OwnData:
-    """What is in the files, read once; raises Refusal with the place of what is wrong."""
+    """Parse the uploaded files with the chosen columns, cached in the session.
+
+    Raise UserError with the position of the error if a file is malformed.
+    """
     brought = {part: one for part, one in _uploaded_files().items() if part != "classes" or options.kind == "classify"}
     how = (options.kind, options.texts_in, options.labels_in, options.seed)
     key = repr((how, sorted((part, one.id, one.file.encoding) for part, one in brought.items())))
@@ -149,7 +155,7 @@ def _load_own_data(options: TeachOptions) -> OwnData:
 
 
 def _first_row(options: TeachOptions) -> tuple[str, ...]:
-    """What may be the names of columns in a file that could not be read yet."""
+    """Return the first row of a table that cannot be parsed yet as possible column names."""
     if options.kind == "tag":
         return ()
     with suppress(UserError):
@@ -167,7 +173,10 @@ def _read(brought: dict[str, UploadedPart], options: TeachOptions) -> ReadResult
 
 
 def _number(column: str | None) -> int | None:
-    """A column of words or tags, which have no names."""
+    """Return the number of a column of words or tags; raise UserError if ``column`` is a name.
+
+    Columns of words have no names.
+    """
     if column is None:
         return None
     if not (column.isascii() and column.isdigit() and len(column) < 6):
@@ -181,7 +190,10 @@ def _number(column: str | None) -> int | None:
 
 
 def _pick_column(field: str, label: str, names: tuple[str, ...], place: DeltaGenerator) -> None:
-    """Which column is read: what is not among ``names`` is typed, since some files are read only once it is said."""
+    """Draw a selector for a column.
+
+    The control accepts typed names too, because some files can be parsed only after the column is chosen.
+    """
     picked = getattr(get_params(TeachOptions), field)
     bound_widget(
         TeachOptions,

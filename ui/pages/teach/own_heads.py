@@ -1,4 +1,4 @@
-"""Which heads a label needs: each removed in turn; and the sentence on other pages, with the head that is picked."""
+"""Teach page: ablation of each head for a label of a typed sentence, and links to other pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ RISES = gettext_lazy(
 
 
 def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
-    """Every head's effect on the label as a map, on which the head of the link is picked."""
+    """Draw the ablation effect of every head on the explained label.
+
+    A click selects the head for the links.
+    """
     if not trace.has_qkv():
         show_notice(
             _(
@@ -85,7 +88,10 @@ def draw_heads(asked: ExplainedLabel, trace: Trace) -> None:
 
 
 def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> FloatArray:
-    """By how much the label's number moves without each head, (head,); fewer where the reader has stopped."""
+    """Return the change of the label's logit under the ablation of each head, shape (head,).
+
+    The array is shorter if the reader stopped the computation.
+    """
     question = LabelEffects(asked.request.model, text=asked.request.text, at=asked.at)
 
     def logits(sets: Sequence[EditSet]) -> FloatArray:
@@ -97,7 +103,7 @@ def _effects(asked: ExplainedLabel, places: Sequence[Head], tokens: int) -> Floa
 
 
 def _verdict(asked: ExplainedLabel, places: Sequence[Head], found: FloatArray) -> None:
-    """The head whose removal changes most, in a sentence."""
+    """Show a sentence on the head with the largest effect."""
     sizes = np.abs(found)
     best = int(sizes.argmax())
     layer, head = places[best]
@@ -120,7 +126,7 @@ def _on_pick(width: int, key: str) -> None:
 
 
 def _links(asked: ExplainedLabel, head: Head | None) -> None:
-    """The same sentence, model and head on other pages."""
+    """Draw links to the same sentence, model and head on the pages Explore and Cause."""
     there = ViewState(model=asked.request.model, text=asked.request.text, focus=asked.place.reads[0])
     there = there if head is None else replace(there, layer=head[0], head=head[1])
     with st.container(horizontal=True):

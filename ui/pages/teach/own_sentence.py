@@ -1,4 +1,4 @@
-"""A sentence of one's own: its label, or its words' tags, as a taught model says them."""
+"""Teach page: predictions of a fine-tuned model for a typed sentence."""
 
 from __future__ import annotations
 
@@ -35,19 +35,22 @@ from ui.state.params import get_params, set_params
 from viz.components.token_strip.token_strip import Mark, TokenChip, mount, picked_chip
 from viz.figures.token_bars import bars
 
-LONGEST = 500  # characters
+LONGEST = 500  # The maximum number of characters of the sentence.
 MOST_BARS = 20
 STRIP, TYPED = "teach_tags", "teach_sentence"
-MOST_BYTES = 100_000  # of a test row
+MOST_BYTES = 100_000  # The maximum number of bytes read of a test row.
 
 
 def draw(look: JobStatus) -> None:
-    """A sentence, what the taught model says of it, and what that rests on; the first test row to begin with."""
+    """Draw the fine-tuned model's predictions for the typed sentence, by default the first test row."""
     show(look.job.name, look.job.kind, first_row(look))
 
 
 def show(model: str, kind: Kind, first: str) -> None:
-    """The same for any model with the head that ``kind`` needs, by its name; ``first`` stands there to begin with."""
+    """Draw the sentence, the prediction, the attributions and the head ablations of a model.
+
+    The model needs a head for the task ``kind``. ``first`` is the default sentence.
+    """
     text = get_params(TeachOptions).sentence or first
     st.session_state[TYPED] = text
     st.text_input(
@@ -76,12 +79,12 @@ def show(model: str, kind: Kind, first: str) -> None:
 
 
 def _on_new_sentence() -> None:
-    """Another sentence is asked about: what was picked in the old one is forgotten."""
+    """Store the new sentence and reset the selected word and label."""
     set_params(TeachOptions, sentence=st.session_state[TYPED], word=None, label=None)
 
 
 def first_row(look: JobStatus) -> str:
-    """The first test row, as the model was told on it; "" where it cannot be read."""
+    """Return the text of the first test row, at most LONGEST characters; "" if the file cannot be read."""
     try:
         with (look.model / PREDICTIONS).open(encoding="utf-8") as lines:
             return str(json.loads(lines.readline(MOST_BYTES))["text"])[:LONGEST]
@@ -90,7 +93,10 @@ def first_row(look: JobStatus) -> str:
 
 
 def _pick_word(request: TraceRequest, said: LabelAnswer) -> int:
-    """Every word with its tag; a click picks the one that is explained, by itself the surest that has a tag."""
+    """Draw every word with its tag and return the index of the word to explain.
+
+    A click selects a word. By default it is the word with the surest tag.
+    """
     wanted = next((at for at, place in enumerate(said.places) if place.reads[0] == get_params(TeachOptions).word), None)
     chosen = surest_label(said, OUTSIDE) if wanted is None else wanted
     chips = _chips(request, said, chosen)
@@ -136,7 +142,7 @@ def _make_on_pick(said: LabelAnswer) -> Callable[[], None]:
 
 
 def _probabilities(asked: ExplainedLabel) -> None:
-    """Every label's probability as bars, the likeliest first, and as a table."""
+    """Draw the probability of each label, the largest first, and a CSV export."""
     said, place = asked.prediction, asked.index
     shares = said.probabilities
     order = np.argsort(-said.logits[place], kind="stable")

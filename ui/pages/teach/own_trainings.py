@@ -1,4 +1,4 @@
-"""A visitor's trainings as a list, so that none is lost with its link."""
+"""Teach page: the list of the visitor's trainings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
 from ui.state.params import set_params
 
-SHOWN = 10  # the newest
+SHOWN = 10  # Only so many trainings are listed, the newest.
 STATES = {
     "waiting": gettext_lazy("waits"),
     "running": gettext_lazy("is being taught"),
@@ -22,7 +22,7 @@ STATES = {
 
 
 def draw() -> None:
-    """A button for each, the newest first; nothing where there are none."""
+    """Draw a button for each training of the visitor, the newest first; draw nothing if there are none."""
     found = queue().jobs_of(visitor())
     if not found:
         return

@@ -1,4 +1,4 @@
-"""How far a training is, told by the lines that it writes."""
+"""Progress of a training, computed from its log lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """``step`` of ``last`` steps, 0 of 0 before the first line; at most ``seconds`` are left, as far as known."""
+    """Progress in steps: ``step`` of ``last``, 0 of 0 before the first log line.
+
+    ``seconds`` is an upper bound of the remaining time, None if unknown.
+    """
 
     step: int
     last: int
@@ -26,12 +29,12 @@ class TrainingProgress:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
+        """Return the completed fraction, from 0 to 1."""
         return min(1.0, self.step / self.last) if self.last else 0.0
 
     @property
     def time_left(self) -> str:
-        """What is left of it in words.
+        """Return the remaining time in words; "" if unknown.
 
         >>> (
         ...     TrainingProgress(40, 133, 92.0).time_left,
@@ -45,14 +48,16 @@ class TrainingProgress:
         if self.seconds < 20:
             return _("some seconds left")
         minutes = f"{self.seconds / 60:.1f}".removesuffix(".0")
-        several = 1 if minutes == "1" else 2  # half a minute are minutes too
+        several = 1 if minutes == "1" else 2  # The plural also serves 0.5 minutes.
         return ngettext("about {minutes} minute left", "about {minutes} minutes left", several, minutes=minutes)
 
 
 def progress(
     plans: Sequence[Line], steps: Sequence[Line], scored: Sequence[Line], minutes: float | None = None
 ) -> TrainingProgress:
-    """By the last plan, and the last line of a step or of an evaluation; ``minutes`` are all that there may be.
+    """Compute the progress from the log lines of plans, steps and evaluations.
+
+    The time limit ``minutes`` bounds the remaining time.
 
     >>> plans, steps = [{"step": 0, "last": 133}], [{"step": 40, "seconds": 60.0}]
     >>> progress(plans, steps, []).time_left, progress(plans, steps, [], minutes=2.0).time_left
@@ -69,13 +74,13 @@ def progress(
 
 
 def progress_of(look: JobStatus) -> TrainingProgress:
-    """How far a job's phase is."""
+    """Return the progress of a job within its current phase."""
     minutes = look.job.settings.minutes if look.phase == "teach" else None
     return progress(look.lines("plan"), look.lines("step"), look.lines("evaluation"), minutes)
 
 
 def describe_job(look: JobStatus) -> str:
-    """What a job that runs is about, in words, with how far it is."""
+    """Return a sentence on the phase and the progress of a running job."""
     if look.phase == "changes":
         return _("Comparing the heads before and after, with what the twins show")
     found, what = progress_of(look), _describe_control(look) if look.phase == "twin" else _("Learning")
@@ -88,7 +93,7 @@ def describe_job(look: JobStatus) -> str:
 
 
 def _describe_control(look: JobStatus) -> str:
-    """Which of the twins it is that learns."""
+    """Return a phrase for the shuffled-label control that is being trained."""
     plans = look.lines("plan")
     number = plans[-1].get("twin", 0) if plans else 0
     return translate(TWINS[number]) if number < len(TWINS) else _("A twin learns shuffled labels")

@@ -1,4 +1,4 @@
-"""What a taught model is worth: its scores on the test rows, and the rows behind them."""
+"""Teach page, view "Results": the scores of a fine-tuned model on the test rows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ui.run.notices import show_error, show_notice
 
 
 def draw(look: JobStatus) -> None:
-    """The results of a training whose model is saved."""
+    """Draw the results of a training with a saved model."""
     draw_results(look.model, look.job.name)
 
 
 def draw_results(folder: Path, model: str) -> None:
-    """The results in a taught model's folder; ``model`` is what the app calls it."""
+    """Draw the results in ``folder``; ``model`` is the model's name in the app."""
     try:
         found = load_results(folder)
     except UserError as refusal:
@@ -39,7 +39,7 @@ def draw_results(folder: Path, model: str) -> None:
 
 
 def headline(results: EvaluationResults) -> list[str]:
-    """What the figures say: how good, beside what, and how it came about."""
+    """Return sentences on the scores, the baseline, a collapse, truncation and the evaluation."""
     found = results.predictions
     lines = [_of_names(found, *results.f1) if found.kind == "tag" else _of_texts(found)]
     if "baseline_accuracy" in found.test:
@@ -82,7 +82,10 @@ def _of_names(found: TestPredictions, low: float, high: float) -> str:
 
 
 def _describe_baseline(found: TestPredictions) -> str:
-    """Beside TF-IDF with logistic regression on the same rows, in rows, so that a small lead looks small."""
+    """Return a sentence that compares the accuracy with TF-IDF and logistic regression, in rows.
+
+    A count of rows shows how small a small lead is.
+    """
     n, counted = len(found.rows), found.test["baseline_accuracy"]
     lead = round((found.test["accuracy"] - counted) * n)
     if lead > 0:
@@ -109,7 +112,7 @@ def _describe_baseline(found: TestPredictions) -> str:
 
 
 def _one_label(found: TestPredictions) -> str:
-    """A sentence for a model that says the same of everything; "" for any other."""
+    """Return a warning if the model predicts a single label for every row; "" otherwise."""
     said = {pair[1] for row in found.rows for pair in row.pairs}
     if len(said) != 1:
         return ""
@@ -122,7 +125,7 @@ def _one_label(found: TestPredictions) -> str:
 
 
 def _cut(found: TestPredictions) -> str:
-    """Return a sentence on texts that were cut to the model's length; "" if none was cut or measured."""
+    """Return a sentence on texts that were cut to the model's length; "" if no text was cut or measured."""
     cut = found.scores.get("cut") or {}
     if not cut.get("texts"):
         return ""
@@ -135,7 +138,7 @@ def _cut(found: TestPredictions) -> str:
 
 
 def _describe_evaluation(found: TestPredictions) -> str:
-    """How the figures came about, and that the test rows had no part in it."""
+    """Return a sentence on the training and the checkpoint choice, which did not use the test rows."""
     scores = found.scores
     stopped = "" if scores["finished"] else _(", stopped before the last")
     dev = scores.get("dev") or {}

@@ -1,4 +1,4 @@
-"""Whether the model is right as often as it is sure."""
+"""Teach page: calibration of a fine-tuned model on its test rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.show.chart import draw_chart, theme
 from viz.figures.evaluation import FEW, Bin
 from viz.figures.evaluation import calibration as draw_bins
 
-LITTLE = 100  # answers below which the whole figure says little
+LITTLE = 100  # With fewer predictions the sentence warns of a small sample.
 BEYOND = gettext_lazy(
     "{said} That is more than chance does: if it were right exactly as often as it is sure, so many would show"
     " {by_chance:.3f}, and at most {at_most:.3f} in 95 of 100 draws."
@@ -29,7 +29,7 @@ COLUMNS = ["sure from", "to", "answers", "mean sureness", "right", "low", "high"
 
 
 def draw_calibration(results: EvaluationResults, model: str) -> None:
-    """The figure, what it says, and its numbers."""
+    """Draw the reliability diagram, its summary and its CSV export."""
     st.subheader(_("How sure, how right"))
     found, told = results.predictions, results.sureness
     if told is None:
@@ -55,7 +55,7 @@ def draw_calibration(results: EvaluationResults, model: str) -> None:
 
 
 def bins_of(told: Calibration) -> list[Bin]:
-    """The bins that have answers, each share with Wilson's interval."""
+    """Return the non-empty bins, with Wilson intervals of the accuracy."""
     found = []
     for at in np.flatnonzero(told.answers).tolist():
         count, right = int(told.answers[at]), float(told.right[at])
@@ -65,7 +65,11 @@ def bins_of(told: Calibration) -> list[Bin]:
 
 
 def summary(told: Calibration, what: str) -> list[str]:
-    """What the numbers say: which way it errs, how far, and how much of that chance would do."""
+    """Return sentences on the mean confidence, the accuracy and the expected calibration error.
+
+    The error is compared with the errors that chance gives a perfectly calibrated model. A warning follows if
+    there are fewer than LITTLE predictions.
+    """
     n = int(told.answers.sum())
     weights = np.nan_to_num(told.answers / n)
     sure, right = (float((weights * np.nan_to_num(values)).sum()) for values in (told.sure, told.right))

@@ -1,4 +1,4 @@
-"""What was taken for what: the confusion matrix, whose cells are the keys to their rows."""
+"""Teach page: the confusion matrix; a click on a cell filters the test rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ui.state.params import get_params, set_params
 from viz.figures import evaluation as figures
 from viz.figures.vectors import picked_pair
 
-MOST = 60  # labels in the figure
+MOST = 60  # The maximum number of labels in the figure.
 UNITS = {"classify": gettext_lazy("rows"), "tag": gettext_lazy("words")}
 SHOWN = gettext_lazy(
     "Those with most mistakes, in the order of the labels; all others are added up in a last row and column."
@@ -28,7 +28,10 @@ SHOWN = gettext_lazy(
 
 
 def draw_confusion(results: EvaluationResults, model: str) -> None:
-    """The figure; a click on a cell opens its rows below."""
+    """Draw the confusion matrix, its summary and its CSV export.
+
+    If there are many labels, the labels with the fewest errors are summed up in a last row and column.
+    """
     st.subheader(_("What was taken for what"))
     found, counts, options = results.predictions, results.counts, get_params(TeachOptions)
     unit = translate(UNITS[found.kind])
@@ -71,7 +74,7 @@ def draw_confusion(results: EvaluationResults, model: str) -> None:
 
 
 def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
-    """The largest cell beside the diagonal, in a sentence."""
+    """Return a sentence on the largest off-diagonal cell, or on the absence of errors."""
     wrong = counts.copy()
     wrong[range(len(wrong)), range(len(wrong))] = 0
     if not wrong.any():
@@ -90,7 +93,7 @@ def describe_worst(counts: Counts, labels: Sequence[str], unit: str) -> str:
 
 
 def _shown_cell(kept: list[int], options: TeachOptions) -> tuple[int | None, int | None]:
-    """The chosen cell as the figure counts; none where it is not in the figure."""
+    """Return the chosen cell as indices of the figure; (None, None) if the figure does not contain it."""
     if any(at is not None and at not in kept for at in (options.true, options.said)):
         return None, None
     return tuple(None if at is None else kept.index(at) for at in (options.true, options.said))  # type: ignore[return-value]

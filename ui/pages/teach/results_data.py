@@ -1,4 +1,4 @@
-"""What the results page shows of a model's test rows, counted once for all who look."""
+"""Evaluation results of a fine-tuned model, cached for all sessions."""
 
 from __future__ import annotations
 
@@ -18,23 +18,26 @@ from probing.labelled.evaluation import (
 )
 from probing.labelled.predictions import ROWS, TestPredictions, ToldRow, load_predictions, worst_first
 
-KEPT = 4  # models whose test rows stay in memory
+KEPT = 4  # The capacity of the cache, in models.
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluationResults:
-    """The rows, and what is counted of them."""
+    """Predictions for the test rows and the statistics computed from them."""
 
     predictions: TestPredictions
-    rows: tuple[ToldRow, ...]  # the surest mistakes first
-    counts: Counts  # (true, said)
-    each: dict[str, SpanCounts]  # by class, or by kind of name
-    f1: tuple[float, float]  # 95 % interval of that of names
-    sureness: Calibration | None  # None where no word was said to be of a name
+    rows: tuple[ToldRow, ...]  # Errors with the highest confidence come first.
+    counts: Counts  # The shape is (true label, predicted label).
+    each: dict[str, SpanCounts]  # The keys are classes or entity types.
+    f1: tuple[float, float]  # The 95 % interval of the entity F1.
+    sureness: Calibration | None  # None if the model predicted no entity.
 
 
 def load_results(folder: Path) -> EvaluationResults:
-    """The results in a model's folder; raises Refusal where they cannot be read."""
+    """Load the results in a model's folder; raise UserError if they cannot be read.
+
+    Results are cached by the modification time of the file.
+    """
     rows = folder / ROWS
     return _load_results(folder, rows.stat().st_mtime_ns if rows.exists() else 0)
 

@@ -1,4 +1,4 @@
-"""Each class, or each kind of name: precision, recall, F1 and support, as a table."""
+"""Teach page: precision, recall, F1 and support of each class or entity type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ui.pages.teach.results_saving import save_table
 from ui.run.notices import show_notice
 from ui.show.tables import draw_table
 
-FEW = 20  # true ones below which a class's figures say little
+FEW = 20  # Scores of labels with less support are marked as unreliable.
 TITLES = {"classify": gettext_lazy("Each class"), "tag": gettext_lazy("Each kind of name")}
 FIRST = {"classify": "class", "tag": "kind"}
 HEADINGS = {
@@ -40,7 +40,7 @@ ABOUT = {
 
 
 def draw_labels(results: EvaluationResults, model: str) -> None:
-    """The table, which a click on a column's name sorts, and its file."""
+    """Draw the table of scores by label, a note on rare labels and the CSV export."""
     found, each = results.predictions, results.each
     st.subheader(translate(TITLES[found.kind]))
     names = [FIRST[found.kind], "precision", "recall", "F1", "support", "said", "low", "high"]
@@ -67,7 +67,7 @@ def draw_labels(results: EvaluationResults, model: str) -> None:
 
 
 def describe_rare(each: dict[str, SpanCounts]) -> str:
-    """Which figures stand on little, in a sentence; "" where none do."""
+    """Return a sentence on the labels with fewer than FEW test cases; "" if there are none."""
     count = sum(score.true < FEW for score in each.values())
     if not count:
         return ""
@@ -82,7 +82,7 @@ def describe_rare(each: dict[str, SpanCounts]) -> str:
 
 
 def _row(name: str, score: SpanCounts) -> list[object]:
-    """Shares of nothing are left out."""
+    """Return a label's row of the table; undefined ratios are None."""
     low, high = (end / 100 for end in wilson(score.right, score.true))
     precision, recall = score.precision if score.found else None, score.recall if score.true else None
     f1 = score.f1 if score.true or score.found else None

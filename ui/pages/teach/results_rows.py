@@ -1,4 +1,4 @@
-"""The test rows, the surest mistakes first, each with what is true and what was said."""
+"""Teach page: the test rows with true and predicted labels, the most confident errors first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FOUND = {"right": gettext_lazy("{n} right"), "wrong": gettext_lazy("{n} wrong"),
 
 
 def draw_rows(results: EvaluationResults, model: str) -> None:
-    """The two lists that choose a cell, and its rows, a part of them at a time."""
+    """Draw the filters for the true and the predicted label, and a page of the matching test rows."""
     st.subheader(_("The test rows, surest mistakes first"))
     found, options = results.predictions, get_params(TeachOptions)
     true, said = (at if at is not None and at < len(found.labels) else None for at in (options.true, options.said))
@@ -59,7 +59,7 @@ def draw_rows(results: EvaluationResults, model: str) -> None:
 
 
 def select_rows(rows: Sequence[ToldRow], true: int | None, said: int | None, found: TestPredictions) -> str:
-    """How many rows the two lists leave, and how many of them are wrong."""
+    """Return a sentence on the number of rows that match the filters and the number of errors among them."""
     of = "" if true is None else _(" of {label}", label=quote_label(found.labels[true]))
     to_be = "" if said is None else _(" said to be {label}", label=quote_label(found.labels[said]))
     word = _(" with a word") if of + to_be and found.kind == "tag" else ""
@@ -74,7 +74,7 @@ def select_rows(rows: Sequence[ToldRow], true: int | None, said: int | None, fou
 
 
 def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None:
-    """A list of the labels, and of none."""
+    """Draw a selector of a label, with an entry for any label."""
     key = f"teach_{name}"
     st.session_state[key] = ANY if at is None else at
 
@@ -93,7 +93,7 @@ def _pick(column: Any, name: str, at: int | None, labels: Sequence[str]) -> None
 
 
 def title(row: ToldRow, labels: Sequence[str]) -> str:
-    """What is true of a row, what was said, and how surely.
+    """Return the heading of a row: hit or miss, the prediction and the true label, with probabilities.
 
     >>> title(TextPrediction("a", 0, 1, 0.9, 0.05), ["dog", "cat"]).translate({0x2068: "", 0x2069: ""})
     'Miss · said “cat” 0.90 · is “dog” 0.05'
@@ -118,7 +118,7 @@ def title(row: ToldRow, labels: Sequence[str]) -> str:
 
 
 def _mark_words(row: TagPrediction, true: int | None, said: int | None) -> Iterator[TokenChip]:
-    """The sentence as chips, names marked, and what stands between the words."""
+    """Yield the chips of a tagged sentence, entities marked by verdict, and of the text in between."""
     at, asked = 0, (true, said) != (None, None)
     each = zip(row.words, row.pairs, row.tags, row.told, row.shares, compare_words(row), strict=True)
     for (start, end), pair, tag, got, share, word in each:
@@ -136,7 +136,7 @@ def _mark_words(row: TagPrediction, true: int | None, said: int | None) -> Itera
 
 
 def _split_words(text: str) -> list[str]:
-    """A text's words; where its script knows no spaces, its characters.
+    """Split a text at spaces, and into characters in scripts without spaces.
 
     >>> _split_words("play 我的歌 now")
     ['play', '我', '的', '歌', 'now']
@@ -145,7 +145,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def _by_text(rows: Sequence[ToldRow], labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
-    """A line for each text."""
+    """Return the column names and a line for each text."""
     lines = (
         [row.text, labels[row.true], labels[row.said], row.sure, row.due]
         for row in rows
@@ -155,7 +155,7 @@ def _by_text(rows: Sequence[ToldRow], labels: Sequence[str]) -> tuple[list[str],
 
 
 def _by_word(rows: Sequence[ToldRow], _labels: Sequence[str]) -> tuple[list[str], Iterator[list[object]]]:
-    """A line for each word, with the number of its text in this list."""
+    """Return the column names and a line for each word, numbered by the row of its text."""
     lines = (
         [number, row.text[slice(*place)], tag, said, share]
         for number, row in enumerate(rows, 1)

@@ -1,4 +1,4 @@
-"""A table of a taught model's results as a file that says which model it is of."""
+"""CSV export of evaluation results, with the model's provenance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from probing.labelled.predictions import TestPredictions
 from ui.show.tables import csv_table, download_button
 
 
-def save_table(  # noqa: PLR0913  (what a file is told)
+def save_table(  # noqa: PLR0913  (the contents of the file and its provenance)
     label: str,
     names: Sequence[str],
     rows: Iterable[Sequence[object]],
@@ -17,7 +17,7 @@ def save_table(  # noqa: PLR0913  (what a file is told)
     found: TestPredictions,
     model: str,
 ) -> None:
-    """A button that saves it under the model's name, what it started from, seed and steps."""
+    """Draw a button that saves ``rows`` as CSV, with the model, its task, seed and steps."""
     told = {"model": model, **{name: str(found.scores[name]) for name in ("task", "seed", "steps")}}
     told["started from"] = str(found.scores["model"])
     download_button(label, csv_table(names, rows), f"headlight-results-{file}.csv", about,

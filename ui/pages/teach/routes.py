@@ -1,4 +1,4 @@
-"""Taught models as files to be saved: whoever has a model's link may have it whole."""
+"""HTTP routes for downloading fine-tuned models; anyone with a model's link may download it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ from ui.run.fine_tuning import queue
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/taught"
-AT_ONCE = 8  # files that are being sent
+AT_ONCE = 8  # The maximum number of concurrent downloads.
 BUSY = gettext_lazy("Too many models are being saved just now. Try again in a minute.")
-# Streamlit would compress it again: much work, and nothing gained.
+# The encoding "identity" keeps Streamlit from compressing the zip file again.
 HEADERS = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
 SENDING = ConcurrencyLimit(AT_ONCE, 0, BUSY)
 
 
 def address(look: JobStatus) -> str:
-    """Where a model is fetched."""
+    """Return the path from which the model of a training can be downloaded."""
     return f"{PREFIX}/{look.job.id}.zip"
 
 
 def model_archive(request: Request) -> Response:
-    """The model's folder as a zip file."""
+    """Return the model's folder as a streamed zip file.
+
+    The status is 410 if the training is unknown, has no saved model or was just removed.
+    """
     try:
         look = queue().look(request.path_params["id"])
     except UserError as refusal:
@@ -48,5 +51,5 @@ def model_archive(request: Request) -> Response:
 
 
 def routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the download route."""
     return [Route(f"{PREFIX}/{{id}}.zip", model_archive)]

@@ -1,4 +1,4 @@
-"""What can be done with a taught model: look at it on every page, save it, hand on its link, remove it."""
+"""Teach page, view "Keep": links, download and removal of a fine-tuned model."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ui.state.session import NEW_MODEL, get_view_state, set_view_state
 from ui.state.view_state import ViewState, to_query
 from viz.components.base_path import BASE
 
-SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # the training that its teacher is asked about
-LONGEST_LINE = 100_000  # bytes of the first test row
+SURE, PROBLEM = "teach_remove", "teach_remove_problem"  # Session keys: the id of the training to confirm, and an error.
+LONGEST_LINE = 100_000  # The maximum number of bytes read of the first test row.
 HEADS = {"classify": "SequenceClassification", "tag": "TokenClassification"}
 ELSEWHERE = """from transformers import AutoModelFor{head}, AutoTokenizer
 
@@ -29,7 +29,10 @@ tokenizer = AutoTokenizer.from_pretrained("{folder}")"""
 
 
 def draw(look: JobStatus) -> None:
-    """The model's ways out of this page, its size, and the way to remove it."""
+    """Draw the links, the download, the disk use and the removal button of a training.
+
+    Only the owner sees the last two.
+    """
     if look.has_model:
         _pages(look)
         _file(look)
@@ -40,7 +43,7 @@ def draw(look: JobStatus) -> None:
 
 
 def _pages(look: JobStatus) -> None:
-    """Links to the pages on which the model reads a test text."""
+    """Draw links to the pages Explore and Compare, with the model and a test text."""
     there = ViewState(model=look.job.name, text=first_text(look))
     with st.container(horizontal=True):
         st.page_link(
@@ -68,7 +71,7 @@ def _pages(look: JobStatus) -> None:
 
 
 def first_text(look: JobStatus) -> str:
-    """The text of the first test row; the usual one where that cannot be read."""
+    """Return the text of the first test row; the default text of the app if it cannot be read."""
     try:
         with (look.model / PREDICTIONS).open("rb") as stream:
             return str(json.loads(stream.readline(LONGEST_LINE))["text"])
@@ -77,7 +80,7 @@ def first_text(look: JobStatus) -> str:
 
 
 def _file(look: JobStatus) -> None:
-    """The model as a file, and how it opens elsewhere."""
+    """Draw the download button, the size, and the code for loading the model elsewhere."""
     size = sum(file.stat().st_size for file in look.model.iterdir() if file.is_file())
     with st.container(horizontal=True, vertical_alignment="center"):
         about = _(
@@ -99,7 +102,7 @@ def _file(look: JobStatus) -> None:
 
 
 def _link(look: JobStatus) -> None:
-    """The link, and what it gives away."""
+    """Show the link of the training and the access that it gives."""
     show_notice(
         _(
             "Nobody else finds this training in a list. Whoever has its link may look at all of it, its rows "
@@ -111,7 +114,7 @@ def _link(look: JobStatus) -> None:
 
 
 def _describe_disk_use(look: JobStatus) -> None:
-    """What it takes of the disk, of what there is for such models."""
+    """Show the disk use of the training and the budget of all fine-tuned models."""
     taken, budget = queue().size(look.job.id), queue().budget
     show_notice(
         _(
@@ -125,7 +128,7 @@ def _describe_disk_use(look: JobStatus) -> None:
 
 
 def _removal(look: JobStatus) -> None:
-    """The button, and the question behind it."""
+    """Draw the removal button, and the confirmation after a click on it."""
     if problem := st.session_state.pop(PROBLEM, ""):
         show_notice(problem)
     if st.session_state.get(SURE) != look.job.id:
@@ -148,7 +151,7 @@ def _ask(job_id: str) -> None:
 
 
 def _remove(look: JobStatus) -> None:
-    """It is gone, and nothing that is chosen needs it."""
+    """Remove the training and reset the options that refer to its model."""
     st.session_state.pop(SURE, None)
     try:
         queue().remove(look.job.id)

@@ -1,4 +1,4 @@
-"""How the model is taught: which one it starts from, for how long, and what experts may set."""
+"""Teach page: the choice of the initial model and the training settings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ABOUT_START = gettext_lazy(
 MINUTES = gettext_lazy(
     "Of training at most; it ends earlier where the passes over the rows that are set below are done"
 )
-EPOCHS, FROM_NOTHING = 3, 30  # passes where none are asked for; what has read nothing before needs more of them
+EPOCHS, FROM_NOTHING = 3, 30  # Default epochs of a pretrained model, and of a model trained from scratch.
 FOUND = gettext_lazy("found from the model and the task")
 NUMBERS = {
     "epochs": (
@@ -52,7 +52,7 @@ RATE = gettext_lazy(
 
 
 def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettings]:
-    """Controls; the model's name and how it is taught."""
+    """Draw the controls; return the name of the initial model and the settings."""
     start = options.start or fitting(data.labels, get_backend().models())
     left, right = st.columns([3, 1])
     with left:
@@ -71,9 +71,10 @@ def pick_how(data: TaskData, options: TeachOptions) -> tuple[str, FinetuneSettin
 
 
 def fitting(labels: LabeledDataset, models: Iterable[ModelCard]) -> str:
-    """The model to start from where none is picked: what reads the texts' script, by what is on this machine.
+    """Return the default initial model for the script of the texts.
 
-    Texts without spaces between their words are read by the embedded model as pieces that it knows little of.
+    Texts with spaces between words use the embedded model. Its vocabulary splits other texts into uninformative
+    pieces, so they use a downloaded Chinese encoder, or else the character-level model.
     """
     if uses_spaces(row.text for row in labels.train):
         return EMBEDDED
@@ -82,7 +83,7 @@ def fitting(labels: LabeledDataset, models: Iterable[ModelCard]) -> str:
 
 
 def clamp_settings(options: TeachOptions, start: str) -> dict[str, int]:
-    """The numbers that the options ask for, each within its limits: a link may say anything.
+    """Return the numeric settings, each clamped to its limits, because a link may contain any number.
 
     >>> clamp_settings(TeachOptions(minutes=9_999, length=1), CHARACTERS)
     {'minutes': 240, 'epochs': 30, 'length': 8, 'frozen': 0, 'seed': 0}
@@ -94,7 +95,7 @@ def clamp_settings(options: TeachOptions, start: str) -> dict[str, int]:
 
 
 def _pick_start(start: str, revision: str) -> None:
-    """What is taught: a model by its name, or one from nothing."""
+    """Draw the choice between a pretrained model and a new character-level model."""
     box = "teach_start"
     st.session_state[box] = "nothing" if start == CHARACTERS else "model"
 

@@ -1,4 +1,4 @@
-"""A training that was begun: its place in the queue, how far it is, and Stop and Go on."""
+"""Teach page: the queue position and progress of a training, with the buttons Stop and Go on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ui.run.fine_tuning import queue, visitor
 from ui.run.notices import show_notice
 from ui.state.params import set_params
 
-EVERY = 2.0  # seconds between two looks; the page is at rest between them
+EVERY = 2.0  # In seconds: the interval between two updates of the fragment.
 PROBLEM = "teach_problem"
-STOPPING = "teach_stopping"  # the trainings that this session has asked to stop, and that have not ended yet
+STOPPING = "teach_stopping"  # Session key: the ids of trainings that are being stopped.
 LINK = gettext_lazy(
     "The link in the browser's address shows this training on any device. Whoever has it may look; only the browser"
     " that began it can stop it."
@@ -34,14 +34,14 @@ ENDED = gettext_lazy("{said} It ended so: a smaller rate, more minutes or more r
 
 
 def draw_progress(look: JobStatus) -> None:
-    """Everything about how the training goes; it draws itself again while the training waits or runs."""
+    """Draw the progress of a training; the fragment redraws itself while the training waits or runs."""
     _draw_title(look)
     lives = look.state in ("waiting", "running")
     st.fragment(_watch, run_every=EVERY if lives else None)(look.job.id, _job_state(look))
 
 
 def _draw_title(look: JobStatus) -> None:
-    """What is taught what, and the way to another one."""
+    """Draw the title of the training and a button that returns to the settings."""
     about = f"{look.job.title} · {in_words(look)}" if look.state == "done" else look.job.title
     with st.container(horizontal=True, vertical_alignment="center"):
         show_notice(about, role="status")
@@ -50,16 +50,16 @@ def _draw_title(look: JobStatus) -> None:
 
 
 def _job_state(look: JobStatus) -> tuple[str, str, bool]:
-    """What of a training changes more on the page than its own lines and curves."""
+    """Return the parts of a job's status that require a rerun of the whole page if they change."""
     return look.state, look.phase, look.has_model
 
 
 def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
-    """The training as it is now; the whole page anew where it has come further than a step."""
+    """Draw the current state of the training; rerun the whole page if its state or phase has changed."""
     try:
         look = queue().look(job_id)
     except UserError:
-        st.rerun()  # it was removed, which the page itself says
+        st.rerun()  # The training was removed; the page reports it on the rerun.
     if _job_state(look) != before:
         st.rerun()
     _state(look)
@@ -71,7 +71,7 @@ def _watch(job_id: str, before: tuple[str, str, bool]) -> None:
 
 
 def _state(look: JobStatus) -> None:
-    """How it stands, in a sentence or a bar, and what can be done."""
+    """Draw the state as a sentence or a progress bar, with the buttons that apply."""
     stopping: set[str] = st.session_state.setdefault(STOPPING, set())
     mine = look.job.owner == visitor()
     if look.state != "running":
@@ -99,7 +99,7 @@ def _state(look: JobStatus) -> None:
 
 
 def in_words(look: JobStatus) -> str:
-    """How a training stands that does not run."""
+    """Return a sentence on the state of a training that is not running."""
     if look.state == "waiting":
         if not look.ahead:
             return _("It begins now.")
@@ -129,7 +129,10 @@ def in_words(look: JobStatus) -> str:
 
 
 def collapse(look: JobStatus) -> None:
-    """Says so where the training said one label of everything, twice running, and has not recovered since."""
+    """Show a warning if the model predicted a single label for all dev rows twice in a row.
+
+    The warning disappears after an evaluation with several labels.
+    """
     found, scored = look.lines("collapse", "teach"), look.lines("evaluation", "teach")
     if found and scored and scored[-1].get("only") is not None:
         goes = look.phase == "teach" and look.state in ("waiting", "running")
@@ -146,7 +149,7 @@ def _go_on(job_id: str) -> None:
 
 
 def _ask(what: Callable[[str], None], job_id: str) -> None:
-    """Asks the queue; what it refuses is said when the page is drawn."""
+    """Call a method of the queue; keep its UserError for the next drawing of the page."""
     try:
         what(job_id)
     except UserError as refusal:

@@ -1,4 +1,4 @@
-"""From what is picked to a training in the queue."""
+"""Teach page: a new training, from the chosen settings to its place in the queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRITES = gettext_lazy("The picked model writes one text from another. Pick one t
 
 @dataclass(frozen=True, eq=False)
 class TrainingRequest:
-    """What is to be taught, to which model, and how."""
+    """The data, the initial model and the settings of a new training."""
 
     data: TaskData
     start: str
@@ -34,17 +34,17 @@ class TrainingRequest:
 
     @property
     def is_seq2seq(self) -> bool:
-        """Whether the model is known to write one text from another, which no task here is taught to."""
+        """Return whether the model is known to be an encoder-decoder, which no task here supports."""
         return any(card.id == self.start and card.kind == "encoder-decoder" for card in cards(self.start))
 
     @property
     def is_missing(self) -> bool:
-        """Whether the model has to be fetched first."""
+        """Return whether the model must be downloaded first."""
         return self.start != CHARACTERS and get_backend().status(self.start, self.revision) == "absent"
 
 
 def begin(options: TeachOptions) -> None:
-    """Data and the button that begins on top, then the texts, the model, and what is odd in the texts."""
+    """Draw the data selector and the start button, then the data set, the model settings and the checks."""
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     data = pick_data(options, left)
     if data is None:
@@ -60,7 +60,7 @@ def begin(options: TeachOptions) -> None:
 
 
 def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
-    """The button, in its place, and what will be there and when."""
+    """Draw the start button with a description of the training; submit it if the button is pressed."""
     unfit = wanted.is_seq2seq or wanted.is_missing
     pressed = place.button(
         _("Teach"),
@@ -88,7 +88,7 @@ def _button(wanted: TrainingRequest, place: DeltaGenerator) -> None:
 
 
 def describe_training(wanted: TrainingRequest) -> str:
-    """How long it takes and what will be there in the end."""
+    """Return a sentence on the duration and the results of the training."""
     labels, minutes = wanted.data.labels, wanted.settings.minutes
     n = len(labels.test)
     others = _("{n:,} other texts", n=n) if labels.kind == "classify" else _("{n:,} other sentences", n=n)
@@ -98,14 +98,14 @@ def describe_training(wanted: TrainingRequest) -> str:
         "At most {minutes:g} minutes of training; then you see how well {others} are told, try one of your own, and"
         " keep the model. What changed in its heads follows once two twins have learned shuffled labels, each for as"
         " long.",
-        1 if minutes == 1 else 2,  # half a minute are minutes too
+        1 if minutes == 1 else 2,  # The plural also serves 0.5 minutes.
         minutes=minutes,
         others=others,
     )
 
 
 def job_of(wanted: TrainingRequest, owner: str) -> Training:
-    """What is asked of the queue."""
+    """Return the job to submit to the queue."""
     data, titles = wanted.data, {card.id: card.title for card in cards(wanted.start)}
     return new_job(
         owner,
@@ -120,11 +120,14 @@ def job_of(wanted: TrainingRequest, owner: str) -> Training:
 
 
 def _say_pushed_out(wanted: TrainingRequest) -> None:
-    """Says which taught models go to make room for another one: by their titles only those of this visitor."""
+    """Show which fine-tuned models will be removed to free disk space.
+
+    Models of other visitors are counted, not named.
+    """
     try:
         gone = queue().pushed_out(wanted.start, wanted.revision)
     except UserError:
-        return  # what is wrong with the model is said where its texts are counted
+        return  # The checks of the texts report the error.
     if not gone:
         return
     mine = [f"“{look.job.title}”" for look in gone if look.job.owner == visitor()]

@@ -1,4 +1,4 @@
-"""What the columns of this page's tables are called on screen; in a file they have their English names."""
+"""Column headings of the tables on the Tokens page; CSV files use the English names."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ WALK = {
 
 
 def headings(names: Mapping[str, str]) -> dict[str, str]:
-    """The names of columns in the language that is spoken, for a table that is shown."""
+    """Return the column headings in the current language."""
     return {name: translate(heading) for name, heading in names.items()}

@@ -1,4 +1,4 @@
-"""What the page Tokens lets its reader choose."""
+"""Options of the Tokens page, as they appear in its address."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ui.state.params import drop_place
 
 @dataclass(frozen=True)
 class TokensOptions:
-    """What this page lets its reader choose; None and "" mean "what fits"."""
+    """Options of the Tokens page; None and "" stand for automatic choices."""
 
     OF_TEXT: ClassVar = dict.fromkeys(("way", "side", "at"), drop_place)
 
-    beside: str = ""  # the second tokenizer's model
-    way: int = 0  # of the two: where the word was picked
-    side: int = 0  # of the texts
-    at: int | None = None  # which of its words
+    beside: str = ""  # The model of the second tokenizer.
+    way: int = 0  # Index of the tokenizer in which the word was selected.
+    side: int = 0  # Index of the text.
+    at: int | None = None  # Index of the word in that text.

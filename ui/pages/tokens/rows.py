@@ -1,4 +1,4 @@
-"""A tokenizer's steps as rows of the picture, as a table, and in one sentence."""
+"""Tokenizer steps as rows of the figure, as a table and as a sentence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from inference.tasks.tokenizer_steps import Steps, TokenizedText
 from viz.components.tokenizer_steps.tokenizer_steps import TokenizerPart, TokenizerStep, TokenizerSteps
 from viz.figures.theme import truncate
 
-WORDS = 120  # of each text that are drawn
-TOKENS = 400  # that are drawn where words are not known
-NORMALISED = 1000  # characters
+WORDS = 120  # The figure shows at most so many words of each text.
+TOKENS = 400  # The figure shows at most so many tokens if the words are unknown.
+NORMALISED = 1000  # The figure shows at most so many characters of the normalised text.
 CUTS = {
     "WordPiece": gettext_lazy(
         "The longest beginning that is in the vocabulary, then the longest of the rest; ## marks what goes on "
@@ -24,11 +24,14 @@ CUTS = {
     "WordLevel": gettext_lazy("A word is in the vocabulary or unknown."),
 }
 OWN_CUTS = gettext_lazy("By rules of its own.")
-Place = tuple[int, int]  # which text, which of its words
+Place = tuple[int, int]  # (text, word), both indices
 
 
 def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
-    """The rows of one tokenizer; beyond WORDS words of a text nothing is drawn."""
+    """Return the rows of the figure for a tokenizer, limited to the first WORDS words of each text.
+
+    A tokenizer without known words is limited to TOKENS tokens.
+    """
     words = word_of_tokens(steps)
     drawn = [at for at, token in enumerate(steps.tokens) if at in words or token.special or not steps.sides]
     drawn = drawn if steps.sides else drawn[:TOKENS]
@@ -60,7 +63,7 @@ def tokenizer_steps_of(steps: Steps) -> TokenizerSteps:
 
 
 def word_of_tokens(steps: Steps) -> dict[int, Place]:
-    """The word of each token, for the words that are drawn."""
+    """Return the (text, word) of each token, for the first WORDS words of each text."""
     found: dict[int, Place] = {}
     for side, one in enumerate(steps.sides):
         for at, word in enumerate(one.words[:WORDS]):
@@ -69,7 +72,7 @@ def word_of_tokens(steps: Steps) -> dict[int, Place]:
 
 
 def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
-    """The texts as far as every tokenizer draws them."""
+    """Return the part of each text that the figures of all tokenizers cover."""
     ends = [
         [side.words[WORDS - 1].span[1] if len(side.words) > WORDS else len(side.text) for side in one.sides]
         for one in steps
@@ -78,7 +81,7 @@ def top(steps: Sequence[Steps], texts: Sequence[str]) -> list[str]:
 
 
 def left_out(steps: Sequence[Steps]) -> str | None:
-    """A sentence where the picture does not show everything."""
+    """Return a sentence if the figure omits words or tokens; None otherwise."""
     if any(len(side.words) > WORDS for one in steps for side in one.sides):
         return _(
             "The picture shows the first {words} words of each text; the tables below have every token.", words=WORDS
@@ -89,7 +92,7 @@ def left_out(steps: Sequence[Steps]) -> str | None:
 
 
 def summary(steps: Steps, texts: Sequence[str]) -> str:
-    """How many tokens, how many characters each, and what is unknown."""
+    """Return a sentence on the numbers of characters and tokens, and on the unknown tokens."""
     content = [token for token in steps.tokens if not token.special]
     characters = _characters(steps, texts)
     unknown = [token for token in content if token.unknown]
@@ -123,7 +126,7 @@ def summary(steps: Steps, texts: Sequence[str]) -> str:
 
 
 def comparison_rows(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each tokenizer."""
+    """Return a table row with counts and ratios for each tokenizer."""
     rows = []
     for one in steps:
         content = [token for token in one.tokens if not token.special]
@@ -144,7 +147,7 @@ def comparison_rows(steps: Sequence[Steps], texts: Sequence[str]) -> list[dict[s
 
 
 def table(steps: Steps) -> list[dict[str, Any]]:
-    """A row for each token, as the model gets it."""
+    """Return a table row for each token of the model's input."""
     texts = [side.text for side in steps.sides]
     return [
         {
@@ -163,7 +166,7 @@ def table(steps: Steps) -> list[dict[str, Any]]:
 
 
 def _characters(steps: Steps, texts: Sequence[str]) -> int:
-    """Of the texts that this tokenizer reads: some read one only."""
+    """Count the characters of the texts that this tokenizer reads; some read only the first."""
     return sum(map(len, texts[: 1 + max(token.side for token in steps.tokens)]))
 
 
@@ -211,7 +214,7 @@ def _tokenizer_part(steps: Steps, at: int, words: Mapping[int, Place], under: bo
 
 
 def _join_phrases(parts: Sequence[str], nothing: str) -> str:
-    """Short sentences as one."""
+    """Join phrases with semicolons into a sentence; return ``nothing`` if there are none."""
     if not parts:
         return nothing
     joined = reduce(lambda before, part: _("{before}; {part}", before=before, part=part), map(translate, parts))

@@ -1,4 +1,4 @@
-"""The Tokens page: the tokenizers that can be compared, and what is drawn of their steps."""
+"""Tokens page: the choice of a second tokenizer, the figure and the tables."""
 
 from __future__ import annotations
 
@@ -34,13 +34,16 @@ RARE = "Unbelievable embeddings: déjà vu in Reykjavík, 你好 👍🏽"
 
 
 def other_tokenizers(choice: ViewState) -> dict[str, str]:
-    """Models on this machine whose tokenizer could stand beside the chosen one's: id and title. Asks no network."""
+    """Return id and title of the downloaded models other than the chosen model, without network access."""
     cards = [card for card in fine_tuning.cards() if card.downloaded and card.id != choice.model]
     return {card.id: card.title for card in cards}
 
 
 def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | None:
-    """The first model whose tokenizer is another one than that of the steps; None where all are the same."""
+    """Return the first model with a different tokenizer; None if all have the same.
+
+    Tokenizers are compared by algorithm and vocabulary size.
+    """
     for model in found:
         try:
             beside = load_steps(choice, model, None)
@@ -52,7 +55,10 @@ def first_other(choice: ViewState, steps: Steps, found: Iterable[str]) -> str | 
 
 
 def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Steps) -> str | None:
-    """The model whose tokenizer stands beside the steps' one; None, and a sentence, where only one is here."""
+    """Draw the selector of the second tokenizer and return its model.
+
+    Show a notice and return None if no other model is downloaded.
+    """
     found = other_tokenizers(choice)
     if options.beside and options.beside not in found and options.beside != choice.model:
         show_notice(
@@ -86,7 +92,10 @@ def pick_second_tokenizer(choice: ViewState, options: TokensOptions, steps: Step
 
 
 def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
-    """The steps of the text, and of the second one where the tokenizer reads two; raises Refusal."""
+    """Return the tokenizer steps of the text, and of the second text if the tokenizer supports pairs.
+
+    Raise UserError for any other refusal of the backend.
+    """
     asked = TokenSteps(model=model, revision=revision, text=choice.text, pair=choice.pair or None)
     try:
         return get_backend().inspect(asked)
@@ -97,14 +106,17 @@ def load_steps(choice: ViewState, model: str, revision: str | None) -> Steps:
 
 
 def on_pick() -> None:
-    """The part that was picked, into the address."""
+    """Store the clicked part in the page's options."""
     picked = tokenizer_steps.picked_part(KEY)
     if picked is not None:
         set_params(TokensOptions, way=picked[0], side=picked[1], at=picked[2])
 
 
 def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, int] | None:
-    """Which way, text and word: the reader's where it is there, else the word of the most pieces."""
+    """Return (tokenizer, text, word) of the selected word, or else of the word with the most tokens.
+
+    None if no tokenizer reports its words.
+    """
     way, side, at = options.way, options.side, options.at
     if at is not None and way < len(steps) and side < len(steps[way].sides) and at < len(steps[way].sides[side].words):
         return way, side, at
@@ -112,7 +124,7 @@ def chosen_word(steps: list[Steps], options: TokensOptions) -> tuple[int, int, i
 
 
 def draw(choice: ViewState, steps: list[Steps], models: list[tuple[str, str | None]], options: TokensOptions) -> None:
-    """The picture, the cutting of one word, and the tables."""
+    """Draw the summary, the figure, the steps of the selected word and the tables."""
     texts = [check_text(choice.text), *([check_text(choice.pair, gettext_lazy("second text"))] if choice.pair else [])]
     for one in steps:
         show_notice(summary(one, texts), role="status")

@@ -1,4 +1,4 @@
-"""How one word is cut, step by step, beside how the other tokenizer cuts the same characters."""
+"""Tokens page: the steps that split a single word into tokens."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ui.run.services import get_backend
 from ui.show.tables import draw_table
 from viz.figures.theme import truncate
 
-TRIED = 12  # candidates that are listed
+TRIED = 12  # A table row lists at most so many rejected prefixes.
 
 
 def first_pick(steps: Steps) -> tuple[int, int]:
-    """The word of the most pieces: which text, which word."""
+    """Return the (text, word) with the most tokens."""
     sizes = {
         (side, at): word.tokens[1] - word.tokens[0]
         for side, one in enumerate(steps.sides)
@@ -30,13 +30,13 @@ def first_pick(steps: Steps) -> tuple[int, int]:
 
 
 def word_at(steps: Steps, side: int, span: tuple[int, int]) -> Word | None:
-    """The first word of one tokenizer that shares characters with a span of a text."""
+    """Return the first word of text ``side`` that overlaps the character range ``span``."""
     words = steps.sides[side].words if side < len(steps.sides) else ()
     return next((word for word in words if word.span[0] < span[1] and span[0] < word.span[1]), None)
 
 
 def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> None:
-    """Draw the steps of one word under its tokenizer's name; what cannot be followed is said."""
+    """Draw the steps that split ``word`` into tokens; show a notice if the steps are not available."""
     st.text(steps.model)
     if word is None:
         show_notice(steps.why or _("Nothing of this word is left after normalising."), role="status")
@@ -62,7 +62,7 @@ def walk(steps: Steps, word: Word | None, revision: str | None, model: str) -> N
 
 
 def summary(word: str, walk: WordSteps) -> str:
-    """What happened, in a sentence or two.
+    """Return a sentence on the split of ``word``, specific to the tokenizer's algorithm.
 
     >>> summary("playing", WordSteps("WordPiece", (Match("playing", ("playing",), "playin"), Match("##g", (), "##g")),
     ...       ("playin", "##g"), (1, 2)))
@@ -103,7 +103,7 @@ def summary(word: str, walk: WordSteps) -> str:
 
 
 def rows(walk: WordSteps) -> list[dict[str, Any]]:
-    """The steps as a table."""
+    """Return the steps as table rows."""
     return [_row(number, step) for number, step in enumerate(walk.steps, 1)]
 
 

@@ -1,4 +1,4 @@
-"""The Translate page's experiment: something is removed, and the translation before and after stand side by side."""
+"""Ablation of a translation model, with the translation before and after."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from viz.components.token_strip.token_strip import Mark, TokenChip
 def draw_ablation(
     choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions
 ) -> None:
-    """The experiment: what is removed, the translation before and after, and how other removals compare."""
+    """Draw the controls, the translation before and after, the effect of each head, and random baselines."""
     trace = translation.trace
     if not trace.has_qkv("cross"):
         show_notice(
@@ -63,7 +63,7 @@ def draw_ablation(
 
 
 def before_after(choice: ViewState, translation: Translation, edits: EditSet, options: TranslateOptions) -> None:
-    """Both translations side by side, what differs marked, and each token's probability. Raises Refusal."""
+    """Draw both translations with differences marked and token probabilities; may raise UserError."""
     if not edits:
         show_notice(_("Nothing is removed. Click a head on the map, or cut a look."), "status")
         return
@@ -102,7 +102,7 @@ def before_after(choice: ViewState, translation: Translation, edits: EditSet, op
 
 
 def _logs(after: Translation, edits: EditSet) -> FloatArray:
-    """Natural logarithms of the new translation's probabilities, (step,), under the edits that made it."""
+    """Return the log-probabilities (natural) of the new translation under its edits, shape (step,)."""
     if not after.tokens:
         return np.zeros(0, np.float32)
     logs: FloatArray = ask_model(
@@ -112,7 +112,10 @@ def _logs(after: Translation, edits: EditSet) -> FloatArray:
 
 
 def summary(before: Translation, after: Translation, first: float, then: float, what: str) -> str:
-    """What became of the translation, and how much less likely the first one is now."""
+    """Return a sentence with the new translation and the old translation's probability before and after.
+
+    ``first`` and ``then`` are log-probabilities; ``what`` describes the edits.
+    """
     values = {"change": f"{what[0].upper()}{what[1:]}", "first": likelihood(first), "then": likelihood(then)}
     if before.way == "own":
         return _("{change}: the probability of your translation goes from {first} to {then}.", **values)
@@ -126,7 +129,7 @@ def summary(before: Translation, after: Translation, first: float, then: float, 
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[set[int], set[int]]:
-    """Which tokens stand only before, and which only after.
+    """Return the positions of the tokens that occur only before, and only after.
 
     >>> differences(["le", "chat", "dort"], ["le", "chien", "dort", "."])
     ({1}, {1, 3})
@@ -146,7 +149,7 @@ def _side(translation: Translation, logs: FloatArray, marked: set[int], mark: Ma
     row = translation.trace.target
     chips = []
     for at, piece in enumerate(translation.pieces):
-        glued = row is not None and row.goes_on(at + 1)  # after the start token
+        glued = row is not None and row.goes_on(at + 1)  # place 0 is the start token
         label = spaced_label(percent(float(np.exp(logs[at]))), glued)
         chips.append(TokenChip(piece, mark=mark if at in marked else "", glued=glued, label=label))
     whole = likelihood(float(logs.sum()))

@@ -1,4 +1,4 @@
-"""Beam search as a tree: every way that was looked at, which were kept, and how the finished ones compare."""
+"""Beam search as a tree, with its finished beams as a table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FATES = {"kept": gettext_lazy("kept"), "ended": gettext_lazy("ended"), "dropped"
 
 
 def beam_tree(translation: Translation) -> None:
-    """The tree, one sentence about it, and the finished ways as a table. Raises Refusal."""
+    """Draw the tree, a sentence about it and the finished beams; may raise UserError."""
     options = get_params(TranslateOptions)
     search = translation.search or beam_tokens(translation.asked, width_of(options))
     show_notice(summary(translation, search), "status")
@@ -56,12 +56,12 @@ def beam_tree(translation: Translation) -> None:
 
 
 def name_of(tokens: tuple[int, ...]) -> str:
-    """A node's id: the tokens that lead to it."""
+    """Return the id of a node, made of the tokens on its path."""
     return "/".join(["start", *map(str, tokens)])
 
 
 def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
-    """The search as a tree, parents first; without ``dropped`` only what was kept or ended."""
+    """Return the nodes of the tree, parents first; dropped branches only if ``dropped``."""
     nodes = [TreeNode(name_of(()), None, _("start"), kind="kept")]
     parents: list[tuple[int, ...]] = [()]
     for at, step in enumerate(search.steps):
@@ -77,7 +77,7 @@ def nodes_of(search: BeamSearch, dropped: bool) -> list[TreeNode]:
 
 
 def summary(translation: Translation, search: BeamSearch) -> str:
-    """Whether searching found another translation than the one shown above, and how likely that one is."""
+    """Return sentences with the best beam and, if it differs, the displayed translation's probability."""
     looked = sum(len(step.branches) for step in search.steps)
     best = search.best.text
     said = _(

@@ -1,4 +1,4 @@
-"""What is removed from a translation model while it writes: heads and looks, picked, listed, typed; in the link too."""
+"""Ablations of a translation model: heads and masked edges, clicked or typed, stored in the URL."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ PARTS = {
     "encoder": gettext_lazy("encoder"),
     "decoder": gettext_lazy("decoder"),
     "cross": gettext_lazy("cross"),
-}  # of a head
-put = partial(keep_edits, TranslateOptions)  # in a callback: these edits, in the link too
+}  # names of a head's stack in a sentence
+put = partial(keep_edits, TranslateOptions)  # a callback that stores edits in the URL
 
 
 def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
-    """What is removed: without a choice the cross head that is shown, or nothing where looks are cut.
+    """Return the chosen edits; show a notice for each unreadable edit.
 
-    What cannot be read is said.
+    Without a choice, the ablated head is the cross head on screen, or none if clicks mask edges.
     """
     if not options.edits:
         return (Ablate(head.layer, head.head, "cross"),) if options.clicking == "head" else ()
@@ -47,7 +47,7 @@ def chosen_edits(options: TranslateOptions, head: CrossHead) -> EditSet:
 
 
 def pick_clicks(options: TranslateOptions) -> None:
-    """What a click does, and on which heads."""
+    """Draw the controls for the effect of a click and for the heads concerned."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         bound_widget(
             TranslateOptions,
@@ -88,7 +88,10 @@ def pick_clicks(options: TranslateOptions) -> None:
 
 
 def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHead, at: int, edits: EditSet) -> None:
-    """The source as chips: a click cuts what the chosen step's word sees of it, or lets it see it again."""
+    """Draw the source as chips; a click masks or restores the edges to the clicked word.
+
+    The edges begin at the word that step ``at`` writes.
+    """
     trace = translation.trace
     word = next((cell for cell in cells_of(choice, translation) if cell.pieces[0] <= at < cell.pieces[1]), None)
     if word is None:
@@ -118,7 +121,7 @@ def pick_masked_edges(choice: ViewState, translation: Translation, head: CrossHe
 
 
 def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
-    """The cross heads in which a look is cut."""
+    """Return the cross heads in ``scope`` ("head", "layer" or "all") as (layer, head)."""
     records = trace.records("cross")
     every = [(layer, at) for layer, record in enumerate(records) for at in range(record.heads)]
     return {
@@ -129,7 +132,7 @@ def heads_of(trace: Trace, head: CrossHead, scope: str) -> list[Head]:
 
 
 def masked_edges(heads: Sequence[Head], word: DisplayToken, source: DisplayToken) -> list[Edit]:
-    """Every step of a target word, cut off from every piece of a source word, in those cross heads.
+    """Return the masked edges from every step of a target word to every token of a source word.
 
     >>> from attention.edits import pack
     >>> cells = [DisplayToken("did", False, 0, 0, (0, 1)), DisplayToken("chat", False, 0, 1, (3, 5))]
@@ -141,7 +144,7 @@ def masked_edges(heads: Sequence[Head], word: DisplayToken, source: DisplayToken
 
 
 def describe_edits(edits: EditSet, trace: Trace) -> str:
-    """All edits in a few words, for a sentence that is shown as text."""
+    """Return a phrase that names up to four heads and three masked edges, and counts the other edits."""
     said = []
     heads = [edit for edit in edits if isinstance(edit, Ablate)]
     if 0 < len(heads) <= 4:
@@ -154,7 +157,7 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
     elif heads:
         said.append(_("without {number} heads", number=len(heads)))
     cut = _cross_cuts(edits)
-    looks = Counter((edit.query, edit.key) for edit in cut)  # in how many heads each is cut
+    looks = Counter((edit.query, edit.key) for edit in cut)  # number of heads in which each edge is masked
     for query, key in sorted(looks)[:3]:
         name = f"“{trace.source.pieces[key]}”" if key < len(trace.source) else _("source token {place}", place=key)
         said.append(
@@ -177,17 +180,17 @@ def describe_edits(edits: EditSet, trace: Trace) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    """Names in a row, which Chinese puts apart otherwise than clauses."""
+    """Return names joined as a list, which Chinese punctuates differently from clauses."""
     return reduce(lambda names, name: _("{names}, {name}", names=names, name=name), names)
 
 
 def _join_clauses(said: Sequence[str]) -> str:
-    """Clauses in a row."""
+    """Return clauses joined by commas."""
     return reduce(lambda said, more: _("{said}, {more}", said=said, more=more), said) if said else ""
 
 
 def part_head(part: str, layer: int, head: int) -> str:
-    """A head with the part of the model that it is in."""
+    """Return the name of a head with its stack."""
     return _("{part} head {head}", part=PARTS[part], head=head_label(layer, head))
 
 
@@ -196,7 +199,7 @@ def _cross_cuts(edits: EditSet) -> list[MaskEdge]:
 
 
 def draw_edit_list(edits: EditSet, trace: Trace) -> None:
-    """The list of what is removed, and edits as typed: what is rarely needed, folded."""
+    """Draw a folded section with the list of edits and a text field for them."""
     with st.expander(_("All that is removed")):
         st.button(_("Put all back"), key="translate_back", on_click=put, args=((),), help=_("Nothing is removed"))
         names = [_("{part}: {edit}", part=PARTS[edit.part or trace.part], edit=describe_edit(edit)) for edit in edits]

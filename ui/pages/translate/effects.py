@@ -1,4 +1,4 @@
-"""How much each removal changes a translation: every head in turn, and random sets to compare with."""
+"""Effects of ablations on a translation: every head in turn, and random sets as a baseline."""
 
 from __future__ import annotations
 
@@ -28,27 +28,30 @@ from viz.figures.evaluation import random_sets as random_figure
 from viz.figures.head_maps import head_map, mark_heads, picked_head
 
 MAP = "translate_map"
-AT_ONCE = 8  # sets of one question
+AT_ONCE = 8  # edit sets in a request
 UNIT = gettext_lazy("change of the log-probability")
 
 
 @dataclass(frozen=True, eq=False)
 class EditEffects:
-    """What sets of edits make of one given translation: by how much its log-probability moves, (set,), and whether the
-    model would put another token first somewhere, (set,)."""
+    """Effects of edit sets on a given translation.
+
+    ``changes``, shape (set,), are differences of the translation's log-probability. ``others``, shape (set,), is
+    True if the model's top token changes at some step.
+    """
 
     changes: FloatArray
     others: FloatArray
 
 
 def places_of(translation: Translation, part: str) -> list[Head]:
-    """Every head of one part."""
+    """Return every head of a stack as (layer, head)."""
     records = translation.trace.records(part)
     return [(layer, head) for layer, record in enumerate(records) for head in range(record.heads)]
 
 
 def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> EditEffects:
-    """Each set's effect on the translation; fewer where the reader has stopped. Raises Refusal."""
+    """Return the effects of the sets, of fewer sets if the reader has stopped; may raise UserError."""
     question = forcing_request(translation)
     plain = ask_model(question, _("Reading the translation"))
     changes, others = [np.zeros(0, np.float32)], [np.zeros(0, np.bool_)]
@@ -62,7 +65,7 @@ def effects(translation: Translation, sets: Sequence[EditSet], doing: str) -> Ed
 
 
 def every_head(translation: Translation, head: CrossHead, edits: EditSet, options: TranslateOptions) -> None:
-    """Every head of one part removed in turn, as a map on which heads are picked."""
+    """Ablate each head of a stack in turn and draw the effects as a map; a click on a head ablates it."""
     part = options.side
     places = places_of(translation, part)
     sets = [(Ablate(*place, part),) for place in places]
@@ -109,7 +112,10 @@ def every_head(translation: Translation, head: CrossHead, edits: EditSet, option
 
 
 def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
-    """Which head matters most, among those that were removed so far, and how many change a token."""
+    """Return sentences with the head of the largest effect and the number of changed top tokens.
+
+    Only the heads ablated so far are counted.
+    """
     most = int(np.abs(found.changes).argmax())
     head = part_head(part, *places[most])
     times = factor(float(found.changes[most]))
@@ -139,7 +145,7 @@ def summary(found: EditEffects, places: Sequence[Head], part: str) -> str:
 
 
 def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptions) -> None:
-    """A click on the map: the head is removed or put back; while looks are cut, it becomes the head to cut them in."""
+    """Ablate or restore the clicked head; in the mode for masked edges, only choose the cross head."""
     if options.clicking == "head":
         put(toggle_edits(edits, [Ablate(*place, part)]))
     if part == "cross":
@@ -147,7 +153,7 @@ def head_clicked(place: Head, part: str, edits: EditSet, options: TranslateOptio
 
 
 def chance(translation: Translation, edits: EditSet) -> None:
-    """The same edits at random places of their part, and where the chosen ones stand among them. Raises Refusal."""
+    """Draw the effects of random edit sets in the same stack as a null distribution; may raise UserError."""
     trace = translation.trace
     if not edits:
         return

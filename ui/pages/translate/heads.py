@@ -1,4 +1,4 @@
-"""Which cross head the page is about: the chosen one, else the one that picks source words one by one; or the mean."""
+"""The page's cross head: a chosen head, the best head by coverage, or the mean over all heads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACE = re.compile(r"(0|[1-9][0-9]{0,3})-(0|[1-9][0-9]{0,3})")
 
 @dataclass(frozen=True, eq=False)
 class CrossHead:
-    """A cross head, or with ``mean`` the mean over all of them."""
+    """A cross head, or with ``mean`` the mean over all cross heads."""
 
     layer: int
     head: int
@@ -31,38 +31,38 @@ class CrossHead:
 
     @property
     def name(self) -> str:
-        """For sentences about the head itself."""
+        """Return the name of the head, for sentences about the head."""
         return _("cross head {head}", head=head_label(self.layer, self.head))
 
     @property
     def description(self) -> str:
-        """For sentences about what is shown."""
+        """Return the name of the head or of the mean, for sentences about the weights on screen."""
         return _("the mean over all cross heads") if self.mean else self.name
 
     @property
     def best_head(self) -> tuple[int, int]:
-        """The head that the rule finds."""
+        """Return the (layer, head) with the largest coverage."""
         layer, head = np.unravel_index(int(self.covering.argmax()), self.covering.shape)
         return int(layer), int(head)
 
     def weights(self, trace: Trace, step: int) -> FloatArray:
-        """What one step gives the source, (source token,) float32; it sums to one."""
+        """Return the weights of a step on the source, shape (source token,), float32, which sum to 1."""
         rows = trace.rows(step, "cross")
         weights: FloatArray = rows.mean((0, 1)) if self.mean else rows[self.layer, self.head]
         return weights
 
 
 def head_label(layer: int, head: int) -> str:
-    """A head as the page and its address call it; in the address they count from 0.
+    """Return the label of a head; URLs count from 0.
 
-    >>> head_label(2, 7), head_label(2, 7, 1)
-    ('2-7', '3-8')
+    >>> head_label(2, 7)
+    '2-7'
     """
     return f"{layer}-{head}"
 
 
 def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
-    """The head that is chosen where the model has it, else the one that the rule finds in this translation."""
+    """Return the chosen head if the model has it, else the head with the largest coverage."""
     values = covering_heads(trace)
     place = _PLACE.fullmatch(options.cross)
     layer, head = (int(place[1]), int(place[2])) if place else values.shape
@@ -72,7 +72,7 @@ def cross_head(trace: Trace, options: TranslateOptions) -> CrossHead:
 
 
 def pick_head(head: CrossHead, options: TranslateOptions) -> None:
-    """The control for it, with the rule in words."""
+    """Draw the control for the cross head."""
     names = {head_label(layer, at): head_label(layer, at) for layer, at in np.ndindex(head.covering.shape)}
     labels = {"": _("{head}, found", head=head_label(*head.best_head)), **names, MEAN: _("Mean over all")}
     bound_widget(
@@ -93,5 +93,5 @@ def pick_head(head: CrossHead, options: TranslateOptions) -> None:
 
 
 def keep_head(layer: int, head: int) -> None:
-    """In a callback: that cross head becomes the chosen one."""
+    """Choose a cross head and store it in the URL; for callbacks."""
     set_params(TranslateOptions, cross=head_label(layer, head))

@@ -1,4 +1,4 @@
-"""What the page Translate lets its reader choose."""
+"""Options of the page Translate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCOPES = {
 
 @dataclass(frozen=True)
 class TranslateOptions(AnsweringOptions):
-    """What this page lets its reader choose."""
+    """Options of the page Translate."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS),
@@ -41,14 +41,14 @@ class TranslateOptions(AnsweringOptions):
     OF_TEXT: ClassVar = {"step": drop_place, "edits": drop_token_edits}
 
     show: str = "words"
-    way: str = ""  # "" is the reader's own translation where one is typed, else greedy
-    width: int = 4  # beams
-    step: int | None = None  # of the translation: the step that writes token number so many
-    cross: str = ""  # the cross head, such as "2-7", or "mean"; "" is the one that picks source words one by one
-    late: bool = False  # the matrix is read at each word's own position
-    side: str = "cross"  # whose heads are looked at or removed
+    way: str = ""  # "" selects the reader's own translation if there is a target text, else greedy decoding
+    width: int = 4  # beam width
+    step: int | None = None  # index of the token that the chosen step writes
+    cross: str = ""  # the cross head, such as "2-7", or "mean"; "" selects the head with the largest coverage
+    late: bool = False  # read the matrix at each word's own position
+    side: str = "cross"  # the stack of the displayed or ablated heads
     top: int = 8
-    dropped: bool = False  # the tree of beams has what was dropped too
-    edits: str = ""  # "" removes the chosen cross head, "-" nothing
+    dropped: bool = False  # include dropped branches in the tree of beams
+    edits: str = ""  # "" ablates the chosen cross head, "-" nothing
     clicking: str = "head"
     scope: str = "head"

@@ -1,4 +1,4 @@
-"""The Explore component for exactly this translation: encoder, decoder and cross-attention, every head."""
+"""The page Explore's view of all encoder, decoder and cross-attention heads for a translation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDE = "translate_side"
 
 
 def parts(choice: ViewState, translation: Translation, head: CrossHead, options: TranslateOptions) -> None:
-    """Which attention, then the microscope on it; of the cross heads the one that is chosen on this page."""
+    """Draw the choice of the stack, then the view of its heads with this page's chosen cross head."""
     side = options.side
     trace = get_trace_store().by_writing(translation.trace) if side == "cross" else translation.trace
     st.session_state[SIDE] = side
@@ -59,7 +59,7 @@ def parts(choice: ViewState, translation: Translation, head: CrossHead, options:
 
 
 def which_row(translation: Translation, side: str) -> str:
-    """Which row is which token's, with one of this translation."""
+    """Return sentences on the token that a row's name refers to, with an example; "" if there is none."""
     row = translation.trace.target
     if row is None or len(row) < 3:
         return ""

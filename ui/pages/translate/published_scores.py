@@ -1,4 +1,4 @@
-"""The embedded translator's figures, folded where it answers."""
+"""Published scores of the embedded translator, in a folded section."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ui.run.page_model import PageModel
 
 
 def draw_published(who: PageModel) -> None:
-    """A sentence with the figures and one about the data, for the model that comes with the app; nothing for others."""
+    """Draw the published scores and their data source; draw nothing for models without scores."""
     found = figures(who.model)
     if found is None:
         return

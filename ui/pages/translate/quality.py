@@ -1,4 +1,4 @@
-"""Which cross head aligns best? Every one scored on sentences that were aligned by hand."""
+"""Alignment quality of every cross head, scored on hand-aligned sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from viz.figures import head_maps
 
 FILE, PARSED, ENCODING = "alignments_file", "alignments_parsed", "alignments_encoding"
 STATES = "alignments_states"
-MOST_STATES = 8  # kept in a session
+MOST_STATES = 8  # states kept in a session
 MAPS = {CrossRowConvention.WRITING: "alignments_map", CrossRowConvention.OWN: "alignments_late_map"}
 TITLES = {
     CrossRowConvention.WRITING: gettext_lazy("Read at the step that writes the word"),
@@ -47,12 +47,12 @@ FORM = gettext_lazy(
 
 @cache
 def load_alignments() -> Alignments:
-    """The sentences that come with the app."""
+    """Load the sentences that are shipped with the app; the result is cached."""
     return load()
 
 
 def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int], None]) -> None:
-    """Score, as far as the reader lets it go; then the best head in a sentence, both maps and the table.
+    """Score the heads, then draw the best head in a sentence, both maps and the table.
 
     ``keep`` is called with (layer, head), in a callback, when a head is clicked.
     """
@@ -87,7 +87,7 @@ def quality_section(choice: ViewState, who: PageModel, keep: Callable[[int, int]
 
 
 def _sentences() -> Alignments | None:
-    """Those of the app, or the reader's own; None while these cannot be read."""
+    """Return the app's sentences or the uploaded ones; None, with a notice, if these are unreadable."""
     with st.expander(_("Score sentences of your own")):
         uploaded = st.file_uploader(_("Aligned sentences"), ["tsv", "txt", "json"], key=FILE, max_upload_size=20,
                                     help=translate(FORM))  # fmt: skip
@@ -116,10 +116,10 @@ def _sentences() -> Alignments | None:
 
 
 def _score_heads(run: AlignmentRun) -> AlignmentState:
-    """The run as far as it was let go; what was counted is kept, so that coming back costs only the rest."""
+    """Run the scoring until it is done or stopped; the session keeps its state for a later rerun."""
     states: dict[str, AlignmentState] = st.session_state.setdefault(STATES, {})
     state = states.pop(run.key, AlignmentState())
-    states[run.key] = state  # the newest last
+    states[run.key] = state  # moves the state to the end, so that the oldest is dropped first
     while len(states) > MOST_STATES:
         states.pop(next(iter(states)))
     for at in stoppable_steps(run.key, len(run.chunks()), _("Reading hand-aligned translations, in parts")):
@@ -162,7 +162,7 @@ def _keep(keep: Callable[[int, int], None], key: str) -> None:
 
 
 def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
-    """What the numbers say of the best head, of the guesses that look at no model, and of the other reading."""
+    """Return sentences on the best head, the baselines that use no model, and the later reading."""
     first, other = best[CrossRowConvention.WRITING], best[CrossRowConvention.OWN]
     if first is None or other is None:
         return _("One pair of sentences says nothing about which head is best; the maps show what it has.")
@@ -189,7 +189,10 @@ def summary(best: dict[CrossRowConvention, BestHead | None]) -> str:
 
 
 def rows(state: AlignmentState) -> list[tuple[str, int, int, int, float, float, float, float]]:
-    """Every head's figures on all sentences, the best first: reading, layer, head, words, % found, interval, error."""
+    """Return a row for every head in both readings, the best first.
+
+    The columns are reading, layer, head, words, % found, the 95 % interval (Wilson) and the alignment error rate.
+    """
     counts = state.all()
     found: list[tuple[str, int, int, int, float, float, float, float]] = []
     for at, layer, head in sorted(np.ndindex(counts.share.shape), key=lambda place: -counts.share[place]):

@@ -1,4 +1,4 @@
-"""One step of the decoding: what the decoder has read, where it looks in the source, and what may come next."""
+"""A decoding step: the tokens read, the attention to the source, and the next-token candidates."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ READ, SOURCE = "translate_read", "translate_source"
 
 
 def step_of(translation: Translation, head: CrossHead, options: TranslateOptions, word: str) -> int:
-    """The step that is looked at: the reader's, else the one that looks most at ``word`` of the source, else the first.
+    """Return the chosen step, else the step that attends most to source token ``word``, else 0.
 
-    The step after the last token is there too.
+    The step after the last token can be chosen too.
     """
     if options.step is not None:
         return min(options.step, translation.length)
@@ -39,7 +39,7 @@ def step_of(translation: Translation, head: CrossHead, options: TranslateOptions
 
 
 def one_step(translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
-    """The step that is chosen, with buttons to the next and the one before."""
+    """Draw the chosen step, with buttons to the previous and the next step."""
     step = translation.step(at, max(1, min(options.top, MOST_TOP)))
     _move(at, translation)
     looks = head.weights(translation.trace, at)
@@ -53,7 +53,10 @@ def one_step(translation: Translation, head: CrossHead, at: int, options: Transl
 
 
 def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatArray, head: CrossHead) -> str:
-    """One true sentence about the step; ``looks``, (source token,), is where the head looks in the source."""
+    """Return a sentence with the step's top candidate, its entropy and the source token attended to most.
+
+    ``looks`` are the attention weights on the source, shape (source token,).
+    """
     best, mine = step.candidates[0], _written_candidate(translation, step, at)
     row = translation.trace.source
     place = int(looks.argmax())
@@ -83,7 +86,7 @@ def summary(translation: Translation, step: DecodingStep, at: int, looks: FloatA
 
 
 def _written_candidate(translation: Translation, step: DecodingStep, at: int) -> NextCandidate | None:
-    """The token that this step wrote, among its candidates; None past the end."""
+    """Return the candidate that was written at this step; None after the end."""
     mine = translation.tokens[at : at + 1]
     return next((candidate for candidate in step.candidates if candidate.token in mine), None)
 
@@ -108,7 +111,7 @@ def _move(at: int, translation: Translation) -> None:
 
 
 def _read(translation: Translation, at: int) -> None:
-    """What stands in the decoder: read so far, and hatched what the causal mask still hides."""
+    """Draw the decoder's tokens; those that the causal mask hides at this step are hatched."""
     row = translation.trace.target
     if row is None:
         return

@@ -1,4 +1,4 @@
-"""The translation as chips: a click on one picks its step; underneath stands how likely the model finds it."""
+"""The translation as a token strip with probabilities; a click chooses a step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STRIP = "translate_strip"
 
 
 def forcing_request(translation: Translation) -> ForcedTarget:
-    """The question how likely each token of a translation is."""
+    """Return the teacher-forcing request for the probabilities of a translation's tokens."""
     asked = translation.asked
     return ForcedTarget(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, written=translation.tokens
@@ -31,7 +31,7 @@ def forcing_request(translation: Translation) -> ForcedTarget:
 
 
 def logs_of(translation: Translation) -> FloatArray:
-    """Natural logarithm of each written token's probability, (step,), given those before it. Raises Refusal."""
+    """Return the log-probability (natural) of each written token, shape (step,); may raise UserError."""
     if not translation.tokens:
         return np.zeros(0, np.float32)
     logs: FloatArray = ask_model(forcing_request(translation), _("Asking how likely it is")).logs[0]
@@ -39,13 +39,13 @@ def logs_of(translation: Translation) -> FloatArray:
 
 
 def cells_of(choice: ViewState, translation: Translation) -> tuple[DisplayToken, ...]:
-    """What the steps write, by pieces or by words; their ``pieces`` count steps."""
+    """Return the written tokens or words as cells; their ``pieces`` are ranges of steps."""
     trace = read(translation.trace, CrossRowConvention.WRITING)
     return View(trace, "cross", words=choice.words, special=choice.special).queries
 
 
 def spaced_label(label: str, glued: bool) -> str:
-    """A label that stays apart from the one before it where the chips touch.
+    """Return a label with a leading no-break space if its chip is glued to the previous chip.
 
     >>> spaced_label("0.02", True), spaced_label("", True)
     ('\\xa00.02', '')
@@ -54,7 +54,7 @@ def spaced_label(label: str, glued: bool) -> str:
 
 
 def target_strip(choice: ViewState, translation: Translation, at: int, logs: FloatArray) -> None:
-    """The translation as chips, the step ``at`` outlined; and a sentence where the model has not ended it."""
+    """Draw the translation as chips with step ``at`` outlined; add a notice if it is unfinished."""
     cells = cells_of(choice, translation)
     chips = []
     for place, cell in enumerate(cells):

@@ -1,4 +1,4 @@
-"""Notes on a translation: how the reader's own is read, and a correct translation of an example."""
+"""Notes on a translation: teacher forcing of the reader's own, and a reference for an example."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ui.run.page_model import ask_model
 from ui.run.services import get_backend
 from ui.state.examples import example_of
 
-FRENCH = gettext_lazy("English to French")  # as the models' cards name the language
+FRENCH = gettext_lazy("English to French")  # the language's name in model cards
 
 
 def writes_french(model: str) -> bool:
-    """Return whether a model is listed as a translator from English to French."""
+    """Return True if a model is listed as a translator from English to French."""
     return any(card.id == model and card.language == FRENCH for card in get_backend().models())
 
 
 def reference(source: str, written: str) -> str:
-    """Return a note with a correct translation of an example that the model wrote otherwise; "" for other texts.
+    """Return a note with the reference translation of an example; "" if it matches or is missing.
 
     >>> reference("A text of my own.", "Un texte.")
     ''
@@ -37,9 +37,9 @@ def _letters(text: str) -> str:
 
 
 def describe_forcing(translation: Translation) -> str:
-    """What that is called, and how many of the reader's tokens the model puts first; "" where it wrote them itself.
+    """Return sentences on teacher forcing and the number of given tokens that the model ranks first.
 
-    Raises Refusal.
+    Return "" if the model wrote the translation itself. May raise UserError.
     """
     if translation.way != "own" or not translation.tokens:
         return ""

@@ -1,4 +1,4 @@
-"""The Translate page: what the model is asked, and the translation that the whole page is about."""
+"""The page's translation, its requests to the model and its decoding controls."""
 
 from __future__ import annotations
 
@@ -20,78 +20,78 @@ from ui.run.notices import show_notice
 from ui.run.page_model import PageModel, ask_model
 from ui.state.view_state import ViewState
 
-NEXT = "⟨next⟩"  # what the last step would write where the translation has not ended
+NEXT = "⟨next⟩"  # label of the token after an unfinished translation
 MOST_TOP, MOST_WIDTH = 50, 8
 
 
 @dataclass(frozen=True, eq=False)
 class BeamSearch:
-    """Beam search as far as it came: its steps from the first on."""
+    """The steps of a beam search so far."""
 
     steps: tuple[BeamStep, ...]
 
     @property
     def best(self) -> Beam:
-        """The best way that has ended, else the best so far."""
+        """Return the best finished beam, else the best unfinished beam."""
         last = self.steps[-1]
         return (last.finished or last.beams)[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Translation:
-    """A source and its translation as the model reads both.
+    """A source text and its translation, with the trace of both.
 
-    Step k writes token k: the decoder's query at place k, which has read the start token and the tokens before k.
+    Step k writes token k. Its query is at decoder position k, after the start token and the tokens before k.
     """
 
     who: PageModel
-    asked: NextTarget  # the question of the first step
-    tokens: tuple[int, ...]  # as written; the token that ends it is the last of them where it has ended
+    asked: NextTarget  # request for the first step
+    tokens: tuple[int, ...]  # token ids as written; the last is the end token if the translation is finished
     way: str
     trace: Trace
-    search: BeamSearch | None = None  # what beam search went through, where it wrote the tokens
+    search: BeamSearch | None = None  # the beam search that wrote the tokens, if any
 
     @property
     def length(self) -> int:
-        """Tokens without the one that ends it."""
+        """Return the number of tokens without the end token."""
         return 0 if self.trace.target is None else len(self.trace.target) - 1
 
     @property
     def is_finished(self) -> bool:
-        """Whether the model has ended it."""
+        """Return True if the model has written an end token."""
         return self.length < len(self.tokens)
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """Its tokens as shown, without the one that ends it."""
+        """Return the tokens as displayed, without the end token."""
         row = self.trace.target
         return () if row is None else row.pieces[1:]
 
     @property
     def text(self) -> str:
-        """As a reader reads it."""
+        """Return the decoded text."""
         return self.trace.target_text or ""
 
     def cell_label(self, cell: DisplayToken) -> str:
-        """A cell of attention.alignment as it is called here: after a text that has not ended comes no end."""
+        """Return the label of a cell; after an unfinished text the end is labelled NEXT."""
         return NEXT if cell.text == END and cell.special and not self.is_finished else cell.text
 
     def question(self, at: int, top: int) -> NextTarget:
-        """What the model is asked at step ``at``."""
+        """Return the request for step ``at`` with ``top`` candidates and the written token."""
         return replace(self.asked, written=self.tokens[:at], also=self.tokens[at : at + 1], top=top)
 
     def step(self, at: int, top: int) -> DecodingStep:
-        """The model's answer at step ``at``. Raises Refusal."""
+        """Return the model's answer at step ``at``; may raise UserError."""
         return ask_model(self.question(at, top), _("Asking the model"))
 
 
 def request_of(choice: ViewState, who: PageModel) -> NextTarget:
-    """The question of the first step; raises Refusal for a text that no model can read."""
+    """Return the request for the first step; raise UserError for an invalid text."""
     return NextTarget(model=who.model, revision=who.revision, text=check_text(choice.text), cut=choice.cut)
 
 
 def trace_of(asked: NextTarget, tokens: tuple[int, ...]) -> TraceRequest:
-    """What is asked for the attention of exactly these tokens."""
+    """Return the trace request for exactly these target tokens."""
     return TraceRequest(
         model=asked.model,
         revision=asked.revision,
@@ -103,7 +103,7 @@ def trace_of(asked: NextTarget, tokens: tuple[int, ...]) -> TraceRequest:
 
 
 def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
-    """How the translation comes about.
+    """Return the decoding method: the chosen one, else "own" if a translation is typed, else "greedy".
 
     >>> decoding_of(ViewState(), TranslateOptions()), decoding_of(ViewState(target="Bonjour"), TranslateOptions())
     ('greedy', 'own')
@@ -112,7 +112,7 @@ def decoding_of(choice: ViewState, options: TranslateOptions) -> str:
 
 
 def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenerator) -> str:
-    """The controls for it in a row; a sentence where a typed translation is not used."""
+    """Draw the decoding controls in ``row`` and return the method; note if a typed translation is unused."""
     way = decoding_of(choice, options)
     with row:
         bound_widget(
@@ -160,5 +160,5 @@ def pick_decoding(choice: ViewState, options: TranslateOptions, row: DeltaGenera
 
 
 def width_of(options: TranslateOptions) -> int:
-    """How many beams are followed."""
+    """Return the beam width, clipped to the range from 2 to MOST_WIDTH."""
     return max(2, min(options.width, MOST_WIDTH))

@@ -1,4 +1,4 @@
-"""Words of the source that the translator cannot read, said before what it writes for them all the same."""
+"""A warning about source words that are outside of the translator's vocabulary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ui.input.unknown_words import describe_unknown
 
 
 def describe_unread(name: str, source: TokenRow) -> str:
-    """A sentence or two; "" where every word stands in the vocabulary.
+    """Return sentences on words outside of the vocabulary or spelt in bytes; "" if there are none.
 
     >>> describe_unread("M", TokenRow(("my", "\u732b"), (9, 0), (0, 1), (0, 0), ((0, 2), (3, 4)), ("", "<unk>")))[:47]
     '1 of the 2 words here is not in the vocabulary '

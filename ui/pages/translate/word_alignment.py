@@ -1,4 +1,4 @@
-"""Which source word is each target word made from: cross-attention as a matrix, read at the step that predicts."""
+"""Word alignment from cross-attention, read at the step that predicts each target word."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ MATRIX = "translate_matrix"
 
 @dataclass(frozen=True, eq=False)
 class AlignmentOptions:
-    """How the cross-attention of a trace is looked at."""
+    """View options of the alignment matrix."""
 
     words: bool
     special: bool
     read_at: CrossRowConvention
 
     def alignment(self, trace: Trace, head: CrossHead) -> Alignment:
-        """The matrix of the head, or the mean over all cross heads."""
+        """Return the alignment matrix of a head, or the mean over all cross heads."""
         given: dict[str, Any] = {"by_words": self.words, "read_at": self.read_at, "special": self.special}
         if not head.mean:
             return alignment(trace, head.layer, head.head, **given)
@@ -46,14 +46,14 @@ class AlignmentOptions:
 
 
 def get_alignment_options(choice: ViewState, options: TranslateOptions) -> AlignmentOptions:
-    """As the reader has chosen in the sidebar and under the matrix."""
+    """Return the view options chosen in the sidebar and below the matrix."""
     return AlignmentOptions(
         choice.words, choice.special, CrossRowConvention.OWN if options.late else CrossRowConvention.WRITING
     )
 
 
 def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int, options: TranslateOptions) -> None:
-    """The controls, one true sentence, the matrix, its file and why it is read where it is."""
+    """Draw a sentence, the alignment matrix, its controls and file, and an explanation of its rows."""
     found = get_alignment_options(choice, options).alignment(translation.trace, head)
     if not found.target or not found.source:
         show_notice(
@@ -83,18 +83,21 @@ def matrix(choice: ViewState, translation: Translation, head: CrossHead, at: int
 
 
 def row_of(found: Alignment, at: int) -> int | None:
-    """The row of the token that step ``at`` writes; None where it is not shown."""
+    """Return the row of the token that step ``at`` writes; None if it is hidden."""
     token = at + (found.read_at is CrossRowConvention.OWN)
     return next((row for row, cell in enumerate(found.target) if cell.pieces[0] <= token < cell.pieces[1]), None)
 
 
 def step_at(found: Alignment, row: int) -> int:
-    """The step that writes a row's token, of a word its first; -1 for the start token, which no step writes."""
+    """Return the step that writes the first token of a row; -1 for the start token."""
     return found.target[row].pieces[0] - (found.read_at is CrossRowConvention.OWN)
 
 
 def summary(translation: Translation, found: Alignment, head: CrossHead, at: int) -> str:
-    """One true sentence: where the chosen word looks, and how this head stands among the others."""
+    """Return sentences on the chosen word's strongest source word and on the head's rank among all heads.
+
+    Heads are ranked by ``covering``.
+    """
     said, row = "", row_of(found, at)
     best = None if row is None else found.strongest(row)
     if row is not None and best is not None:
@@ -173,7 +176,7 @@ def _draw_legend(translation: Translation, found: Alignment, head: CrossHead) ->
 
 
 def _explain_reading() -> None:
-    """Why the rows are read where they are read."""
+    """Draw a folded explanation of the step at which rows are read."""
     with st.expander(_("Why is a row read before its word is written?")):
         st.markdown(
             _(

@@ -1,4 +1,4 @@
-"""The translation comes token by token: greedily, by beam search, or as the reader gives it."""
+"""Decoding of a translation: greedily, by beam search, or forced to the reader's own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from ui.run.progress import stoppable_steps
 from ui.run.services import get_backend
 from ui.state.view_state import ViewState
 
-MOST_WRITTEN = 200  # tokens
+MOST_WRITTEN = 200  # longest translation in tokens
 
 
 def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: str, width: int) -> Translation | None:
-    """The translation and its trace; None where the reader's own is missing, which is said. Raises Refusal."""
+    """Return the translation with its trace; None, with a notice, if the reader's own is missing.
+
+    Raise UserError if the model refuses the text.
+    """
     if way == "own":
         if not choice.target.strip():
             show_notice(_("Type your own translation in the box “Translation” above, then press Enter."), "status")
@@ -37,7 +40,7 @@ def run_translation(choice: ViewState, asked: NextTarget, who: PageModel, way: s
 
 
 def forced_request(asked: NextTarget, target: str) -> TraceRequest:
-    """What is asked for a translation that the reader gives; raises Refusal for one that no model can read."""
+    """Return the trace request for a given translation; raise UserError for an invalid target text."""
     return TraceRequest(
         model=asked.model,
         revision=asked.revision,
@@ -49,14 +52,14 @@ def forced_request(asked: NextTarget, target: str) -> TraceRequest:
 
 
 def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
-    """The tokens of the greedy translation, shown as they come. Raises Refusal."""
+    """Return the tokens of the greedy translation and show its text as it grows; may raise UserError."""
     step = ask_model(asked, _("Reading the source"))
     source = len(step.source) if step.source is not None else 0
     most = max(1, min(step.room, MOST_WRITTEN, 2 * source + 20))
     place, tokens, text = st.empty(), list[int](), ""
     for at in stoppable_steps(f"{asked.key}:greedy", most, _("Translating, at most {most} tokens", most=most)):
         if step.ended or step.room == 0:
-            continue  # the count runs out, so that its bar goes
+            continue  # run through the remaining steps, so that the progress bar disappears
         if at:
             with place.container():
                 show_notice(f"{text} …", "none")
@@ -68,7 +71,7 @@ def greedy_tokens(asked: NextTarget) -> tuple[int, ...]:
 
 
 def beam_tokens(asked: NextTarget, width: int) -> BeamSearch:
-    """Beam search from its first step on, its best way shown as it grows. Raises Refusal."""
+    """Run beam search and show the best beam as it grows; raise UserError if it finds no translation."""
     question = NextBeams(
         model=asked.model, revision=asked.revision, text=asked.text, cut=asked.cut, edits=asked.edits, width=width
     )

@@ -1,4 +1,4 @@
-"""The theme of attention: from what it replaced to all that a layer does."""
+"""Stations on attention: from recurrent networks to the whole Transformer layer."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from ui.run.services import get_backend
 from ui.show.text import join_sentences, scientific
 from ui.state.view_state import ViewState
 
-STEEP = 0.9  # a row's largest weight from which on the softmax is called steep
+STEEP = 0.9  # a row is called steep if its largest weight exceeds this value
 
 
 def cost(choice: ViewState, _options: TutorialsOptions) -> str:
-    """What mixing the reader's tokens costs, by the formulas of the page Why attention."""
+    """Return sentences that compare the costs of self-attention and recurrence for the reader's text.
+
+    The formulas are those of the page Why attention.
+    """
     n = len(get_trace(choice.text, cut=choice.cut).source)
     width = get_backend().inspect(Anatomy()).width
     rows = {row.name: row for row in TABLE}
@@ -58,7 +61,7 @@ def cost(choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def own_key(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """Which keys the query of “it” fits best, in the head that links it to “animal”."""
+    """Return a sentence with the best key for the query of “it”, in the head that links it to “animal”."""
     trace = get_trace(TIRED)
     it, animal = trace.tokens.index("it"), trace.tokens.index("animal")
     layer, head = _best_head(trace.rows(it)[..., animal])
@@ -74,7 +77,7 @@ def own_key(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def printed_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """What a tutorial prints for its four words, beside the softmax of its own matrices."""
+    """Return sentences that compare a tutorial's printed weights with the softmax of its own matrices."""
     presets = json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8"))
     given = next(preset for preset in presets if preset["printed"])
     x, w_q, w_k, w_v = (np.array(given[name], float) for name in ("x", "w_q", "w_k", "w_v"))
@@ -96,7 +99,10 @@ def printed_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def _describe_order(kept: int, rows: int) -> str:
-    """How many of the printed rows have the order of their scores, where not all have it."""
+    """Return a sentence on the number of printed rows that keep the order of their scores.
+
+    ``kept`` is less than ``rows``.
+    """
     if not kept:
         return _(
             "A softmax keeps the order of its scores; of the {rows} printed rows none does: no scale makes a softmax "
@@ -115,7 +121,7 @@ def _describe_order(kept: int, rows: int) -> str:
 
 
 def unscaled_scores(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How many bits the rows of all heads spread over, with √d_k and without."""
+    """Return sentences with the mean entropy of all heads in bits, with and without division by √d_k."""
     trace = get_trace(TIRED)
     rows = np.arange(len(trace.source))
     width = trace.query(trace.attending()[0], 0).shape[1]
@@ -144,7 +150,7 @@ def unscaled_scores(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def described_heads(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The famous sentence and its counterpart: how many heads turn with the meaning."""
+    """Return sentences on the heads that change from “animal” to “street” if “tired” becomes “wide”."""
     tired, wide = get_trace(TIRED), get_trace(WIDE)
     it, animal, street = (tired.tokens.index(word) for word in ("it", "animal", "street"))
     one, other = tired.rows(it), wide.rows(it)
@@ -180,7 +186,10 @@ def described_heads(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def order(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How far the maps of a shuffled text are from the text's own, shuffled alike."""
+    """Return sentences on the effect of shuffling the words, with and without position embeddings.
+
+    The maps of the shuffled text are compared with the text's own maps, shuffled in the same way.
+    """
     trace = get_trace(TIRED)
     found = get_backend().inspect(OrderRequest(text=TIRED, order=shuffle_tokens(trace.source, 1)))
     having, lacking = float(found.having.differences.max()), float(found.lacking.differences.max())
@@ -193,7 +202,7 @@ def order(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def numpy_error(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How near numpy comes to the whole pass."""
+    """Return a sentence with numpy's largest error on the whole forward pass."""
     passed = get_backend().inspect(WholePass(text=TIRED))
     return _(
         "All {stages} stages of this pass, computed anew from ids and weights, differ from the model by at"
@@ -204,7 +213,7 @@ def numpy_error(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def _best_head(maps: np.ndarray) -> tuple[int, int]:
-    """The head with the largest number, of (layer, head)."""
+    """Return the (layer, head) of the largest number in an array of shape (layer, head)."""
     layer, head = np.unravel_index(int(maps.argmax()), maps.shape)
     return int(layer), int(head)
 

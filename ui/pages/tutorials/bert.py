@@ -1,4 +1,4 @@
-"""The theme of BERT: from pieces to the two tasks that it learned from."""
+"""Stations on BERT: from subwords to its two pre-training tasks."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FRANCE = "The capital of France is [MASK]."
 PAIR = next((example["text"], example["pair"]) for example in EXAMPLES if example.get("pair"))
 OF_TWO: dict[str, Any] = {"yours": True, "two": True, "model": BERT, "text": PAIR[0], "pair": PAIR[1]}
 STRANGER = "The party lost nine seats in the election."
-WAYS = {"hidden": HIDDEN, "replaced": REPLACED, "kept": KEPT}  # of training, by their names in a sentence
-MOST_HIDDEN = 20  # pieces of a pair, which is what the question about blanks takes
+WAYS = {"hidden": HIDDEN, "replaced": REPLACED, "kept": KEPT}  # corruption methods by their placeholders in a message
+MOST_HIDDEN = 20  # most masked tokens of a pair; MaskedWords accepts no more
 
 
 def subword_count(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How many pieces “running” is, and a word that does fall apart."""
+    """Return sentences with the subwords of a frequent and of a rarer word."""
     tokens = get_backend().inspect(TokenSteps(model=BERT, text=RUNNING)).tokens
     whole, parted = (_pieces(tokens, word) for word in ("running", "embedding"))
     return join_sentences(
@@ -55,7 +55,7 @@ def subword_count(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def position_table(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """Whether the table of positions is the paper's sines and cosines."""
+    """Return sentences that compare BERT's position embeddings with the sinusoidal formula."""
     table = get_backend().inspect(PositionsRequest(model=BERT)).tables[0]
     rows, columns = table.vectors.shape
     away = float(np.abs(table.vectors - sinusoidal(rows, columns)).max())
@@ -71,7 +71,7 @@ def position_table(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def layers(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The size of BERT-base, and of the model here."""
+    """Return sentences with the sizes of BERT-base and of the embedded model."""
     base, here = bert_base(), get_backend().inspect(Anatomy(model=BERT))
     stack = here.stacks[0]
     return _(
@@ -89,7 +89,7 @@ def layers(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def corruption_loss(choice: ViewState, _options: TutorialsOptions) -> str:
-    """The loss of one sample of the reader's text, beside what guessing blindly would get."""
+    """Return sentences with the masked-word loss of the reader's text and the loss of a uniform guess."""
     found = get_backend().predict(Corruption(model=BERT, text=check_text(choice.text), cut=choice.cut, seed=1))
     refuse_unread(found.row, BERT)
     losses = [one.loss for one in found.chosen]
@@ -113,7 +113,7 @@ def corruption_loss(choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def facts(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """What is put first in a sentence that asks for a fact."""
+    """Return sentences with the predictions for a masked word in a statement of fact."""
     blank = get_backend().predict(MaskedWords(model=BERT, text=FRANCE, words=("Paris",)))
     best, paris = blank.blanks[0].guesses[0], blank.candidates[0]
     first = _(
@@ -133,7 +133,7 @@ def facts(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def topics(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """A pair judged in both orders, and with a stranger in the second place."""
+    """Return sentences with next-sentence probabilities of a pair, its reverse and an unrelated pair."""
     first, second = PAIR
     chances = [
         get_backend().predict(NextSentence(model=BERT, text=one, pair=other)).probability
@@ -158,7 +158,10 @@ def topics(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def joint_loss(choice: ViewState, options: TutorialsOptions) -> str:
-    """Both losses of one sample of the reader's pair, read once as training reads it, and their sum."""
+    """Return a sentence with both pre-training losses and their sum on a sample of the reader's pair.
+
+    Without a second text, the example pair is used.
+    """
     yours = bool(choice.pair.strip())
     text, pair = (check_text(choice.text), check_text(choice.pair, gettext_lazy("second text"))) if yours else PAIR
     sample = get_backend().predict(Corruption(model=BERT, text=text, pair=pair, cut=choice.cut, seed=options.seed))
@@ -185,7 +188,7 @@ def joint_loss(choice: ViewState, options: TutorialsOptions) -> str:
 
 
 def another_sample(options: TutorialsOptions) -> None:
-    """A button for other words to be hidden."""
+    """Draw a button that increments the seed of the masked tokens."""
     st.button(
         _("Hide other words"),
         on_click=set_params,
@@ -197,7 +200,7 @@ def another_sample(options: TutorialsOptions) -> None:
 
 
 def _pieces(tokens: Sequence[Token], word: str) -> list[str]:
-    """The pieces of a word of RUNNING, as shown."""
+    """Return the subwords of a word in RUNNING."""
     start = RUNNING.index(word)
     return [one.shown for one in tokens if one.span and start <= one.span[0] and one.span[1] <= start + len(word)]
 

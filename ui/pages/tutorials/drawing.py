@@ -1,4 +1,4 @@
-"""A tutorial on the page: its stations at once, and what each model shows as it is computed."""
+"""Layout of a tutorial: all stations first, then each model's results as they are computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ui.state.view_state import ViewState
 
 
 def draw(stations: Sequence[Station], choice: ViewState, options: TutorialsOptions) -> None:
-    """All stations, then what they show, from the first on: a reader begins while the rest is computed."""
+    """Draw all stations, then compute and fill in their results in order, so that reading can start early."""
     places = [_station(number, station, choice, options) for number, station in enumerate(stations, start=1)]
     for station, place in zip(stations, places, strict=True):
         if station.shows is None:
@@ -33,7 +33,7 @@ def draw(stations: Sequence[Station], choice: ViewState, options: TutorialsOptio
 def _station(
     number: int, station: Station, choice: ViewState, options: TutorialsOptions
 ) -> st.delta_generator.DeltaGenerator:
-    """Its text and links; returns the place for what a model shows."""
+    """Draw a station's text, links and control, and return the container for its result."""
     st.subheader(f"{number}. {translate(station.title)}")
     left, right = st.columns([1, 1], gap="medium")
     with left:

@@ -1,4 +1,4 @@
-"""The theme of embeddings and what came of them: from one vector for a word to three families of Transformers."""
+"""Stations on embeddings and model families: from word vectors to three kinds of Transformers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAT = "The black cat sleeps under the table."
 
 
 def one_word(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The cosines of one word in three sentences, before the first layer and after the last."""
+    """Return sentences with the cosines of a word in three contexts, at the first and the last level."""
     states = [get_backend().inspect(HiddenStates(text=text)) for text in BANK]
     river, money, loans = (state.levels[:, state.row.pieces.index("bank")] for state in states)
     apart, alike = along_levels(river, money), along_levels(money, loans)
@@ -43,7 +43,7 @@ def one_word(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def subword_pieces(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How many pieces two tokenizers make of the same words."""
+    """Return a sentence with the subwords of two tokenizers for the same text."""
     found = [get_backend().inspect(TokenSteps(model=model, text=ODD)) for model in (BERT, TRANSLATOR)]
     said = []
     for steps in found:
@@ -61,7 +61,7 @@ def subword_pieces(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def places(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The translator's sines beside BERT's table."""
+    """Return sentences on the translator's sinusoidal and BERT's learned position embeddings."""
     waves, table = (get_backend().inspect(PositionsRequest(model=model)).tables[0] for model in (TRANSLATOR, BERT))
     there, here = waves.vectors.shape[0], table.vectors.shape[0]
     return join_sentences(
@@ -83,7 +83,7 @@ def places(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def shares(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """Where a model's weights are."""
+    """Return a sentence with the shares of weights in embeddings, feed-forward parts and attention."""
     build = get_backend().inspect(Anatomy())
     per = {name: sum(part.count for part in build.parts if name in part.name) for name in ("attention", FORWARD)}
     words = sum(part.count for part in build.parts if part.name == TOKENS)
@@ -99,7 +99,7 @@ def shares(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def future_attention(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How much attention goes to what comes later, in an encoder and in a decoder."""
+    """Return sentences on the attention to later tokens in an encoder and in a decoder."""
     reads, writes = get_trace(TIRED), get_trace(CAT, TRANSLATOR)
     encoder, decoder = (later_share(trace, part) for trace, part in ((reads, "encoder"), (writes, "decoder")))
     return (
@@ -121,7 +121,10 @@ def future_attention(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def later_share(trace: Trace, part: str) -> tuple[float, float]:
-    """Mean share of attention to later tokens over all heads and tokens, and the largest such weight."""
+    """Return the mean share of attention to later tokens, and the largest such weight.
+
+    The mean is over all heads and tokens of the stack.
+    """
     records = trace.records(part)
     places = [(layer, head) for layer in trace.attending(part) for head in range(records[layer].heads)]
     maps = np.array([np.triu(trace.weights(layer, head, part), 1) for layer, head in places])

@@ -1,4 +1,4 @@
-"""The theme of fine-tuning: from a head on top to what a training changes."""
+"""Stations on fine-tuning: from a new head to the changes that training makes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from ui.state.examples import example_of
 from ui.state.view_state import ViewState
 
 INTENTS, FILMS, NAMES = "snips-intents", "sentence-polarity", "wnut-17"
-FROZEN = 4  # layers, in the link that freezes some
+FROZEN = 4  # frozen layers of the station's example
 TOPICS = "sib-200-en"
-# Measured once, since it takes minutes: layers frozen, and the share of 204 test rows that was then right, with
+# Accuracy on 204 test rows by number of frozen layers, recorded because a training takes minutes, with
 # `python -m training classify sib-200-en --epochs 3 --minutes 6 --threads 1 --frozen N` (docs/TRAINING.md).
 RECORDED = {0: 0.887, 4: 0.887, 6: 0.549}
-COUNTED = 0.657
+COUNTED = 0.657  # accuracy of word counts on the same rows
 TEXTS = (
     "A man is playing a guitar on stage.",
     "Somebody is making music with an instrument.",
     "The stock market fell sharply on Monday.",
 )
-BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # of an encoder like BERT: what runs before its layers
+BELOW = (TOKENS, POSITIONS, SEGMENTS, OUTER_NORMS)  # parts of a BERT-like encoder that run before its layers
 
 
 def new_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How few weights a head has beside those that were there."""
+    """Return a sentence that compares the number of weights of a new head with those of the model."""
     build, classes = get_backend().inspect(Anatomy()), len(ready_sets.load(INTENTS).labels)
     head = classes * (build.width + 1)
     return _(
@@ -55,7 +55,7 @@ def new_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def first_vector(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How alike [CLS] is in texts that have nothing in common, before anything is taught."""
+    """Return sentences with cosines of [CLS] vectors before fine-tuning, for related and unrelated texts."""
     likeness = {}
     for pooling in ("first", "mean"):
         vectors = get_backend().inspect(Pooled(model=BERT, texts=TEXTS, pooling=pooling)).vectors
@@ -74,7 +74,7 @@ def first_vector(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def nothing_found(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How often a tagger is right that never finds anything."""
+    """Return a sentence with the accuracy of a tagger that tags every word as outside of names."""
     test = [row for row in ready_sets.load(NAMES).test if isinstance(row, TaggedText)]
     tags = [tag for row in test for tag in row.tags]
     outside, names = tags.count("O"), sum(tag.startswith("B-") for tag in tags)
@@ -88,7 +88,7 @@ def nothing_found(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def majority_baseline(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """What always saying the commonest class reaches."""
+    """Return sentences with the accuracy of always predicting the commonest class."""
     said = []
     for card in (FILMS, INTENTS):
         labels = ready_sets.load(card)
@@ -111,7 +111,7 @@ def majority_baseline(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def frozen_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How many of the weights learn where layers are frozen."""
+    """Return sentences on the share of weights that train if layers are frozen, with recorded accuracies."""
     build = get_backend().inspect(Anatomy())
     layers = build.stacks[0].layers
     below = sum(part.count for part in build.parts if not part.layers and part.name in BELOW)
@@ -142,7 +142,7 @@ def frozen_weights(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def dropout_spread(choice: ViewState, options: TutorialsOptions) -> str:
-    """How far a guess in the reader's text varies with dropout."""
+    """Return sentences on how dropout varies a masked prediction in the reader's text."""
     text = get_trace(check_text(choice.text), BERT, cut=choice.cut).text
     hidden = first_place(text, "", example_of(choice.text, choice.pair))
     share = min(options.dropped, MOST_DROPPED)
@@ -158,7 +158,7 @@ def dropout_spread(choice: ViewState, options: TutorialsOptions) -> str:
 
 
 def _passes(found: DropoutResult, share: int) -> str:
-    """The passes in words."""
+    """Return a sentence on the passes with dropout; ``share`` is in percent."""
     best, chances = found.undropped, found.probabilities
     count = len(chances)
     if len(set(chances.tolist())) == 1:
@@ -178,7 +178,7 @@ def _passes(found: DropoutResult, share: int) -> str:
 
 
 def pick_share(options: TutorialsOptions) -> None:
-    """How much is dropped."""
+    """Draw the slider for the dropout rate."""
     bound_widget(
         TutorialsOptions,
         "dropped",

@@ -1,4 +1,4 @@
-"""What the page Tutorials lets its reader choose."""
+"""Options of the page Tutorials."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MOST_DROPPED = 50  # percent
 
 @dataclass(frozen=True)
 class TutorialsOptions:
-    """What this page lets its reader choose."""
+    """Options of the page Tutorials."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"theme": tuple(THEMES)}
 
     theme: str = "attention"
-    seed: int = 1  # of what is hidden from the pair
-    dropped: int = 10  # percent of the numbers, where dropout is shown
+    seed: int = 1  # seed of the tokens that are masked in the pair
+    dropped: int = 10  # dropout rate in percent, at the station on dropout

@@ -1,4 +1,4 @@
-"""One station of a tutorial: what it is about, where the app shows it, and what is often told beside what is true here.
+"""A station of a tutorial: a text, links into the app, and a common claim with a model's result.
 
 STATION = Station("Pieces", "A model reads …", (to("tokens", "Your words as pieces", yours=True),), "…", running)
 """
@@ -23,14 +23,14 @@ from ui.state.view_state import ViewState, fits, to_query
 TIRED, WIDE = EXAMPLES[0]["text"], EXAMPLES[1]["text"]
 Claim = Callable[
     [ViewState, TutorialsOptions], str
-]  # a sentence or two, made from a model's numbers; may raise Refusal
+]  # returns a sentence or two computed from a model's numbers; may raise UserError
 
 
 @dataclass(frozen=True)
 class StationLink:
-    """A way to a view of the app. ``there`` are fields of the choice, ``own`` what the page calls its own in addresses.
+    """A link to a view of the app: ``there`` are fields of ViewState, ``own`` URL parameters of the page.
 
-    ``yours``: the reader's own text and second text are read there; ``two``: only where both are given.
+    ``yours`` links with the reader's own text and second text; with ``two`` only if there is a second text.
     """
 
     page: str
@@ -41,7 +41,7 @@ class StationLink:
     two: bool = False
 
     def query(self, choice: ViewState) -> dict[str, str] | None:
-        """The address of that view; None where the reader's text is too long for one."""
+        """Return the URL parameters of the view; None if the reader's text is too long for a URL."""
         there = ViewState(**self.there)
         if self.yours and (choice.pair.strip() or not self.two):
             there = replace(there, text=choice.text, pair=choice.pair)
@@ -50,9 +50,10 @@ class StationLink:
 
 @dataclass(frozen=True)
 class Station:
-    """``often`` is what is often told; ``shows`` computes what a model shows instead, or as well.
+    """A station of a tutorial.
 
-    ``control`` draws what a reader may change of it.
+    ``often`` is a common claim, ``shows`` computes a result to compare with it, and ``control`` draws a control
+    for the options of that result.
     """
 
     title: str
@@ -63,7 +64,7 @@ class Station:
     control: Callable[[TutorialsOptions], None] | None = None
 
 
-def link_to(  # all that a link may say, by name
+def link_to(
     page: str,
     label: str,
     own: Mapping[str, str] | None = None,
@@ -72,7 +73,7 @@ def link_to(  # all that a link may say, by name
     two: bool = False,
     **there: Any,
 ) -> StationLink:
-    """A link in one line.
+    """Return a link; ``there`` are fields of ViewState.
 
     >>> link_to("tokens", "Pieces", text="A cat.").query(ViewState())
     {'text': 'A cat.'}
@@ -81,14 +82,14 @@ def link_to(  # all that a link may say, by name
 
 
 def get_trace(text: str, model: str = EMBEDDED, target: str | None = None, cut: int | None = None) -> Trace:
-    """Return a text as a model reads it; a translator's target is its own translation if none is given."""
+    """Return the trace of a text; a translator without a given ``target`` reads its own translation."""
     trace = get_backend().trace(TraceRequest(model=model, text=text, target=target, cut=cut))
     refuse_unread(trace.source, model)
     return trace
 
 
 def refuse_unread(row: TokenRow, model: str) -> None:
-    """Raise Refusal if the model of a station does not know at least a third of the tokens of a reader's text."""
+    """Raise UserError if the station's model lacks at least a third of the tokens of a reader's text."""
     title = next((card.title for card in get_backend().models() if card.id == model), model)
     if message := explain_unreadable(row, title):
         raise UserError(
@@ -97,7 +98,7 @@ def refuse_unread(row: TokenRow, model: str) -> None:
 
 
 def head_name(layer: int, head: int) -> str:
-    """A head as the reader counts.
+    """Return the name of a head, numbered as the reader has chosen.
 
     >>> head_name(3, 1)
     'head 3-1'

@@ -1,4 +1,4 @@
-"""The theme of encoder and decoder: the Transformer as it was published, on one that translates."""
+"""Stations on encoder and decoder: the original Transformer, shown with a translation model."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ui.run.services import get_backend
 from ui.show.text import format_and_list, format_comma_list, percent, scientific
 from ui.state.view_state import ViewState
 
-GIVEN = "Le chien noir dort sous la table."  # with a dog in the cat's place
+GIVEN = "Le chien noir dort sous la table."  # a wrong translation of CAT: it has "chien" for "cat"
 
 
 def two_stacks(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The translator's sizes."""
+    """Return a sentence with the sizes of the translator's stacks."""
     build = get_backend().inspect(Anatomy(model=TRANSLATOR))
     parts = [
         _(
@@ -51,7 +51,7 @@ def two_stacks(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def future_share(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How much each side sees of what comes later."""
+    """Return a sentence on the attention to later tokens in the encoder and in the decoder."""
     trace = get_trace(CAT, TRANSLATOR)
     reads, writes = later_share(trace, "encoder"), later_share(trace, "decoder")
     return _(
@@ -66,7 +66,7 @@ def future_share(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def aligned_words(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """Which source word each target word of the example looks at, the last layer's heads together."""
+    """Return a sentence with aligned source words of the example, by the mean of the last layer's heads."""
     trace = get_trace(CAT, TRANSLATOR)
     last = len(trace.records("cross")) - 1
     found = [alignment(trace, last, head, by_words=True) for head in range(trace.records("cross")[last].heads)]
@@ -94,7 +94,7 @@ def aligned_words(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def teacher_forcing(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """A given translation read at once and step by step, and what a wrong word does."""
+    """Return sentences that compare teacher forcing with single steps and show a wrong word's effect."""
     tokens = get_trace(CAT, TRANSLATOR, GIVEN).target
     written = () if tokens is None else tokens.ids[1:]
     pieces = () if tokens is None else tokens.pieces[1:]
@@ -126,7 +126,7 @@ def teacher_forcing(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def words_read_off(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """The example's translation, with the rest of the layer and without."""
+    """Return a sentence with the example's translation by the whole layer and by attention only."""
     presets = json.loads((ASSETS / "by_hand.json").read_text(encoding="utf-8"))
     given = next(preset for preset in presets if preset["said"])
     names = ("x", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "e")
@@ -152,7 +152,7 @@ def words_read_off(_choice: ViewState, _options: TutorialsOptions) -> str:
 
 
 def numpy_error(_choice: ViewState, _options: TutorialsOptions) -> str:
-    """How near numpy comes to the translator's pass."""
+    """Return a sentence with numpy's largest error on the translator's forward pass."""
     row = get_trace(CAT, TRANSLATOR).target
     passed = get_backend().inspect(WholePass(model=TRANSLATOR, text=CAT, target=() if row is None else row.ids))
     return _(

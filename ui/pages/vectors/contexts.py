@@ -1,4 +1,7 @@
-"""One word in several contexts: how alike its vectors stay, layer by layer, beside what different words share."""
+"""Cosine similarity of a word's vectors in several contexts, by layer, with a baseline.
+
+The baseline is the mean over pairs of different words.
+"""
 
 from __future__ import annotations
 
@@ -37,20 +40,20 @@ MARKS = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class SentenceVectors:
-    """One sentence's words without special tokens, and their vectors."""
+    """The words of a sentence without special tokens, and their vectors."""
 
-    number: int  # from 1
+    number: int  # counted from 1
     names: tuple[str, ...]
     levels: FloatArray  # (level, word, channel)
 
     def vectors_of(self, term: str) -> FloatArray:
-        """The word's vectors, (level, channel), where it first stands."""
+        """Return the vectors of the first occurrence of ``term``, shape (level, channel)."""
         vectors: FloatArray = self.levels[:, [name.casefold() for name in self.names].index(term)]
         return vectors
 
 
 def contexts(choice: ViewState, options: VectorsOptions) -> None:
-    """Draw it. A sentence that cannot be read is said, and the others are compared."""
+    """Draw the comparison of contexts; an unreadable sentence shows an error and is left out."""
     st.caption(_("Sentences that share a word; change them as you like. The text above is not needed here."))
     for number, field in enumerate(FIELDS, 1):
         bound_widget(VectorsOptions, field, st.text_input, _("Sentence {number}", number=number),
@@ -89,7 +92,7 @@ def contexts(choice: ViewState, options: VectorsOptions) -> None:
 
 
 def summary(term: str, pairs: dict[str, FloatArray], baseline: FloatArray, levels: Sequence[str]) -> str:
-    """What the last level says, and where the pairs are furthest apart.
+    """Return sentences with the cosines at the last level and the level at which the pairs differ most.
 
     >>> summary("bank", {"sentences 1 and 2": np.array([1, 0.5])}, np.array([0, 0.25]), ["Embeddings", "After layer 0"])
     'After layer 0 the cosine of “bank” is 0.50 in sentences 1 and 2; two different words have 0.25 on average.'
@@ -133,7 +136,7 @@ def _read(choice: ViewState, text: str, number: int) -> SentenceVectors | None:
 
 
 def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
-    """The words of a text and which tokens each has, special tokens left out."""
+    """Return the words of a text and their token ranges (start, stop), without special tokens."""
     row = states.row
     groups = [list(at) for word, at in groupby(range(len(row)), key=lambda at: row.words[at]) if word is not None]
     names = []
@@ -145,7 +148,7 @@ def words_of(states: States, text: str) -> tuple[tuple[str, ...], list[tuple[int
 
 
 def shared_words(read: Sequence[SentenceVectors]) -> list[str]:
-    """Words of letters that stand in two of the sentences or more, the longest first."""
+    """Return the words with letters or digits that at least two sentences share, the longest first."""
     count = Counter(name for one in read for name in {name.casefold() for name in one.names})
     found = [name for name, times in count.items() if times > 1 and any(letter.isalnum() for letter in name)]
     return sorted(found, key=lambda name: (-len(name), name))

@@ -1,4 +1,4 @@
-"""Many sentences to vectors: in parts, into a file on the disk, with a way to stop and to go on."""
+"""Vectors of many sentences, computed in parts into a file, with pause and resume."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from inference import UserError
 from inference.cancellation import Cancelled, CancelToken, use_token
 from inference.tasks.hidden_states import Pooled, TextVectors
 
-PART = 64  # sentences of one question: a fraction of a second, so that other readers' texts come in between
-LEFT_ALONE = 600.0  # seconds after which a run that nobody looks at pauses
+PART = 64  # sentences in a request, which takes a fraction of a second; other visitors' requests run in between
+LEFT_ALONE = 600.0  # seconds after which an unattended run pauses
 
 Ask = Callable[[Pooled], TextVectors]
 
 
 @dataclass(frozen=True)
 class VectorNotes:
-    """What did not go as for an ordinary sentence: counts, and the first one with its number from 1."""
+    """Counts of truncated and refused sentences, and a message about the first refused sentence."""
 
     cut: int = 0
     refused: int = 0
@@ -37,11 +37,12 @@ class VectorNotes:
 
 
 class VectorRun:
-    """The vectors of ``asked.texts``: "new", then "running", "stopped", "failed" or "done".
+    """The computation of the vectors of ``asked.texts``.
 
-    They are written to a .npy file as they come, (sentence, channel) float32; what is done stays when it is stopped,
-    and ``start`` goes on behind it. The file goes when nobody holds the run any more. ``ends`` says how each part ends
-    before it is done; where whoever asked has gone, so does the run.
+    Its state is "new", then "running", "stopped", "failed" or "done". The vectors are written to a .npy file part
+    by part, (sentence, channel) float32. A stopped run keeps its vectors, and ``start`` resumes it. The file is
+    deleted with the run. ``ends`` returns a new token for each part, which cancels the part on a timeout or when
+    the visitor has left; the run then ends.
     """
 
     def __init__(self, asked: Pooled, ask: Ask, ends: Callable[[], CancelToken] = CancelToken) -> None:
@@ -65,7 +66,7 @@ class VectorRun:
 
     @property
     def vectors(self) -> FloatArray:
-        """Those that are there, read from the disk as they are needed, (sentence, channel)."""
+        """Return the vectors computed so far, memory-mapped, shape (sentence, channel)."""
         if self._out is None:
             return np.zeros((0, 0), dtype=np.float32)
         made: FloatArray = self._out[: self.done]
@@ -73,13 +74,13 @@ class VectorRun:
 
     @property
     def seconds_left(self) -> float | None:
-        """At the pace since it was last started; None before the first part is done."""
+        """Return the estimated seconds left, from the speed since the last start; None before the first part."""
         since, before = self._begun
         made = self.done - before
         return (len(self.asked.texts) - self.done) * (time.monotonic() - since) / made if made else None
 
     def start(self) -> VectorRun:
-        """Begin, or go on; nothing when it runs already or is done."""
+        """Start or resume the run, and return it; do nothing if it is running or done."""
         with self._changing:
             if self.state not in ("running", "done"):
                 self._stopping.clear()
@@ -90,15 +91,15 @@ class VectorRun:
         return self
 
     def stop(self) -> None:
-        """End after the part that is being made."""
+        """Stop after the current part."""
         self._stopping.set()
 
     def mark_viewed(self) -> None:
-        """Somebody looks at it: it does not pause for now."""
+        """Record a view, which delays the pause of an unattended run."""
         self.seen = time.monotonic()
 
     def wait(self, seconds: float) -> None:
-        """Return when it has ended, or after that time."""
+        """Block until the run has ended, or for ``seconds``."""
         if self._thread is not None:
             self._thread.join(seconds)
 
@@ -121,13 +122,13 @@ class VectorRun:
                 self.state = "failed" if self.error is not None else "done" if done else "stopped"
 
     def _part(self) -> None:
-        """The next sentences."""
+        """Compute the vectors of the next PART sentences."""
         at = self.done
         texts = self.asked.texts[at : at + PART]
         with use_token(self._ends()):
             made = self.ask(replace(self.asked, texts=texts))
         self.notes = _add_notes(self.notes, made, at)
-        if made.vectors.shape[1]:  # nothing of a part could be read: its rows stay zeros
+        if made.vectors.shape[1]:  # 0 if all sentences of the part were refused; the rows then stay zeros
             if self._out is None:
                 self._out = self._file(made.vectors.shape[1])
             self._out[at : at + len(texts)] = made.vectors
@@ -136,7 +137,10 @@ class VectorRun:
         self.done = at + len(texts)
 
     def _file(self, channels: int) -> Any:
-        """The file at its full size, zeros; raises Refusal when the disk has no room for it."""
+        """Create the file at its full size, filled with zeros.
+
+        Raise UserError if it needs more than half of the free disk space.
+        """
         needed = 4 * len(self.asked.texts) * channels
         free = shutil.disk_usage(self.folder).free
         if needed > free // 2:
@@ -156,12 +160,12 @@ _RUNS: weakref.WeakValueDictionary[str, VectorRun] = weakref.WeakValueDictionary
 
 
 def find(token: str) -> VectorRun | None:
-    """The run that an address names; None once nobody holds it any more."""
+    """Return the run with a token; None if it no longer exists."""
     return _RUNS.get(token)
 
 
 def stored_run(state: Mapping[Any, Any], key: str) -> VectorRun | None:
-    """The run that a session keeps under a name."""
+    """Return the run that a session stores under ``key``, or None."""
     found = state.get(key)
     return found if isinstance(found, VectorRun) else None
 

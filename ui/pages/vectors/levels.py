@@ -1,4 +1,4 @@
-"""The Vectors page: the names of the layers that vectors are taken from."""
+"""Controls and names for the layers that vectors are taken from, and for pooling."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ MIX_HELP = gettext_lazy(
 
 
 def level_names(levels: int) -> list[str]:
-    """What each level is called; layers are counted from ``base``.
+    """Return the name of each level: the embeddings, then the layers.
 
-    >>> level_names(3, 0)
+    >>> level_names(3)
     ['Embeddings', 'After layer 0', 'After layer 1']
     """
     return [_("Embeddings"), *(_("After layer {layer}", layer=at) for at in range(levels - 1))]
 
 
 def mix_name(options: VectorsOptions, levels: int) -> str:
-    """Where the vectors are from, to stand inside a sentence.
+    """Return the name of the chosen mix or level, in lower case for use inside a sentence.
 
-    >>> mix_name(VectorsOptions(), 7, 0), mix_name(VectorsOptions(mix="level", level=3), 7, 0)
+    >>> mix_name(VectorsOptions(), 7), mix_name(VectorsOptions(mix="level", level=3), 7)
     ('last layer', 'after layer 2')
     """
     name = translate(MIXED.get(options.mix) or level_names(levels)[min(options.level, levels - 1)])
@@ -51,7 +51,7 @@ def mix_name(options: VectorsOptions, levels: int) -> str:
 
 
 def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
-    """Which layers the vectors are taken from: the usual mixes, then each level."""
+    """Draw the control for the layers of the vectors: the usual mixes, then each level."""
     names = {**MIXED, **{f"level {at}": name for at, name in enumerate(level_names(levels))}}
     shown = options.mix if options.mix != "level" else f"level {min(options.level, levels - 1)}"
     key = "vectors_mix"
@@ -72,7 +72,7 @@ def pick_mix(place: Any, options: VectorsOptions, levels: int) -> None:
 
 
 def pick_pooling(place: Any) -> None:
-    """How the tokens of a sentence become one vector."""
+    """Draw the control for pooling the tokens of a sentence."""
     bound_widget(
         VectorsOptions,
         "pooling",

@@ -1,4 +1,4 @@
-"""What the page Vectors lets its reader choose."""
+"""Options of the page Vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWS = {
 
 @dataclass(frozen=True)
 class VectorsOptions:
-    """What this page lets its reader choose."""
+    """Options of the page Vectors."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "show": tuple(SHOWS),
@@ -29,7 +29,7 @@ class VectorsOptions:
 
     show: str = "words"
     mix: str = "last"
-    level: int = 0  # for the mix "level"
+    level: int = 0  # used if ``mix`` is "level"
     pooling: str = "mean"
     flat: str = "pca"
     axes: int = 2

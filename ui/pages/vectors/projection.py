@@ -1,4 +1,4 @@
-"""Vectors as a picture: which way they are made flat, what that leaves out, and the waiting where it takes long."""
+"""A 2-D or 3-D projection of vectors by PCA or UMAP."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ui.run.notices import show_notice
 from ui.show.chart import draw_chart, theme
 from viz.figures.vectors import NAMED, scatter
 
-PATIENCE = 0.4  # seconds before the page says what it waits for
+PATIENCE = 0.4  # seconds to wait before the progress is shown
 WAYS = {"pca": "PCA", "umap": "UMAP"}
 MARKS = gettext_lazy(
     "Each dot is one of the vectors, named where there is room; hover names the others. Near dots are alike as far as "
@@ -26,7 +26,7 @@ MARKS = gettext_lazy(
 )
 
 
-def picture(  # noqa: PLR0913  (one control or line, told all about itself)
+def picture(  # noqa: PLR0913  (options of a single figure)
     vectors: FloatArray,
     names: Sequence[str],
     options: VectorsOptions,
@@ -35,7 +35,10 @@ def picture(  # noqa: PLR0913  (one control or line, told all about itself)
     marked: int | None = None,
     pale: Sequence[int] = (),
 ) -> None:
-    """Draw (point, channel) vectors; ``what`` they are, in the plural. At most MOST of them, evenly taken."""
+    """Draw a projection of vectors, shape (point, channel), of at most MOST evenly spaced points.
+
+    ``what`` names the points in the plural; ``marked`` and ``pale`` are indices of highlighted and dimmed points.
+    """
     axes = _controls(options)
     if len(names) < 3:
         show_notice(_("A picture needs three {what} or more; here are {n}.", what=what, n=len(names)), role="status")
@@ -80,7 +83,7 @@ def picture(  # noqa: PLR0913  (one control or line, told all about itself)
 
 
 def _controls(options: VectorsOptions) -> int:
-    """How it is made flat; into how many axes."""
+    """Draw the controls for method and axes, and return the number of axes."""
     left, right = st.columns(2)
     bound_widget(
         VectorsOptions,
@@ -111,7 +114,7 @@ def _controls(options: VectorsOptions) -> int:
 
 
 def _describe_variance(shares: FloatArray, channels: int) -> str:
-    """What PCA's axes hold and leave out."""
+    """Return a sentence with the shares of variance inside and outside the axes of the PCA."""
     return _(
         "These {axes} axes hold {held:.0%} of the variance; the other {lost:.0%} lies in directions that are not "
         "drawn, of {channels:,} in all.",
@@ -123,7 +126,7 @@ def _describe_variance(shares: FloatArray, channels: int) -> str:
 
 
 def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None:
-    """UMAP's points; None while they are made, when that was stopped, and where there are too few."""
+    """Return UMAP's points; None, with a notice, if they are not ready, stopped, failed or too few."""
     if len(vectors) < FEWEST:
         show_notice(
             _(
@@ -150,7 +153,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
         show_notice(_("UMAP could not arrange these vectors."))
     st.button(
         _("Try again"),
-        on_click=get_umap_pool().restart,  # type: ignore[arg-type]  # what it gives back is not used
+        on_click=get_umap_pool().restart,  # type: ignore[arg-type]  # Streamlit ignores the return value
         args=(vectors, axes),
         help=_("Begin anew"),
     )
@@ -159,7 +162,7 @@ def _umap_points(vectors: FloatArray, axes: int, what: str) -> FloatArray | None
 
 @st.fragment(run_every=0.5)
 def _watch(arrangement: UmapJob) -> None:
-    """The running one; the whole page is drawn again when it has ended."""
+    """Draw the progress of a job; rerun the page when the job has ended."""
     if arrangement.state not in ("waiting", "running"):
         st.rerun()
     doing = _("Waiting for another one") if arrangement.state == "waiting" else _("UMAP is arranging the points")

@@ -1,4 +1,4 @@
-"""The vectors of a run as files to be saved: .npy as it lies on the disk, Parquet and CSV made as they are fetched."""
+"""HTTP routes that serve the vectors of a run as .npy, Parquet and CSV files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ui.show.tables import model_fields
 from viz.components.base_path import BASE
 
 PREFIX = f"{BASE}/headlight/vectors"
-LONGEST = 120  # characters of a file's name
-BLOCK = 2048  # sentences in memory at once
+LONGEST = 120  # largest number of characters in a file name
+BLOCK = 2048  # number of sentences in memory
 NEVER = {"Cache-Control": "no-store"}
 GONE = gettext_lazy("These vectors are no longer in memory; make them again on their page.")
 
 
 def npy(run: VectorRun) -> Response:
-    """(sentence, channel) float32, for numpy.load; the numbers alone, so that its name says what made them."""
+    """Return the .npy file, (sentence, channel) float32; its name holds the provenance."""
     name = "-".join(["vectors", *re.findall(r"[\w.]+", " ".join(_run_provenance(run).values()))])
     return FileResponse(
         run.file, media_type="application/octet-stream", headers=_download_headers(f"{name[:LONGEST]}.npy")
@@ -38,20 +38,23 @@ def npy(run: VectorRun) -> Response:
 
 
 def as_csv(run: VectorRun) -> Response:
-    """Return a zip of the table, a row for each sentence and a column for each channel, and its provenance."""
+    """Return a zip file with the CSV table and its provenance.
+
+    The table has a row for each sentence and a column for each channel.
+    """
     name = f"{file_stem('vectors', _run_provenance(run))}.zip"
     return StreamingResponse(csv_blocks(run), media_type="application/zip", headers=_download_headers(name))
 
 
 def parquet(run: VectorRun) -> Response:
-    """The columns "sentence" and "vector", a list of float32."""
+    """Return a Parquet file with the columns "sentence" and "vector", a list of float32."""
     return StreamingResponse(
         parquet_blocks(run), media_type="application/vnd.apache.parquet", headers=_download_headers("vectors.parquet")
     )
 
 
 def csv_blocks(run: VectorRun) -> Iterator[bytes]:
-    """Yield the bytes of the zip, a block of sentences at a time: the CSV file, then its provenance."""
+    """Yield the bytes of the zip file, a block of sentences at a time: the CSV table, then its provenance."""
     sink, stem = _Drain(), f"headlight-{file_stem('vectors', _run_provenance(run))}"
     with zipfile.ZipFile(sink, "w") as files:
         with files.open(zip_member(f"{stem}.csv"), "w", force_zip64=True) as table:
@@ -64,7 +67,7 @@ def csv_blocks(run: VectorRun) -> Iterator[bytes]:
 
 
 def parquet_blocks(run: VectorRun) -> Iterator[bytes]:
-    """The bytes of the Parquet file, a row group at a time; its schema's metadata say what made it."""
+    """Yield the bytes of the Parquet file, a row group at a time; its metadata hold the provenance."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -80,7 +83,7 @@ def parquet_blocks(run: VectorRun) -> Iterator[bytes]:
 
 
 def blocks(run: VectorRun) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, Any]]]:
-    """Sentences and their vectors, BLOCK at a time."""
+    """Yield sentences with their vectors, BLOCK at a time."""
     vectors = run.vectors
     for at in range(0, len(vectors), BLOCK):
         part = np.asarray(vectors[at : at + BLOCK])
@@ -88,14 +91,14 @@ def blocks(run: VectorRun) -> Iterator[tuple[tuple[str, ...], np.ndarray[Any, An
 
 
 def _run_provenance(run: VectorRun) -> dict[str, str]:
-    """The model, and how its layers and tokens became one vector."""
+    """Return the provenance of a run: the model, the mix of layers and the pooling of tokens."""
     asked = run.asked
     mix = f"level {asked.level}" if asked.mix == "level" else asked.mix
     return {**model_fields(get_backend().identity(asked.model, asked.revision)), "layers": mix, "tokens": asked.pooling}
 
 
 class _Drain(io.RawIOBase):
-    """A file that is read away while it is written."""
+    """A writable stream in memory that is emptied while it is written."""
 
     def __init__(self) -> None:
         self._held = bytearray()
@@ -108,7 +111,7 @@ class _Drain(io.RawIOBase):
         return len(data)
 
     def drain(self) -> bytes:
-        """What was written since the last time."""
+        """Return the bytes written since the last call."""
         taken, self._held = bytes(self._held), bytearray()
         return taken
 
@@ -135,5 +138,5 @@ def _endpoint(make: Callable[[VectorRun], Response]) -> Callable[[Request], Resp
 
 
 def routes() -> list[Route]:
-    """The routes, for the app."""
+    """Return the routes for the app."""
     return [Route(f"{PREFIX}/{{run}}/{name}", _endpoint(make)) for name, make in FILES.items()]

@@ -1,4 +1,4 @@
-"""Sentences from a file: text, a sentence a line, or a table. What is wrong with one is said in one sentence."""
+"""Parsing of uploaded sentences: plain text with a sentence on each line, or tables."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from inference import UserError
 from probing.delimited import JSON_LINES, find_delimiter, table_records
 
 MOST_SENTENCES = 100_000
-LONGEST = 20_000  # characters of a sentence
-NAMED = ("text", "sentence", "sentences", "texts", "content", "document", "review", "title")  # columns of texts
-LOOKED_AT = 1000  # rows from which it is told which columns hold texts
+LONGEST = 20_000  # largest number of characters in a sentence
+# Usual names of columns with texts.
+NAMED = ("text", "sentence", "sentences", "texts", "content", "document", "review", "title")
+LOOKED_AT = 1000  # number of rows that decide if a column holds texts
 NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _WORDS = re.compile(r"[^\W\d_]{2}|[\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
 class SentenceTable:
-    """A table: names of its columns, its rows, and the columns that hold texts, the likeliest first."""
+    """A table: the names of its columns, its rows, and the columns that hold texts, the likeliest first."""
 
     names: tuple[str, ...]
-    rows: tuple[tuple[int, tuple[str, ...]], ...]  # the line where each begins, and its cells
+    rows: tuple[tuple[int, tuple[str, ...]], ...]  # (line on which the row begins, cells)
     texts: tuple[int, ...]
 
 
 def is_table(name: str) -> bool:
-    """Whether a file's name says that it has columns.
+    """Return True if a file's extension is that of a table.
 
     >>> is_table("a.CSV"), is_table("a.txt")
     (True, False)
@@ -38,7 +39,7 @@ def is_table(name: str) -> bool:
 
 
 def lines(text: str) -> tuple[str, ...]:
-    """The lines that hold something, without white space around them; raises Refusal for too many or too long ones.
+    """Return the non-empty lines, stripped; raise UserError for none, too many or too long lines.
 
     >>> lines(" one \\n\\n two ")
     ('one', 'two')
@@ -47,7 +48,9 @@ def lines(text: str) -> tuple[str, ...]:
 
 
 def parse_table(text: str) -> SentenceTable:
-    """A CSV or JSON Lines file whose first row names the columns; raises Refusal where no column holds texts.
+    """Parse a CSV or JSON Lines file; raise UserError if it has no rows or no column of texts.
+
+    If the first row of a CSV file does not look like names, the columns are numbered.
 
     >>> parse_table("id;text\\n1;A first one.\\n").texts
     (1,)
@@ -86,18 +89,21 @@ def parse_table(text: str) -> SentenceTable:
 
 
 def _names_columns(first: Sequence[str]) -> bool:
-    """Return whether a first row names the columns: a usual name is in it, or no cell is a number."""
+    """Return True if a first row names the columns: it has a usual name, or no cell is a number."""
     names = [name.strip().lower() for name in first]
     return bool({*names} & {*NAMED}) or not any(NUMBER.fullmatch(name) for name in names)
 
 
 def column(found: SentenceTable, at: int) -> tuple[str, ...]:
-    """The cells of one column that hold something; raises Refusal for too many or too long ones."""
+    """Return the non-empty cells of a column; raise UserError for none, too many or too long cells."""
     return _check_lengths([(number, " ".join(row[at].split())) for number, row in found.rows if at < len(row)])
 
 
 def _texts(names: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ...]:
-    """Columns of which most filled cells hold words: those with a usual name first, then the longer texts."""
+    """Return the columns of which most filled cells hold words.
+
+    Columns with a usual name come first, then those with longer texts.
+    """
     found: list[tuple[bool, float, int]] = []
     for at, name in enumerate(names):
         cells = [row[at] for row in rows if at < len(row) and row[at].strip()]

@@ -1,4 +1,4 @@
-"""Sentences as vectors: typed ones or a whole file; how alike they are, which is nearest, and files to take away."""
+"""Similarities, nearest neighbours, projection and files of the vectors of many sentences."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from viz.figures.theme import truncate
 from viz.figures.vectors import cosine_map
 
 RUN = "vectors_run"
-MAPPED = 40  # sentences up to which each is compared with each
-TYPED = 200  # lines that are made without being asked
+MAPPED = 40  # largest number of sentences in the map of all pairs
+TYPED = 200  # largest number of sentences for which the run starts by itself
 NEAREST = 10
-PATIENCE = 0.8  # seconds before a run shows how far it is
+PATIENCE = 0.8  # seconds to wait before the progress is shown
 ENDED = {"stopped": gettext_lazy(" (stopped)"), "failed": gettext_lazy(" (failed)"), "done": gettext_lazy(" (done)")}
 BRINGS = {"typed": gettext_lazy("Typed here"), "file": gettext_lazy("From a file")}
 MARKS = gettext_lazy(
@@ -44,7 +44,7 @@ MARKS = gettext_lazy(
 
 
 def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
-    """Draw it; ``levels`` is how many the model has."""
+    """Draw the view of sentence vectors; ``levels`` is the number of the model's levels."""
     left, right = st.columns(2)
     pick_mix(left, options, levels)
     pick_pooling(right)
@@ -73,7 +73,7 @@ def sentences(choice: ViewState, options: VectorsOptions, levels: int) -> None:
 
 
 def _fit(choice: ViewState, options: VectorsOptions) -> str:
-    """Whether the model was made for this."""
+    """Return a sentence on how well the model's training fits the comparison of sentences."""
     trained = options.mix == "last" and options.pooling == "mean"
     if choice.model == EMBEDDED:
         if trained:
@@ -94,7 +94,10 @@ def _typed_sentences(options: VectorsOptions) -> tuple[str, ...]:
 
 
 def _run(asked: Pooled) -> VectorRun | None:
-    """The run of this question when it is done. One that is short begins at once, another when it is asked for."""
+    """Return the run for a request if it is done; else show its progress and return None.
+
+    A run of up to TYPED sentences starts by itself, a longer run at the push of a button.
+    """
     run = stored_run(st.session_state, RUN)
     if run is None or run.asked != asked:
         if run is not None:
@@ -110,7 +113,7 @@ def _run(asked: Pooled) -> VectorRun | None:
 
 
 def _ends() -> Callable[[], CancelToken]:
-    """How each part of a run ends: with the page that asked for it, or when its time is over."""
+    """Return a factory of cancel tokens, which end a part on a timeout or when the visitor has left."""
     visitor, seconds = visitors.page_visitor(), get_backend().settings.answer_seconds
     return lambda: (
         CancelToken(seconds=seconds) if visitor is None else CancelToken(visitor.who, seconds, gone=visitor.gone)
@@ -119,7 +122,7 @@ def _ends() -> Callable[[], CancelToken]:
 
 @st.fragment(run_every=0.5)
 def _watch() -> None:
-    """How far it is, with a way to stop and to go on; the whole page is drawn again when it is done."""
+    """Draw the progress of the run, with buttons to stop and resume; rerun the page when it is done."""
     run = stored_run(st.session_state, RUN)
     if run is None or run.state == "done":
         st.rerun()
@@ -129,7 +132,7 @@ def _watch() -> None:
         st.button(
             _("Make {total:,} vectors", total=total),
             type="primary",
-            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            on_click=run.start,  # type: ignore[arg-type]  # Streamlit ignores the return value
             help=_("It can be stopped and goes on"),
         )
         return
@@ -144,13 +147,13 @@ def _watch() -> None:
     else:
         st.button(
             _("Go on"),
-            on_click=run.start,  # type: ignore[arg-type]  # what it gives back is not used
+            on_click=run.start,  # type: ignore[arg-type]  # Streamlit ignores the return value
             help=_("Continue where it was"),
         )
 
 
 def _describe_time_left(run: VectorRun) -> str:
-    """How much longer, in words.
+    """Return the time left in words, or the state of a run that is not running.
 
     >>> from types import SimpleNamespace
     >>> (
@@ -187,7 +190,7 @@ def _draw_finished(run: VectorRun, options: VectorsOptions) -> None:
 
 
 def _notes(run: VectorRun) -> list[str]:
-    """What did not go as for an ordinary sentence."""
+    """Return sentences on truncated and refused sentences."""
     notes, said = run.notes, []
     if notes.cut:
         said.append(_("{cut:,} sentences are longer than the model reads; only their beginning counts.", cut=notes.cut))
@@ -203,7 +206,7 @@ def _notes(run: VectorRun) -> list[str]:
 
 
 def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
-    """The two that are most alike, beside the mean.
+    """Return a sentence with the most similar pair and the mean over all pairs.
 
     >>> summary(np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), ("A cat.", "A dog.", "Rain."))
     'Most alike are “A cat.” and “A dog.” (0.50); the mean over all pairs is 0.20.'
@@ -223,7 +226,7 @@ def summary(likeness: FloatArray, texts: Sequence[str]) -> str:
 
 
 def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
-    """The sentences most alike to a typed one."""
+    """Draw the nearest neighbours of a typed sentence by cosine similarity."""
     bound_widget(
         VectorsOptions, "like", st.text_input, _("Nearest to"), help=_("Any sentence; it is compared with all of them")
     )
@@ -270,7 +273,7 @@ def _draw_nearest(run: VectorRun, options: VectorsOptions) -> None:
 
 
 def _files(run: VectorRun) -> None:
-    """All vectors as files, fetched from where they lie."""
+    """Draw links to the files with all vectors."""
     size = run.vectors.nbytes / 1e6
     said = {
         "vectors.npy": ("NumPy", _("(sentence, channel) float32, {size:,.1f} MB, for numpy.load", size=size)),

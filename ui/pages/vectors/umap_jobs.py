@@ -1,4 +1,4 @@
-"""Many dimensions as two or three: PCA at once, UMAP in a process that can be stopped."""
+"""UMAP projections, computed in a separate process that can be stopped."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ui.run.services import get_backend
 
 log = logging.getLogger(__name__)
 
-NEIGHBOURS = 15  # what UMAP takes unless told
-FEWEST = 2 * NEIGHBOURS  # points; of fewer, half would be everybody's neighbours
-MOST = 2000  # points; more take minutes
-KEPT = 2**24  # bytes of finished arrangements
-IDLE = 600.0  # seconds after which the process, which holds some hundred megabytes, ends
+NEIGHBOURS = 15  # UMAP's default number of neighbours
+FEWEST = 2 * NEIGHBOURS  # smallest number of points; with fewer, half of them would be neighbours of every point
+MOST = 2000  # largest number of points; more would take minutes
+KEPT = 2**24  # size of the cache in bytes
+IDLE = 600.0  # seconds until the idle process ends, to free some hundred megabytes
 
 
 class UmapJob:
-    """One UMAP: "waiting", "running", then "done", "stopped" or "failed".
+    """A UMAP projection: "waiting", "running", then "done", "stopped" or "failed".
 
-    It is stopped after ``seconds``, which ``late`` then says, and when all who have asked for it have gone.
+    It is stopped after ``seconds``, with the message in ``late``, or when all visitors who requested it have left.
     """
 
     def __init__(self, vectors: FloatArray, dimensions: int, worker: UmapWorker, seconds: float | None = None) -> None:
@@ -56,7 +56,7 @@ class UmapJob:
         threading.Thread(target=self._watch, name="umap's end", daemon=True).start()
 
     def asked_by(self, visitor: Visitor | None) -> None:
-        """It is made for this one, too."""
+        """Add a visitor to those who requested the projection."""
         if visitor is not None:
             self._visitors[visitor.who] = visitor
 
@@ -66,15 +66,18 @@ class UmapJob:
 
     @property
     def seconds(self) -> float:
-        """Since it was asked for."""
+        """Return the seconds since the projection was first requested."""
         return time.monotonic() - self._begun
 
     def wait(self, seconds: float) -> None:
-        """Return when it has ended, or after that time."""
+        """Block until the job has ended, or for ``seconds``."""
         self._thread.join(seconds)
 
     def stop(self) -> None:
-        """End it. The next one starts the process anew, which takes some seconds."""
+        """Stop the job; if it is running, the process is ended.
+
+        The next job then starts a new process, which takes some seconds.
+        """
         self._ends.stop()
         if self._turns("waiting", "stopped"):
             return
@@ -104,7 +107,10 @@ class UmapJob:
             log.warning("UMAP failed: %s", answer.get("error"))
 
     def _turns(self, before: str, state: str, points: FloatArray | None = None) -> bool:
-        """Enter a state from another, with what was found; whether it was in that."""
+        """Change the state from ``before`` to ``state`` and store ``points``.
+
+        Return False, without a change, if the state is not ``before``.
+        """
         with self._changing:
             fits = self.state == before
             self.state, self.points = (state, points) if fits else (self.state, self.points)
@@ -112,18 +118,21 @@ class UmapJob:
 
 
 class UmapWorker:
-    """The process, started when it is first needed and ended after that; one at a time has its ``turn``, by visitor."""
+    """The UMAP process, started on demand and ended when idle.
+
+    ``turn`` admits a job at a time and takes visitors in turn.
+    """
 
     def __init__(self) -> None:
         self.turn = FairSemaphore(1)
         self.process: subprocess.Popen[bytes] | None = None
-        self._for: UmapJob | None = None  # whose turn it works in
+        self._for: UmapJob | None = None  # the job that the process is working for
         self._changing = threading.RLock()
         self.ending: threading.Timer | None = None
 
     def ask(self, message: dict[str, object], who: UmapJob) -> dict[str, np.ndarray]:
-        """Its answer; without "points" when it ended meanwhile, could not do it, or nobody wants it any more."""
-        with self._changing:  # a stop comes before this, or finds the process
+        """Send a message and return the answer: "points", or "error" if the job was stopped or failed."""
+        with self._changing:  # a concurrent stop either precedes this block or finds the process
             if who.state == "stopped":
                 return {"error": np.array("Stopped before it began.")}
             if self.ending is not None:
@@ -134,7 +143,7 @@ class UmapWorker:
         try:
             umap_worker.write(process.stdin, **message)
             return umap_worker.read(process.stdout) or {"error": np.array("The process ended.")}
-        except (OSError, ValueError) as error:  # ended meanwhile: its streams are broken or closed
+        except (OSError, ValueError) as error:  # the process was ended: its streams are broken or closed
             return {"error": np.array(str(error))}
         finally:
             with self._changing:
@@ -144,32 +153,32 @@ class UmapWorker:
             self.ending.start()
 
     def rest(self) -> None:
-        """End the process unless somebody has just begun to use it."""
+        """End the process unless a job is using it."""
         with self._changing:
             if self._for is None:
                 self.end()
 
     def leave(self, who: UmapJob) -> None:
-        """End the process if it works for this one, and not for the next already."""
+        """End the process if it is working for the job ``who``."""
         with self._changing:
             if self._for is who:
                 self.end()
 
     def end(self) -> None:
-        """End the process, if there is one; who waits for its answer then gets none."""
+        """Kill the process, if there is one; a job that waits for its answer gets an error."""
         with self._changing:
             process, self.process = self.process, None
             if process is not None:
                 process.kill()
                 process.wait()
                 for stream in (process.stdin, process.stdout):
-                    with suppress(OSError):  # what was not sent yet has nowhere to go
+                    with suppress(OSError):  # flushing unsent data fails, since the process is dead
                         stream.close()  # type: ignore[union-attr]
 
     def start(self) -> subprocess.Popen[bytes]:
-        """The process that answers, a new one where there is none."""
+        """Return the running process, or start it."""
         if self.process is None or self.process.poll() is not None:
-            self.end()  # one that ended by itself leaves its streams
+            self.end()  # close the streams of a process that ended by itself
             few = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "ui.pages.vectors.umap_worker"],
@@ -183,9 +192,9 @@ class UmapWorker:
 
 
 class UmapPool:
-    """Arrangements by what was asked, shared by every session, the running one among them.
+    """A cache of UMAP jobs that all sessions share, keyed by vectors and dimensions.
 
-    ``seconds`` is what one may take, its time in line included.
+    ``seconds`` limits the time of a job, including its time in the queue.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -195,7 +204,7 @@ class UmapPool:
         self._lock = threading.Lock()
 
     def arrange(self, vectors: FloatArray, dimensions: int) -> UmapJob:
-        """The arrangement of these vectors, (point, channel), begun now or earlier, whatever has become of it."""
+        """Return the job for ``vectors``, shape (point, channel), in any state; begin it if there is none."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None:
@@ -204,7 +213,7 @@ class UmapPool:
             return found
 
     def restart(self, vectors: FloatArray, dimensions: int) -> UmapJob:
-        """The same, begun anew where it was stopped or failed."""
+        """Return the job for ``vectors``; begin a new job if it was stopped or failed."""
         with self._lock:
             found = self._kept.get(_key(vectors, dimensions))
             if found is None or found.state in ("stopped", "failed"):
@@ -223,5 +232,5 @@ def _key(vectors: FloatArray, dimensions: int) -> str:
 
 @cache
 def get_umap_pool() -> UmapPool:
-    """The one of this process."""
+    """Return the pool of this process."""
     return UmapPool(get_backend().settings.arranging_seconds)

@@ -1,9 +1,8 @@
-"""UMAP in a process of its own, so that it can be stopped and the app stays small.
+"""UMAP in a separate process, which can be stopped and keeps the app's memory small.
 
-``python -m ui.pages.vectors.umap_worker``.
-
-A message is a NumPy .npz archive after its length in 8 bytes. In come "vectors", "dimensions" and "neighbours", out go
-"points" or "error". It ends when its input does.
+Run it with ``python -m ui.pages.vectors.umap_worker``. A message is a NumPy .npz archive after its length in 8
+bytes. The input has "vectors", "dimensions" and "neighbours", the output "points" or "error". The process ends
+with its input.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from inference.scheduling import NICE
 
 
 def write(stream: IO[bytes], **arrays: Any) -> None:
-    """Send one message."""
+    """Send a message."""
     body = io.BytesIO()
     np.savez(body, **arrays)
     stream.write(len(body.getvalue()).to_bytes(8, "little") + body.getvalue())
@@ -28,7 +27,7 @@ def write(stream: IO[bytes], **arrays: Any) -> None:
 
 
 def read(stream: IO[bytes]) -> dict[str, np.ndarray] | None:
-    """Wait for one message; None at the end of the stream.
+    """Block until a message arrives and return it; return None at the end of the stream.
 
     >>> pipe = io.BytesIO()
     >>> write(pipe, points=np.eye(2))
@@ -45,7 +44,10 @@ def read(stream: IO[bytes]) -> dict[str, np.ndarray] | None:
 
 
 def arrange(vectors: np.ndarray, dimensions: int, neighbours: int) -> np.ndarray:
-    """UMAP (arXiv:1802.03426) of (point, channel) by cosine, (point, dimension) float32; the same each time."""
+    """Return UMAP coordinates (arXiv:1802.03426) by cosine distance, shape (point, dimension), float32.
+
+    ``vectors`` have the shape (point, channel). The seed is fixed, so that equal input gives equal output.
+    """
     import umap
 
     settings = {"n_components": dimensions, "n_neighbors": neighbours, "metric": "cosine"}
@@ -54,7 +56,7 @@ def arrange(vectors: np.ndarray, dimensions: int, neighbours: int) -> np.ndarray
 
 
 def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
-    """What is to be sent for each message that comes."""
+    """Yield the answer to each message in ``source``."""
     while (asked := read(source)) is not None:
         try:
             points = arrange(asked["vectors"], int(asked["dimensions"]), int(asked["neighbours"]))
@@ -64,9 +66,9 @@ def answers(source: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Answer until the input ends; whatever a library prints goes to the log."""
+    """Answer messages until the input ends; standard output of libraries goes to standard error."""
     if hasattr(os, "nice"):
-        os.nice(NICE)  # pages answer first
+        os.nice(NICE)  # the app's pages have priority
     sink = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for answer in answers(sys.stdin.buffer):

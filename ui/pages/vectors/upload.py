@@ -1,4 +1,4 @@
-"""The file that somebody brings to the page: looked at once, and a column picked where there are several."""
+"""Upload of a file of sentences, parsed once, with a choice of column and encoding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WANTED = gettext_lazy(
 
 
 def from_file() -> tuple[str, ...]:
-    """Its sentences; none while nothing is there. Raises Refusal for a file that cannot be read."""
+    """Draw the upload and return its sentences, () without a file; raise UserError for an unreadable file."""
     uploaded = st.file_uploader(
         _("Text or table"),
         type=TABLES,
@@ -47,7 +47,7 @@ def from_file() -> tuple[str, ...]:
 
 
 def _parse_once(uploaded: UploadedFile, encoding: str) -> SentenceTable | tuple[str, ...]:
-    """What the file holds; looked at once, since the page is drawn again at every click."""
+    """Return the parsed file from the session, or parse it, since every click reruns the page."""
     kept = st.session_state.get(PARSED)
     if kept is None or kept[0] != (uploaded.file_id, encoding):
         with st.spinner(_("Reading the file")):

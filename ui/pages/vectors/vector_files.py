@@ -1,4 +1,4 @@
-"""Named vectors as CSV, a block at a time."""
+"""Named vectors as CSV, written block by block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from attention.spreadsheet import safe_cell
 
 
 def csv_rows(blocks: Iterable[tuple[Sequence[str], FloatArray]], channels: int, what: str) -> Iterator[str]:
-    """Lines of a table: the name (an apostrophe before one that a spreadsheet would run), then a column a channel.
+    """Yield the CSV text of each block: a column with names, then a column for each channel.
 
-    Nine digits give every float32 back.
+    Names that a spreadsheet would run as formulas are escaped with an apostrophe. Nine digits restore every
+    float32 exactly.
 
     >>> import numpy as np
     >>> "".join(csv_rows([(["it", "=x"], np.eye(2, dtype=np.float32))], 2, "token")).splitlines()

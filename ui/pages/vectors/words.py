@@ -1,4 +1,4 @@
-"""The words of the text as vectors: how alike they are, where they lie, and their numbers."""
+"""Vectors of the text's words: cosine similarities, projection and values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MARKS = gettext_lazy(
 
 
 def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None:
-    """Draw them; raises Refusal."""
+    """Draw the view of word vectors; raise UserError if the model refuses the text."""
     asked = request_of(choice)
     with st.spinner(_("Reading the vectors of every layer")):
         states = get_backend().inspect(HiddenStates(asked.model, asked.revision, asked.text, asked.pair, asked.cut))
@@ -78,7 +78,7 @@ def draw_words(choice: ViewState, trace: Trace, options: VectorsOptions) -> None
 
 
 def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) -> str:
-    """What the chosen word is most and least like, beside the mean over all pairs.
+    """Return a sentence with the words most and least similar to ``focus``, and the mean of all pairs.
 
     >>> summary(["it", "was", "[SEP]"], np.array([[1, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 1]]), 0, "last layer")
     'Last layer: “it” is most like “was” (0.50) and least like “[SEP]” (0.00); the mean over all pairs is 0.20.'
@@ -103,7 +103,10 @@ def summary(names: Sequence[str], likeness: FloatArray, focus: int, where: str) 
 
 
 def _focus(choice: ViewState, trace: Trace, cells: Sequence[DisplayToken], likeness: FloatArray) -> int:
-    """The chosen word's cell, else the example's, else one of the two words most alike that are not the same."""
+    """Return the index of the chosen word, else of the example's, else of a word in the most similar pair.
+
+    The pair has two different words with letters or digits, without special tokens.
+    """
     example = example_of(trace.text, trace.pair or "") or {}
     for at, cell in enumerate(cells):
         if choice.focus is not None and cell.pieces[0] <= choice.focus < cell.pieces[1]:
@@ -142,7 +145,10 @@ def _strip(cells: Sequence[DisplayToken], row: FloatArray, focus: int) -> None:
 
 
 def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, where: str) -> None:
-    """The vectors themselves, and as files, whose column of names is called ``column``."""
+    """Draw a folded section with the vectors as a heat map and as CSV and NumPy files.
+
+    ``column`` is the heading of the names in the CSV file.
+    """
     folded = st.expander(_("The vectors themselves"), key="vectors_numbers", on_change="rerun")
     if not folded.open:
         return
@@ -179,7 +185,7 @@ def _numbers(vectors: FloatArray, names: Sequence[str], column: str, unit: str, 
 
 
 def archive(vectors: FloatArray, names: Sequence[str], told: Mapping[str, str]) -> bytes:
-    """The vectors, (name, channel), with their names and what made them, as arrays of one .npz file.
+    """Return a .npz file with the vectors, shape (name, channel), their names and their provenance.
 
     >>> found = np.load(io.BytesIO(archive(np.eye(2, dtype=np.float32), ["a", "b"], {"model": "tiny"})))
     >>> found["names"].tolist(), str(found["model"]), found["values"].shape

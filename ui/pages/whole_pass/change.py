@@ -1,4 +1,4 @@
-"""Change and go on: other numbers at a stage, and what the pass then ends with, before and after side by side."""
+"""Interventions on a stage of the forward pass, with the output before and after."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from viz.figures.token_bars import bars
 
 
 def striking_change(asked: PassInspector) -> tuple[str, int] | None:
-    """A change worth seeing first, in words, and its stage: no positions, or no attention in the first layer."""
+    """Return the label and stage index of a suggested ablation, or None if neither is possible.
+
+    The ablation zeroes the position embeddings or, if the model adds none, the attention output of the first
+    layer.
+    """
     stages = asked.result.stages
     for at, stage in enumerate(stages):
         if stage.part == EMBEDDINGS and "position" in stage.role:
@@ -42,7 +46,7 @@ def striking_change(asked: PassInspector) -> tuple[str, int] | None:
 
 
 def preset(asked: PassInspector) -> None:
-    """A button that makes the striking change; the address then leads to it."""
+    """Draw a button that applies the suggested ablation through the URL."""
     found = striking_change(asked)
     if found is not None:
         st.button(
@@ -64,7 +68,7 @@ def preset(asked: PassInspector) -> None:
 
 
 def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found: StageValues) -> None:
-    """What is changed, to what, and how the pass ends then."""
+    """Draw the controls for a change at ``stage``, and the output before and after it."""
     changes = [one for one in CHANGES if one != "head" or stage.role == WEIGHED]
     kind = options.change if options.change in changes else ""
     bound_widget(
@@ -106,7 +110,11 @@ def change(asked: PassInspector, stage: Stage, options: WholePassOptions, found:
 def _requested_change(
     asked: PassInspector, stage: Stage, options: WholePassOptions, found: StageValues
 ) -> dict[str, Any]:
-    """The change as the question has it. Raises Refusal."""
+    """Return the keyword arguments of the ChangeRequest.
+
+    Raise UserError if the value is not a number, no donor token is aligned, or a head is set to a value other than
+    0.
+    """
     lender, kind = options.lender.strip(), options.change
     row = None if kind in ("stage", "head") else found.row
     pairs = pairs_of(asked, stage.side, len(found.values), lender, row) if lender else ()
@@ -125,7 +133,10 @@ def _requested_change(
 
 
 def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: int) -> str:
-    """What is changed, in a sentence."""
+    """Return a sentence on the number of changed values, or on the ablated or patched head.
+
+    ``rows`` is the number of tokens.
+    """
     (edit,) = asked_for.get("edits", (None,))
     if edit is None and asked_for["row"] is None and asked_for["lender"]:
         return _(
@@ -150,7 +161,10 @@ def _describe_change(asked_for: dict[str, Any], followed: ChangeResult, rows: in
 
 
 def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str) -> None:
-    """The end before and after: in a sentence, as bars side by side, and as a table to save."""
+    """Draw the output of row ``at`` before and after the change: a sentence, bar charts and a table.
+
+    ``what`` is the sentence that describes the change.
+    """
     last = asked.result.stages[-1]
     before, after = found.ends[0], max(found.ends, key=lambda end: end.after)
     show_notice(
@@ -189,7 +203,10 @@ def _draw_outcome(asked: PassInspector, found: ChangeResult, at: int, what: str)
 
 
 def _describe_before(asked: PassInspector, at: int, before: End) -> str:
-    """How the pass ended before the change."""
+    """Return a clause with the top output before the change.
+
+    It names token ``at`` if every token has an output.
+    """
     if not of_rows(asked):
         return _("The pass ended with {chance:.3f} for “{name}”", chance=before.before, name=before.name)
     return _(
@@ -202,21 +219,21 @@ def _describe_before(asked: PassInspector, at: int, before: End) -> str:
 
 
 def _describe_after(after: End, same: bool) -> str:
-    """How it ends after it."""
+    """Return a clause with the top output after the change; ``same`` if its name has not changed."""
     if same:
         return _("now still with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
     return _("now with {chance:.3f} for “{name}”", chance=after.after, name=after.name)
 
 
 def _draw_bars(ends: Sequence[End], unit: str) -> None:
-    """The same names in the same order on both sides, so that a bar is compared with the one beside it."""
+    """Draw the outputs before and after as two bar charts with the same order and range."""
     most = max(max(end.before, end.after) for end in ends)
     names = [end.name for end in ends]
     sides = (
         ("before", _("Before"), [end.before for end in ends]),
         ("after", _("After the change"), [end.after for end in ends]),
     )
-    with st.container(key="stacks"):  # on a phone one above the other
+    with st.container(key="stacks"):  # narrow screens stack the columns of this container
         columns = st.columns(2)
     for column, (key, title, values) in zip(columns, sides, strict=True):
         best = max(range(len(values)), key=values.__getitem__)

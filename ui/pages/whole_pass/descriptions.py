@@ -1,4 +1,4 @@
-"""What is said of a pass and of one stage: how near numpy comes, the ids, and the lines of PyTorch."""
+"""Descriptions of a forward pass and its stages: numpy's error, token ids and PyTorch code."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ui.show.tables import download_button
 from ui.show.text import format_comma_list, join_sentences
 from ui.state.view_state import ViewState, fits, to_query
 
-MOST = 60  # pieces whose ids are said
+MOST = 60  # largest number of tokens in the sentence about ids
 
 
 def agreement(asked: PassInspector) -> str:
-    """How near numpy comes to the model, for a first reader.
+    """Return sentences for beginners on how closely numpy reproduces the model.
 
-    Rounding alone: a float32 has seven digits.
+    The differences are rounding errors: float32 has about seven digits.
     """
     passed = asked.result
     worst = passed.largest
@@ -42,7 +42,7 @@ def agreement(asked: PassInspector) -> str:
 
 
 def differences(asked: PassInspector) -> str:
-    """The same, exactly."""
+    """Return sentences with the largest difference from the model and the stages without a formula."""
     passed = asked.result
     worst = passed.largest
     said = _(
@@ -69,7 +69,7 @@ def differences(asked: PassInspector) -> str:
 
 
 def ids(asked: PassInspector) -> str:
-    """The pieces of the text, each with its number in the vocabulary."""
+    """Return a sentence with the tokens and their vocabulary ids, at most MOST of them."""
     pieces = [*zip(asked.trace.source.pieces, asked.result.ids, strict=True)]
     named = format_comma_list([f"{piece} {one}" for piece, one in pieces[:MOST]])
     if len(pieces) > MOST:
@@ -78,16 +78,19 @@ def ids(asked: PassInspector) -> str:
 
 
 def step_by_step(choice: ViewState, asked: PassInspector, stage: Stage, row: int | None) -> ViewState | None:
-    """Where Step by step shows a stage of attention: its layer on its side of the model, and the chosen token."""
+    """Return the view state of the page Step by step for an attention stage; None for other stages.
+
+    The view has the layer and stack of ``stage``, and token ``row`` as its focus.
+    """
     if stage.part not in (ATTENTION, CROSS):
         return None
     part = ("cross" if stage.part == CROSS else stage.side) if asked.two else ""
-    head = 0 if choice.head is None else choice.head  # a layer without a head is no place that a link can name
+    head = 0 if choice.head is None else choice.head  # a link with a layer needs a head as well
     return replace(choice, layer=stage.layer, head=head, part=part, focus=row)
 
 
 def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
-    """What the chosen stage computes, and the lines of PyTorch that do it."""
+    """Draw the error of the chosen stage, its weights, a link to Step by step and its PyTorch code."""
     if stage.refused:
         away = translate(stage.refused)
     elif not stage.away:
@@ -115,14 +118,14 @@ def this_stage(choice: ViewState, asked: PassInspector, stage: Stage, options: W
 
 
 def up_to(program: str, stage: Stage) -> str:
-    """The lines of a whole pass as far as a stage: run as they are, they end with its numbers."""
+    """Return the program through ``stage``, followed by a line that prints the stage's result."""
     lines = program.splitlines(keepends=True)
     last = next(at for at, line in enumerate(lines) if line.startswith(f"v{stage.number} = "))
     return "".join([*lines[: last + 1], f"print(v{stage.number})\n"])
 
 
 def _lines(asked: PassInspector, stage: Stage, options: WholePassOptions) -> None:
-    """A stage's few lines; on request with all that they need, to be copied into a notebook."""
+    """Draw the PyTorch code of ``stage``, or on request all code from the ids to ``stage``."""
     bound_widget(
         WholePassOptions,
         "whole",

@@ -1,4 +1,4 @@
-"""What another text lends the pass: which of its tokens stand beside which, as where two texts are compared."""
+"""Pairs of recipient and donor tokens for activation patching from another text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from ui.run.services import get_backend
 
 
 def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int | None) -> Pairs:
-    """Tokens (here, there), of row ``row`` alone where one is named; of ``rows`` that are no tokens each its own.
+    """Return pairs of positions (recipient, donor) for a stage with ``rows`` rows.
 
-    Raises Refusal where nothing stands beside what was asked for.
+    Tokens are paired by aligned words. Each row is paired with the same row if the rows are not tokens, or belong
+    to the decoder of an encoder-decoder model. If ``row`` is given, only its pair is returned. Raise UserError if
+    no pair is left.
     """
     tokens = asked.tokens(side)
-    written = asked.two and side == "decoder"  # what was written stands in both passes
+    written = asked.two and side == "decoder"  # both passes read the same target tokens
     pairs = _words(asked, lender) if rows == len(tokens) and not written else tuple((at, at) for at in range(rows))
     mine = pairs if row is None else tuple(pair for pair in pairs if pair[0] == row)
     if not mine:
@@ -34,7 +36,7 @@ def pairs_of(asked: PassInspector, side: str, rows: int, lender: str, row: int |
 
 
 def _words(asked: PassInspector, lender: str) -> Pairs:
-    """The tokens of words that stand beside each other."""
+    """Return the positions (recipient, donor) of tokens in aligned words."""
     request = asked.request
     lending = TraceRequest(
         model=request.model, revision=request.revision, text=lender, pair=request.pair, cut=request.cut

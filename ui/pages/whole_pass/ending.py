@@ -1,4 +1,4 @@
-"""What a pass ends with: the likeliest pieces or classes by name, or that there is no such end."""
+"""The output of a pass: its likeliest tokens or classes, or a notice that it has no probabilities."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from viz.figures.token_bars import bars
 BLANKS = ("[MASK]", "<mask>")
 GUESSED = "Paris is the [MASK] of France."
 TOP = 6
-LEAST = 0.0005  # a probability that is named in words: less is written as nought
+LEAST = 0.0005  # smallest probability in a sentence; smaller values round to 0.000
 Likely = Sequence[tuple[str, float]]
 
 
 def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
-    """The token whose end is told: a decoder's last, a blank, else the one that is looked at."""
+    """Return the row of the described output: a decoder's last token, else a blank, else ``row`` or 1."""
     tokens = asked.tokens(side)
     if side == "decoder":
         return len(tokens) - 1
@@ -36,7 +36,10 @@ def end_row(asked: PassInspector, side: str, row: int | None = None) -> int:
 
 
 def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Likely]:
-    """The token whose end is told, and the names and probabilities of its likeliest; none without a head."""
+    """Return the row of the output and its likeliest (name, probability) pairs, at most TOP.
+
+    The pairs are empty if the last stage has no probabilities.
+    """
     last = asked.result.stages[-1]
     at = end_row(asked, last.side, options.row)
     if last.part != PROBABILITIES:
@@ -49,7 +52,7 @@ def likely_end(asked: PassInspector, options: WholePassOptions) -> tuple[int, Li
 
 
 def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
-    """The end in words."""
+    """Return a sentence with up to three of the likeliest outputs."""
     first, *others = (f"“{name}” {chance:.3f}" for name, chance in found if chance >= LEAST or chance == found[0][1])
     if not others:
         return _("{of_what} {first}.", of_what=_end_phrase(asked, at), first=first)
@@ -62,7 +65,7 @@ def describe_end(asked: PassInspector, at: int, found: Likely) -> str:
 
 
 def of_rows(asked: PassInspector) -> bool:
-    """Whether a pass ends with as many rows as there are tokens."""
+    """Return True if the last stage has several rows, one for each token."""
     return len(asked.result.spread[asked.result.stages[-1].number]) > 1
 
 
@@ -78,7 +81,7 @@ def _end_phrase(asked: PassInspector, at: int) -> str:
 
 
 def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) -> None:
-    """The end in a sentence; where there is none, what there is instead and where to see one."""
+    """Draw a sentence on the output, or its shape and a link to an example if it has no probabilities."""
     if found:
         show_notice(describe_end(asked, at, found), role="status")
         return
@@ -101,7 +104,7 @@ def draw_end(asked: PassInspector, choice: ViewState, at: int, found: Likely) ->
 
 
 def picture(asked: PassInspector, at: int, found: Likely) -> None:
-    """The likeliest as bars."""
+    """Draw the likeliest outputs as bars, if there are any."""
     if found:
         names, chances = zip(*found, strict=True)
         title = _("What the pass ends with")

@@ -1,4 +1,4 @@
-"""The pass of the page's text, asked with the head that the reader chose or the first that the model has."""
+"""Requests for the forward pass of the page's text with the chosen or the default task head."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ui.state.view_state import ViewState
 
 @dataclass(frozen=True, eq=False)
 class PassInspector:
-    """A pass, and what was asked for it."""
+    """A forward pass with its trace and request, and access to its numbers."""
 
     trace: Trace
     request: PassRequest[Any]
@@ -34,31 +34,31 @@ class PassInspector:
 
     @property
     def two(self) -> bool:
-        """Whether the model has two sides."""
+        """Return True if the model has an encoder and a decoder."""
         return self.trace.model.kind == "encoder-decoder"
 
     def tokens(self, side: str) -> tuple[str, ...]:
-        """The tokens that a side of the model reads."""
+        """Return the tokens that the encoder or the decoder reads."""
         row = self.trace.target if side == "decoder" and self.trace.target is not None else self.trace.source
         return tuple(row.pieces)
 
     def numbers(self, stage: Stage) -> tuple[Any, dict[int, str]]:
-        """A stage's result, and the names of pieces of the vocabulary in it."""
+        """Return a stage's result, and vocabulary tokens or classes by column if its columns stand for them."""
         found = get_backend().inspect(self._build_question(StageNumbers, stages=(stage.number,)))
         return found.by_stage[stage.number], {place: self._display_name(name) for place, name in found.pieces.items()}
 
     def open_number(self, stage: Stage, place: tuple[int, ...]) -> Opened:
-        """One number of a stage's result."""
+        """Return the terms of the number at index ``place`` of a stage's result."""
         found: Opened = get_backend().inspect(self._build_question(OneNumber, stage=stage.number, place=place))
         return found
 
     def run_changed(self, at: int, **change: Any) -> ChangeResult:
-        """How the pass ends for row ``at`` once something in it is other; ``change`` as in Changed."""
+        """Return the output of row ``at`` after a change; ``change`` has keyword arguments of ChangeRequest."""
         found: ChangeResult = get_backend().inspect(self._build_question(ChangeRequest, at=at, **change))
         return replace(found, ends=tuple(replace(end, name=self._display_name(end.name)) for end in found.ends))
 
     def _display_name(self, name: str) -> str:
-        """What a number is for: a verdict is told, a piece of the vocabulary or a taught class stays as it is."""
+        """Return an output's name; verdicts of next-sentence prediction are translated."""
         return display_name(name) if self.head == "next" else name
 
     def _build_question(self, kind: Any, **more: Any) -> Any:
@@ -68,7 +68,11 @@ class PassInspector:
 
 
 def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> PassInspector | None:
-    """The pass, without a head where the model lacks the chosen one; None where it is refused. Both are said."""
+    """Run the forward pass; show a notice and return None if it is refused.
+
+    If the model lacks the chosen head, the pass runs without a head. If none is chosen, the heads that the model
+    may have are tried in order.
+    """
     heads = HEADS[trace.model.kind]
     wanted = options.ends if options.ends in heads else ""
     request = WholePass(
@@ -95,8 +99,10 @@ def inspect_pass(choice: ViewState, trace: Trace, options: WholePassOptions) -> 
 
 
 def _may_end(choice: ViewState, heads: Iterable[str], has: str = "") -> tuple[str, ...]:
-    """Of these heads, those that the model is not known to lack; once it is known to have ``has``, what it was taught
-    to tell only where a list of models says so.
+    """Return the heads that the model is not known to lack.
+
+    Once the model is known to have ``has``, classifiers and taggers are included only if the model's card lists
+    them.
     """
     cards = {card.id: card for card in fine_tuning.cards(choice.model)}
     told = cards[choice.model].heads if choice.model in cards else ()

@@ -1,4 +1,4 @@
-"""What stages and numbers are called on the page."""
+"""Display names of stages and numbers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMULAS = {
     "silu": "SiLU",
 }
 
-# What the parts of a pass and the roles of its stages are called, and the two texts that a head judges.
+# Parts of a pass, roles of its stages, sides of the model, and verdicts of the heads for sentence pairs.
 WORDS: dict[str, str] = {
     word: word
     for word in (
@@ -64,26 +64,26 @@ WORDS: dict[str, str] = {
     )
 }
 
-INSIDE = (HIDDEN, ACTIVATED)  # what a feed-forward part has between its two products
+INSIDE = (HIDDEN, ACTIVATED)  # roles between the two matrix products of a feed-forward part
 
 
 def display_name(word: str) -> str:
-    """A part, a role, a side or a verdict, as its reader calls it."""
+    """Return the translated name of a part, role, side or verdict."""
     return translate(WORDS.get(word, word))
 
 
 def formula(name: str) -> str:
-    """A function by its formula, or as torch calls it."""
+    """Return the formula of a torch function, or its torch name if FORMULAS lacks it."""
     return translate(FORMULAS[name]) if name in FORMULAS else name
 
 
 def role(stage: Stage) -> str:
-    """What a stage is for in its part; one that makes several things has them all."""
+    """Return the display name of a stage's role, or a list if the stage has several roles."""
     return format_comma_list([display_name(one) for one in stage.role.split(", ")])
 
 
 def title(stage: Stage) -> str:
-    """What a stage is, in its part.
+    """Return a label with the part, the role and the formula of a stage.
 
     >>> title(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, after the activation: GELU'
@@ -93,12 +93,12 @@ def title(stage: Stage) -> str:
 
 
 def short_title(stage: Stage) -> str:
-    """The same beside others of its part, where there is room for a word or two."""
+    """Return the role of a stage, or its formula if it has no role."""
     return role(stage) if stage.role else formula(stage.formula)
 
 
 def in_stack(stage: Stage) -> str:
-    """The part that a stage ends, in the picture of the whole.
+    """Return the label of a stage in the diagram of the whole pass.
 
     >>> in_stack(Stage(3, "gelu", "encoder", 0, "feed-forward", "after the activation", "", (), (), (), (), 0, 0))
     'feed-forward, hidden'
@@ -110,7 +110,10 @@ def in_stack(stage: Stage) -> str:
 
 
 def place(stage: Stage, two: bool) -> str:
-    """Which layer a stage is in, or before or after the layers; ``two``: of which side of the model."""
+    """Return the layer of a stage, or its place before or after the layers.
+
+    ``two`` adds the side of an encoder-decoder model.
+    """
     if stage.layer is not None:
         found = _("layer {layer}", layer=stage.layer)
     else:
@@ -119,7 +122,7 @@ def place(stage: Stage, two: bool) -> str:
 
 
 def format_terms(opened: Opened) -> str:
-    """A number as the sum of its terms.
+    """Return a number as an equation: the sum of its terms, or a function of its arguments.
 
     >>> found = (Term(0.75, (Origin(1.5), Origin(0.5))), Term(0.25, (Origin(0.25),)))
     >>> format_terms(Opened(1.1, "products", "linear", found, 7, 0.1, 1.1))
@@ -148,12 +151,12 @@ def _origin(origin: Origin) -> str:
 
 
 def _number(value: float) -> str:
-    """Four digits, in brackets below zero."""
+    """Return a number with four significant digits, in brackets if it is negative."""
     return f"({value:.4g})" if value < 0 else f"{value:.4g}"
 
 
 def describe_origin(origin: Origin, stages: dict[int, Stage], two: bool, tokens: Sequence[str]) -> str:
-    """Where a number of a term stands."""
+    """Return the source of a number: a weight in the file, a constant, or a place in a stage's result."""
     if origin.weight:
         return _("{weight}[{place}] of the file", weight=origin.weight, place=", ".join(map(str, origin.place)))
     if origin.stage is None:

@@ -1,4 +1,4 @@
-"""One number opened: its sum, where its terms stand, and the way into them."""
+"""A single number of the pass, shown as the sum of its terms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from ui.state.params import set_params
 
 
 def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str) -> None:
-    """The number at a place of a stage's result, opened; ``name``: what it is for, where it is for one piece."""
+    """Draw the terms of the number at index ``place`` of a stage's result.
+
+    ``name`` is the vocabulary token or class that the number belongs to, or "".
+    """
     try:
         with st.spinner(_("Opening the number")):
             opened = asked.open_number(stage, place)
@@ -41,7 +44,7 @@ def number(asked: PassInspector, stage: Stage, place: tuple[int, ...], name: str
 
 
 def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
-    """The terms, the largest first, and where what they are made of stands."""
+    """Return the largest terms of a number as a table, with the value and the source of each factor."""
     by_number = {one.number: one for one in asked.result.stages}
 
     def at_its_place(origin: Origin) -> str:
@@ -58,7 +61,7 @@ def table(asked: PassInspector, stage: Stage, opened: Opened) -> pd.DataFrame:
 
 
 def _draw_origin_picker(asked: PassInspector, opened: Opened) -> None:
-    """A control that goes on to one of the numbers that another stage made."""
+    """Draw a control that opens a factor computed by another stage."""
     by_number = {one.number: one for one in asked.result.stages}
     origins = [one for term in opened.terms for one in term.origins if one.stage is not None]
     if not origins:

@@ -1,4 +1,4 @@
-"""The numbers of one stage as a picture; of as many as a vocabulary has, the likeliest by name."""
+"""A heat map of a stage's numbers; results over the vocabulary show the likeliest tokens by name."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ from viz.components.matrices import matrices
 from viz.components.matrices.matrices import MatrixSpec
 
 KEY = "whole_pass_stage"
-WIDEST, TALLEST = 256, 64  # numbers and tokens of a stage that are drawn
-LIKELIEST, NAMED = 12, 3  # pieces of the vocabulary in the chosen row, and in every row
+WIDEST, TALLEST = 256, 64  # largest numbers of columns and rows in the heat map
+LIKELIEST, NAMED = 12, 3  # vocabulary tokens in the heat map, and for each row of the table
 
 
 @dataclass(frozen=True, eq=False)
 class StageValues:
-    """A stage's numbers, and the chosen one: ``place`` is where it stands in the result, ``name`` the piece of the
-    vocabulary or the class that it is for."""
+    """A stage's numbers and the chosen number.
+
+    ``place`` is the index of the chosen number in the result, ``name`` its vocabulary token or class.
+    """
 
     shape: tuple[int, ...]
-    values: Array  # (row, number), as drawn
+    values: Array  # shape (row, column): the result flattened to two axes
     row: int
     column: int
     place: tuple[int, ...]
@@ -46,7 +48,7 @@ class StageValues:
 
 
 def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> StageValues:
-    """The numbers of a stage, and the one that is chosen: by itself the largest of the token whose end is told."""
+    """Return the numbers of a stage and the chosen number, by default the largest in the output's row."""
     array, pieces = asked.numbers(stage)
     values = flat(array)
     named = pieces if values.shape[1] == array.shape[-1] else {}
@@ -59,7 +61,7 @@ def find(asked: PassInspector, stage: Stage, options: WholePassOptions) -> Stage
 
 
 def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
-    """The numbers, a row a token; a click chooses one."""
+    """Draw the numbers as a heat map with a row for each token; a click chooses a number."""
     values, row, column = found.values, found.row, found.column
     tokens = asked.tokens(stage.side)
     shown_rows = _window(len(values), TALLEST, row)
@@ -87,7 +89,7 @@ def draw(asked: PassInspector, stage: Stage, found: StageValues) -> None:
 
 
 def likeliest_table(found: StageValues, tokens: tuple[str, ...], rows: Array) -> pd.DataFrame:
-    """What the largest numbers of these tokens are for, by name."""
+    """Return a table of the largest numbers in each of ``rows``, named by token or class."""
     best = np.argsort(-found.values[rows], axis=1)[:, :NAMED]
     columns: dict[str, list[str]] = {_("token"): [f"{at} {tokens[at]}" for at in rows.tolist()]}
     for rank, name in enumerate((_("largest"), _("second"), _("third"))[: best.shape[1]]):

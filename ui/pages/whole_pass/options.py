@@ -1,4 +1,4 @@
-"""What the page The whole pass lets its reader choose."""
+"""Options of the page The whole pass."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from inference.task_heads import BARE, CAUSAL, CLASSIFY, MASKED, NEXT_SENTENCE, 
 from ui.state.params import drop_place
 
 ZOOMS = {"stack": gettext_lazy("The stack"), "layer": gettext_lazy("A layer"), "stage": gettext_lazy("A stage")}
-TAUGHT = {"classes": gettext_lazy("Classes"), "tags": gettext_lazy("Tags")}  # what models are taught to tell
-# By the kind of a model, the heads that its pass may end with, the first by itself.
+TAUGHT = {"classes": gettext_lazy("Classes"), "tags": gettext_lazy("Tags")}  # heads of fine-tuned models
+# The heads that a pass may end with, by the kind of model; by default the first that the model has.
 HEADS = {
     "encoder": {
         "masked": gettext_lazy("Masked words"),
@@ -35,8 +35,10 @@ CHANGES = {
 
 @dataclass(frozen=True)
 class WholePassOptions:
-    """This page's own options. ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` are of the
-    chosen number in the stage's result as it is drawn."""
+    """Options of the page The whole pass.
+
+    ``stage`` counts the stages of the pass from 0; ``row`` and ``column`` index the stage's result as drawn.
+    """
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "zoom": tuple(ZOOMS),
@@ -46,11 +48,11 @@ class WholePassOptions:
     OF_TEXT: ClassVar = dict.fromkeys(("row", "column"), drop_place)
 
     zoom: str = "stack"
-    ends: str = ""  # the head; "" for the first that the model has
-    stage: int | None = None  # None: where the pass ends in probabilities, there; else the first
-    row: int | None = None  # None: a decoder's last token, a blank, else the first token that is the text's own
-    column: int | None = None  # None: the row's largest number
-    change: str = ""  # what is changed at the stage
-    becomes: str = "0"  # as it was typed
-    lender: str = ""  # the text whose numbers it becomes instead
-    whole: bool = False  # whether the lines of a stage begin with all that it needs
+    ends: str = ""  # a key of HEADS; "" selects the first head that the model has
+    stage: int | None = None  # None selects the last stage if it has probabilities, else the first
+    row: int | None = None  # None selects a decoder's last token, a blank, or token 1
+    column: int | None = None  # None selects the largest number of the row
+    change: str = ""  # a key of CHANGES
+    becomes: str = "0"  # the new value as typed
+    lender: str = ""  # the donor text; its values are used instead of ``becomes``
+    whole: bool = False  # the code of a stage includes all code before it

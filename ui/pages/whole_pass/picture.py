@@ -1,4 +1,4 @@
-"""The picture that zooms: the parts of the whole, layer by layer; then the stages of one layer, part by part."""
+"""A zoomable diagram of the pass: the parts of all layers, or the stages of a single layer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ KEY = "whole_pass"
 
 
 def parts_of(stages: Sequence[Stage]) -> list[Stage]:
-    """What stands in the picture of the whole: the last stage of each part, what a feed-forward part holds inside,
-    and each of the vectors that are added up before the layers."""
+    """Return the stages of the diagram of the whole pass.
+
+    They are the last stage of each part, the hidden stage of each feed-forward part, and every embedding stage.
+    """
     found = []
     for _part, run in groupby(stages, key=lambda stage: (stage.side, stage.layer, stage.part)):
         mine = [*run]
@@ -31,7 +33,7 @@ def parts_of(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def stages_of_layer(stages: Sequence[Stage], stage: Stage) -> list[Stage]:
-    """The stages of the same layer, or of the same end of the model."""
+    """Return the stages in the layer of ``stage``, or in its end of the model if it is outside of layers."""
     return [one for one in stages if _floor(one) == _floor(stage)]
 
 
@@ -40,13 +42,13 @@ def _floor(stage: Stage) -> tuple[str, int | None, bool]:
 
 
 def draw_stack(asked: PassInspector, parts: Sequence[Stage], chosen: Stage) -> None:
-    """The pass from its first part to its last, a row a layer."""
+    """Draw the whole pass with a row for each layer."""
     rows = [_row(asked, _capitalize(place(run[0], asked.two)), run, in_stack) for run in _runs(parts, key=_floor)]
     _draw(asked, rows, chosen, _("The whole pass, from left to right and down"), "stack")
 
 
 def draw_layer(asked: PassInspector, stages: Sequence[Stage], chosen: Stage) -> None:
-    """The stages of one layer, or of an end of the model, a row a part."""
+    """Draw the stages of a layer, or of an end of the model, with a row for each part."""
     rows = [
         _row(asked, _capitalize(display_name(run[0].part)), run, short_title)
         for run in _runs(stages, key=lambda stage: stage.part)
@@ -92,7 +94,7 @@ def _draw(asked: PassInspector, rows: Sequence[StackRow], chosen: Stage, name: s
 
 
 def _zoom_in(asked: PassInspector, zoom: str) -> None:
-    """One zoom closer, at the part and the token that were clicked."""
+    """Zoom one level into the clicked part, and choose the clicked token."""
     found = stack.picked_part(f"{KEY}_{zoom}")
     if found is None or found[0] >= len(asked.result.stages):
         return

@@ -1,4 +1,4 @@
-"""Going along the pass: how close, which stage, one back and one on."""
+"""Controls for moving through the pass: task head, zoom level, stage, and previous or next stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ui.state.params import set_params
 
 
 def head_and_zoom(asked: PassInspector) -> None:
-    """What the pass ends with, and how close it is looked at."""
+    """Draw the controls for the task head and the zoom level."""
     closeness, ending = st.columns(2)
     heads = HEADS[asked.trace.model.kind]
     if len(asked.heads) > 1:
@@ -43,7 +43,7 @@ def head_and_zoom(asked: PassInspector) -> None:
 
 
 def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]) -> None:
-    """The chosen stage by name, and the one before and after it among those that are shown, by the keyboard too."""
+    """Draw the stage selector, and buttons for the previous and next of the ``shown`` stages."""
     stages = asked.result.stages
     at, beside = st.columns([2, 1], vertical_alignment="bottom")
     st.session_state["pass_stage"] = stages.index(chosen)
@@ -56,7 +56,7 @@ def draw_stage_steps(asked: PassInspector, chosen: Stage, shown: Sequence[Stage]
         help=_("What the model computes, in the order in which it does"),
     )
     here = shown.index(chosen)
-    both = beside.container(horizontal=True)  # beside each other on a phone too
+    both = beside.container(horizontal=True)  # keeps the buttons in a row on narrow screens too
     for label, step, keys in ((_("Back"), -1, "Alt+PageUp"), (_("On"), 1, "Alt+PageDown")):
         other = here + step
         both.button(

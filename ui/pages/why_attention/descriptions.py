@@ -1,4 +1,4 @@
-"""What the runs say, in sentences that follow from their numbers."""
+"""Sentences computed from the training runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WITHOUT: dict[str, str] = {
     "scaling": gettext_lazy("no 1/√d_k"),
     "norm": gettext_lazy("no norm"),
 }
-SAME = 0.02  # shares that differ by less are called the same
+SAME = 0.02  # accuracies that differ by less count as equal
 WITHIN, BEYOND = (
     gettext_lazy("distances up to {trained}, as trained", trained=TRAINED),
     gettext_lazy("distances beyond {trained}", trained=TRAINED),
@@ -34,29 +34,29 @@ WITHIN, BEYOND = (
 
 
 def name_of(model: str) -> str:
-    """A network, as its reader calls it."""
+    """Return the display name of a network."""
     return translate(NAMES[model])
 
 
 def title_of(task: str) -> str:
-    """A task, as its reader calls it."""
+    """Return the display name of a task."""
     return translate(TITLES[task])
 
 
 def shares(runs: Sequence[BaselineRun]) -> FloatArray:
-    """What is answered rightly, (seed, distance)."""
+    """Return the accuracies, shape (seed, distance)."""
     return np.array([[share for _, share in run.accuracy] for run in runs])
 
 
 def mean_shares(runs: Sequence[BaselineRun]) -> tuple[FloatArray, FloatArray]:
-    """The mean share of each seed, (seed,): at the distances that were trained on, and beyond them."""
+    """Return the mean accuracies within and beyond the trained distances, two arrays of shape (seed,)."""
     trained = np.array([distance <= TRAINED for distance, _ in runs[0].accuracy])
     values = shares(runs)
     return values[:, trained].mean(axis=1), values[:, ~trained].mean(axis=1)
 
 
 def accuracy(recorded: RecordedRuns, task: str) -> str:
-    """How well each network does within the distances trained on, and beyond them."""
+    """Return a sentence with each network's mean accuracy within and beyond the trained distances."""
     means = {model: [float(part.mean()) for part in mean_shares(recorded.runs_of(task, model))] for model in MODELS}
     within, beyond = (
         format_comma_list([f"{name_of(model)} {parts[at]:.2f}" for model, parts in means.items()]) for at in range(2)
@@ -73,7 +73,7 @@ def accuracy(recorded: RecordedRuns, task: str) -> str:
 
 
 def describe_reach(recorded: RecordedRuns, task: str) -> str:
-    """What the convolutional network does with what lies beyond its reach."""
+    """Return a sentence on the convolutional network's accuracy beyond its receptive field."""
     runs = recorded.runs_of(task, "convolution")
     far = np.array([distance >= REACH for distance, _ in runs[0].accuracy])
     share = float(shares(runs)[:, far].mean())
@@ -92,7 +92,7 @@ def describe_reach(recorded: RecordedRuns, task: str) -> str:
 
 
 def describe_winners(recorded: RecordedRuns) -> str:
-    """On which tasks the recurrent network does better than the Transformer, and where the Transformer does."""
+    """Return sentences that list the tasks on which the LSTM or the Transformer is more accurate."""
     found: dict[str, list[str]] = {"lstm": [], "transformer": [], "": []}
     for task in TASKS:
         pairs = zip(
@@ -117,14 +117,17 @@ def describe_winners(recorded: RecordedRuns) -> str:
 
 
 def _describe_contrast(where: str, better: float, other: float, sure: bool) -> str:
-    """Both numbers, and whether every seed says the same."""
+    """Return a clause with both accuracies; unless ``sure``, it adds that the seeds disagree."""
     if sure:
         return _("{place} ({better:.2f} against {other:.2f})", place=where, better=better, other=other)
     return _("{place} ({better:.2f} against {other:.2f}, not with every seed)", place=where, better=better, other=other)
 
 
 def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
-    """Where the last answer's gradient is, for each network."""
+    """Return sentences with the distance at which each network's gradient norm is largest.
+
+    ``when`` is "before" or "after" training.
+    """
     said = []
     for model in MODELS:
         mean = rows(recorded.runs_of(task, model), when).mean(axis=0)
@@ -143,12 +146,12 @@ def describe_gradients(recorded: RecordedRuns, task: str, when: str) -> str:
 
 
 def rows(runs: Sequence[BaselineRun], when: str) -> FloatArray:
-    """The gradient's norm, (seed, places back)."""
+    """Return the gradient norms, shape (seed, tokens back)."""
     return np.array([run.before if when == "before" else run.after for run in runs])
 
 
 def describe_growth(recorded: RecordedRuns) -> str:
-    """How much longer the longest texts take than the shortest."""
+    """Return a sentence on how the time of a training step grows from the shortest to the longest texts."""
     said, lengths = [], [0, 0]
     for model in MODELS:
         (shortest, first), *_between, (longest, last) = recorded.times[model]
@@ -165,7 +168,7 @@ def describe_growth(recorded: RecordedRuns) -> str:
 
 
 def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -> str:
-    """Which part the Transformer misses most on a task, and which it does without."""
+    """Return sentences on the parts whose ablation changes the Transformer's accuracy on a task."""
     runs = {off: recorded.runs_of(task, "transformer", off, layers) for off in ("", *PARTS)}
     others = {off: [float(part.mean()) for part in mean_shares(some)] for off, some in runs.items()}
     whole = others.pop("")
@@ -194,7 +197,10 @@ def describe_ablation(recorded: RecordedRuns, task: str, layers: int = LAYERS) -
 
 
 def share_without(off: str, share: float, differences: FloatArray) -> str:
-    """Return the share without a part; state if the differences to the whole, shape (seed,), vary in sign."""
+    """Return a clause with the accuracy without a part; it notes if the seeds disagree.
+
+    ``differences`` from the whole Transformer have shape (seed,).
+    """
     part = translate(WITHOUT[off])
     if (differences > 0).all() or (differences < 0).all():
         return _("{part} {share:.2f}", part=part, share=share)

@@ -1,4 +1,4 @@
-"""The Why attention page: table 1 of arXiv:1706.03762 with the reader's numbers in it."""
+"""Table 1 of arXiv:1706.03762, evaluated at sizes that the reader chooses."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ WIDTHS = (64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192, 16384)
 KERNELS = (2, 3, 5, 7, 9, 15, 31)
 NEIGHBOURHOODS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096)
 LENGTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 100_000)
-LONGEST = 100_000  # tokens on the figures' axis
+LONGEST = 100_000  # largest text length in the figures, in tokens
 MOST = {"d": 100_000, "k": 1_000, "r": LONGEST, "n": LONGEST}
-LEAST = {"d": 1, "k": 2, "r": 1, "n": 1}  # of a convolution that sees one token only, no path leads anywhere
+LEAST = {"d": 1, "k": 2, "r": 1, "n": 1}  # k begins at 2, since a kernel of width 1 connects no tokens
 POINTS = 120
 
 
 @dataclass(frozen=True)
 class CostSetting:
-    """The four numbers that the page speaks of."""
+    """The sizes d, k and r in ``setting``, and the text length n."""
 
     setting: ComplexitySetting
     n: int
 
 
 def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetting:
-    """The four sliders; what an address asks for beyond them is brought within bounds."""
+    """Draw the four sliders and return their values, clipped to the range from LEAST to MOST."""
     columns = st.columns(4)
     asked = {"d": options.d or width, "k": options.k, "r": options.r, "n": options.n or tokens}
     values = {name: min(max(value, LEAST[name]), MOST[name]) for name, value in asked.items()}
@@ -70,13 +70,16 @@ def controls(options: WhyAttentionOptions, width: int, tokens: int) -> CostSetti
 
 
 def _on_change(name: str, key: str, usual: int | None) -> None:
-    """The model's own width and the text's own length stay out of the address, so that they follow model and text."""
+    """Store the value of a slider in the URL, or None if it equals ``usual``.
+
+    The model's width and the text's length are thus left out of the URL and follow the model and the text.
+    """
     value = st.session_state[key]
     set_params(WhyAttentionOptions, **{name: None if value == usual else value})
 
 
 def summary(numbers: CostSetting) -> str:
-    """Who costs less at n, and from which n on it is the other way round."""
+    """Return sentences that compare self-attention with a recurrent layer: costs at n and path lengths."""
     setting, n = numbers.setting, np.array([float(numbers.n)])
     attention, recurrent = (float(row.cost_at(n, setting)[0]) for row in TABLE[:2])
     costs = {"n": numbers.n, "d": setting.d, "attention": attention, "recurrent": recurrent}
@@ -114,7 +117,7 @@ def summary(numbers: CostSetting) -> str:
 
 
 def _times(ratio: float) -> str:
-    """Three digits, and all of a large number's.
+    """Return a ratio with three significant digits, or as an integer from 100 on.
 
     >>> _times(24.0), _times(260.4166), _times(8192.0)
     ('24', '260', '8,192')
@@ -123,7 +126,7 @@ def _times(ratio: float) -> str:
 
 
 def figures(numbers: CostSetting) -> None:
-    """Cost, sequential operations and the longest path over n."""
+    """Draw the cost, the sequential operations and the maximum path length over n."""
     n = np.geomspace(1, LONGEST, POINTS)
     setting = numbers.setting
     drawn = {
@@ -150,7 +153,7 @@ def figures(numbers: CostSetting) -> None:
 
 
 def table(numbers: CostSetting) -> None:
-    """The paper's table with the values at n beside its formulas."""
+    """Draw the paper's table with its values at n, and a download button."""
     rows = pd.DataFrame([row_of(row, numbers) for row in TABLE])
     draw_table(rows, key="why_table")
     st.caption(
@@ -168,7 +171,7 @@ def table(numbers: CostSetting) -> None:
 
 
 def row_of(row: LayerType, numbers: CostSetting) -> dict[str, str]:
-    """One line of the table: each formula, and beside it its value."""
+    """Return a row of the table: each formula and its value at n."""
     n, setting = np.array([float(numbers.n)]), numbers.setting
     return {
         _("layer type"): translate(row.name),

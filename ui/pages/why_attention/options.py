@@ -1,4 +1,4 @@
-"""What the page Why attention lets its reader choose."""
+"""Options of the page Why attention."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WHEN = ("before", "after")
 
 @dataclass(frozen=True)
 class WhyAttentionOptions:
-    """What this page lets its reader choose; None means the model's width and the text's length."""
+    """Options of the page Why attention; None selects the model's width or the text's length."""
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "task": TASKS,
@@ -22,12 +22,12 @@ class WhyAttentionOptions:
     }
 
     d: int | None = None
-    k: int = 3  # kernel width of the convolution; the paper gives none
-    r: int = 64  # tokens that restricted attention sees
+    k: int = 3  # kernel width of the convolution; the paper gives no value
+    r: int = 64  # neighbourhood of restricted self-attention, in tokens
     n: int | None = None
-    task: str = "recall"  # that the networks are trained on
-    when: str = "after"  # of the training: the gradient that is drawn
-    network: str = "transformer"  # that is trained here, with this seed and so many steps
-    off: str = ""  # the part of it that is switched off
-    seed: int = 3  # none of the recorded runs
+    task: str = "recall"  # the task of the recorded runs and of a training here
+    when: str = "after"  # draw the gradient before or after training
+    network: str = "transformer"  # the network to train here
+    off: str = ""  # the ablated part of the Transformer to train, or ""
+    seed: int = 3  # the recorded runs have other seeds
     steps: int = STEPS

@@ -1,4 +1,4 @@
-"""Trained side by side: what an LSTM, convolutions and a Transformer with as many numbers learn, from recorded runs."""
+"""Recorded runs of an LSTM, a convolutional network and a Transformer of similar sizes."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ UNIT = gettext_lazy("share answered rightly")
 
 @cache
 def load_recorded() -> RecordedRuns:
-    """The runs that come along (assets/rivals/README.md)."""
+    """Load the runs that are shipped with the app (assets/rivals/README.md); the result is cached."""
     return baseline_runs.read(ASSETS / "rivals" / baseline_runs.FILE)
 
 
 def draw_recorded(options: WhyAttentionOptions) -> None:
-    """The task, what is told of it, and its figures."""
+    """Draw the controls, descriptions and figures of the recorded runs."""
     found = load_recorded()
     st.subheader(_("Trained side by side"))
     st.caption(
@@ -108,7 +108,7 @@ def draw_recorded(options: WhyAttentionOptions) -> None:
 
 
 def _sizes(found: RecordedRuns) -> str:
-    """The three networks by their names and how many numbers they learn, as the tasks' vocabularies have it."""
+    """Return a list of the three networks with their parameter counts, as ranges over the tasks."""
     found_sizes = []
     for model, what in zip(
         MODELS,
@@ -125,7 +125,7 @@ def _sizes(found: RecordedRuns) -> str:
 
 
 def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
-    """Answers, and the last answer's gradient, by distance."""
+    """Draw the accuracy by distance, and the gradient norm of the last answer by tokens back."""
     left, right = st.columns(2)
     runs = {model: found.runs_of(options.task, model) for model in MODELS}
     curves = [Curve(said.name_of(m), [at for at, _ in some[0].accuracy], said.shares(some)) for m, some in runs.items()]
@@ -148,7 +148,7 @@ def _by_distance(found: RecordedRuns, options: WhyAttentionOptions) -> None:
 
 
 def _parts(found: RecordedRuns, task: str) -> None:
-    """The Transformer with one part switched off: of the chosen task, and a deep one's."""
+    """Draw ablations of the Transformer: on the chosen task, and of a deeper Transformer on DEEP_TASK."""
     asked = ((task, LAYERS, "why_parts"), (DEEP_TASK, DEEP, "why_deep_parts"))
     near_and_far = (translate(WITHIN), translate(BEYOND))
     for column, (one, layers, key) in zip(st.columns(2), asked, strict=True):
@@ -181,7 +181,7 @@ def _parts(found: RecordedRuns, task: str) -> None:
 
 
 def _time(found: RecordedRuns) -> None:
-    """How long a step takes by the texts' length."""
+    """Draw the time of a training step over the length of the texts."""
     draw_chart(times(found), "why_times")
     show_notice(said.describe_growth(found), "status")
     st.caption(
@@ -193,7 +193,7 @@ def _time(found: RecordedRuns) -> None:
 
 
 def times(found: RecordedRuns, title: str = "") -> Figure:
-    """Milliseconds over tokens, one line a network."""
+    """Return a figure of milliseconds over tokens, with a line for each network."""
     curves = [
         Curve(said.name_of(model), [n for n, _ in points], np.array([[ms for _, ms in points]]))
         for model, points in found.times.items()
@@ -203,7 +203,7 @@ def times(found: RecordedRuns, title: str = "") -> Figure:
 
 
 def _table(found: RecordedRuns) -> None:
-    """Every run's answers as a file."""
+    """Draw a download button for the accuracies of all recorded runs as CSV."""
     lines = [
         (
             run.task,

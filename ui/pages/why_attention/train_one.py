@@ -1,4 +1,4 @@
-"""Train one here: a network, a part switched off, a seed; its curves as it learns, beside the recorded seeds."""
+"""Training of a single network in the app, compared with the recorded seeds."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from ui.show.chart import draw_chart, theme
 from ui.show.text import join_sentences
 from viz.figures.training import Curve, seeds
 
-EVERY = 1.0  # seconds between two looks
+EVERY = 1.0  # seconds between two updates of a running training
 LEAST_STEPS = 50
 PROBLEM = "rivals_problem"
-BEGUN = "rivals_begun"  # the runs that this session began, and may stop
+BEGUN = "rivals_begun"  # session key of the runs that this session began and may stop
 
 
 @cache
 def get_runs() -> BaselineRunner:
-    """The runs that all sessions of this process share."""
+    """Return the runner that all sessions of this process share."""
     return BaselineRunner()
 
 
 def train_one(options: WhyAttentionOptions) -> None:
-    """What to train, the button, and what comes of it."""
+    """Draw the controls and buttons for a training, its progress and its result."""
     with st.expander(_("Train one here"), expanded=_ask(options) in _started_runs()):
         ask = _controls(options)
         _buttons(ask)
@@ -54,7 +54,7 @@ def train_one(options: WhyAttentionOptions) -> None:
 
 
 def _ask(options: WhyAttentionOptions) -> BaselineRequest:
-    """What the address asks for, within bounds; a part can be switched off of the Transformer alone."""
+    """Return the request in the options, with the numbers clipped; only the Transformer has ablations."""
     return BaselineRequest(
         task=options.task,
         model=options.network,
@@ -65,7 +65,7 @@ def _ask(options: WhyAttentionOptions) -> BaselineRequest:
 
 
 def _controls(options: WhyAttentionOptions) -> BaselineRequest:
-    """Network, part, seed and steps; the task is the one above."""
+    """Draw the controls for network, ablated part, seed and steps, and return the request."""
     ask = _ask(options)
     columns = st.columns(4, vertical_alignment="bottom")
     bound_widget(
@@ -105,7 +105,7 @@ def _controls(options: WhyAttentionOptions) -> BaselineRequest:
 
 
 def _buttons(ask: BaselineRequest) -> None:
-    """Train, or Stop while it goes on and was begun here; what was refused."""
+    """Draw the button Train, or Stop for a training that this session began; then show a pending error."""
     state = get_runs().look(ask).state
     if state == "running" and ask in _started_runs():
         st.button(_("Stop"), on_click=get_runs().stop, args=(ask,), help=_("Nothing of it is kept"))
@@ -117,7 +117,7 @@ def _buttons(ask: BaselineRequest) -> None:
 
 
 def _train(ask: BaselineRequest) -> None:
-    """Begins a run; what is refused is said when the page is drawn."""
+    """Start a run, or store the error message for the next rerun."""
     try:
         get_runs().start(ask)
         _started_runs().add(ask)
@@ -131,7 +131,7 @@ def _started_runs() -> set[BaselineRequest]:
 
 
 def _watch(ask: BaselineRequest, running: bool) -> None:
-    """The run as it is now; the whole page anew once it has ended."""
+    """Draw the current state of a run; rerun the page if the run has begun or ended meanwhile."""
     seen = get_runs().look(ask)
     if (seen.state == "running") != running:
         st.rerun()
@@ -151,7 +151,7 @@ def _watch(ask: BaselineRequest, running: bool) -> None:
 
 
 def _losses(ask: BaselineRequest, points: Points) -> None:
-    """The loss as it goes, beside the recorded seeds' where they took as many steps."""
+    """Draw the loss by step, with the recorded seeds if they took the same number of steps."""
     runs = load_recorded().runs_of(ask.task, ask.model, ask.off)
     kept = [Curve(_("recorded seeds"), [at for at, _ in runs[0].losses], _values([run.losses for run in runs]))]
     curves = [_own_curve(ask, points), *(kept if runs[0].steps == ask.steps else ())]
@@ -160,7 +160,7 @@ def _losses(ask: BaselineRequest, points: Points) -> None:
 
 
 def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
-    """What came of it, beside the recorded seeds, and this machine's times."""
+    """Draw the accuracy of a finished run with the recorded seeds, its step times and its losses."""
     (run,), runs = found.runs, load_recorded().runs_of(ask.task, ask.model, ask.off)
     show_notice(sentence(run, runs), "status")
     left, right = st.columns(2)
@@ -179,7 +179,7 @@ def _draw_result(ask: BaselineRequest, found: RecordedRuns) -> None:
 
 
 def sentence(run: BaselineRun, recorded: tuple[BaselineRun, ...]) -> str:
-    """What a run here found, beside the recorded ones."""
+    """Return sentences that compare a run with the recorded runs."""
     within, beyond = (float(part[0]) for part in said.mean_shares((run,)))
     kept = [float(part.mean()) for part in said.mean_shares(recorded)]
     name = said.name_of(run.model)

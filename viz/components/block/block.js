@@ -1,4 +1,4 @@
-// A model drawn as its parts; a part that is picked is explained beside the drawing. Its shapes are block_shapes.js's.
+// Draws the model diagram; a side panel explains the picked part. The shapes are in block_shapes.js.
 
 import { readTheme } from "../shared/colours.js";
 import { h, save_as, setText } from "../shared/elements.js";
@@ -10,21 +10,21 @@ import { DRAWN, ROLES } from "./block_shapes.js";
 /** @typedef {import("./block_shapes.js").Shape} Shape */
 /** @typedef {{width: number, height: number, shapes: Shape[]}} Drawing */
 /**
- * @typedef {object} BlockData  Made by viz/components/block/block.py.
+ * @typedef {object} BlockData Made by viz/components/block/block.py.
  * @property {string[]} title
- * @property {string} file     the name under which the drawing is saved
- * @property {string} picked   id of the part that is explained
- * @property {Drawing} wide    an encoder and its decoder side by side
- * @property {Drawing} narrow  one below the other
- * @property {[string, string, string][]} sizes  letter, number, what it counts
+ * @property {string} file the name of a saved file
+ * @property {string} picked id of the explained part
+ * @property {Drawing} wide encoder and decoder side by side
+ * @property {Drawing} narrow encoder above decoder
+ * @property {[string, string, string][]} sizes letter, number, meaning
  * @property {Record<string, {title: string, text: string, papers: {text: string, url: string}[]}>} told
  * @property {Record<string, string>} [words]
  */
 
-const PANEL = 250; // pixels that the explanation needs beside the drawing
+const PANEL = 250; // pixels that the explanation needs at the drawing's side
 
 /**
- * Where the drawing stands: which one, and whether the explanation has room beside it.
+ * Return which drawing fits, and whether the explanation fits at its side.
  * @param {number} room @param {BlockData} data
  */
 export function arrangement(room, data) {
@@ -32,7 +32,7 @@ export function arrangement(room, data) {
   return { wide, beside: room >= (wide ? data.wide : data.narrow).width + PANEL };
 }
 
-/** What a screen reader hears of a box. @param {Shape} box */
+/** Return a box's text for screen readers. @param {Shape} box */
 export const spoken = (box) => [box.title.join(" "), ...box.notes].join(", ");
 
 function createBlock(root) {
@@ -46,12 +46,12 @@ function createBlock(root) {
   const save = h("button", { type: "button", class: "plain save", onclick: onsave }, _("Save as SVG"));
   const el = h("section", { class: "hl block" }, h("div", { class: "left" }, place, save), panel);
   root.replaceChildren(el);
-  /** @type {BlockData} nothing until the first update */
+  /** @type {BlockData} undefined until the first update */
   let data;
   let send = (_) => {};
   let [picked, built, drawnWide] = ["", "", false];
 
-  /** The drawing's parts that can be picked. @param {ParentNode} [within] */
+  /** Return the parts of the drawing that can be picked. @param {ParentNode} [within] */
   const partsOf = (within = place) => /** @type {NodeListOf<SVGElement>} */ (within.querySelectorAll("[data-id]"));
 
   function show(id) {
@@ -71,7 +71,7 @@ function createBlock(root) {
     }
     frame();
   }
-  /** The outline is an attribute too, but no part of a saved drawing. */
+  /** Set the outline as an attribute; saved drawings reset it. */
   function frame() {
     const look = readTheme(el);
     for (const part of partsOf()) {
@@ -149,7 +149,7 @@ function createBlock(root) {
     [data, send] = [next, report];
     picked = next.picked in next.told ? next.picked : Object.keys(next.told)[0] ?? "";
     if (now !== built) draw();
-    else show(picked); // the drawing stays, and with it the keyboard's place
+    else show(picked); // keep the drawing, and with it the keyboard focus
     built = now;
   }
   const watch = new ResizeObserver(() => {

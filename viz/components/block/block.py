@@ -1,4 +1,4 @@
-"""A model drawn as its parts, with an explanation of each: payload and mount. It is drawn by block.js."""
+"""The model diagram with explanations of its parts: payload and mount, drawn by block.js."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.components.script import script, stylesheet, words_field
 
 @dataclass(frozen=True)
 class PaperLink:
-    """Where something is from: a few words and its address."""
+    """The title and the address of a source."""
 
     text: str
     url: str
@@ -22,14 +22,14 @@ class PaperLink:
 
 @dataclass(frozen=True)
 class PartExplanation:
-    """What is said about one part."""
+    """The explanation of a part."""
 
     title: str
     text: str
     papers: tuple[PaperLink, ...] = ()
 
 
-def payload(  # noqa: PLR0913  (the fields of what is drawn)
+def payload(  # noqa: PLR0913  (the fields of the payload)
     towers: Sequence[LayerTower],
     title: str,
     file: str,
@@ -37,15 +37,16 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
     picked: str = "",
     sizes: Sequence[tuple[str, str, str]] = (),
 ) -> dict[str, Any]:
-    """What block.js draws; its typedef BlockData has the same fields.
+    """Return the data that block.js draws, with the fields of its typedef BlockData.
 
-    ``title`` names the drawing for screen readers, ``file`` is the name that it is saved under. ``told`` is what is
-    said about each part by its id; without it nothing can be picked. ``sizes`` are letters, their numbers and what
-    they count.
+    ``title`` names the drawing for screen readers, ``file`` is the name of saved files. ``told`` maps the id of a
+    part to its explanation; without ``told`` no part can be picked. ``sizes`` are (letter, number, meaning).
     """
     wide = _drawing(draw(towers, beside=True))
     there = {shape.get("id") for shape in wide["shapes"]}
-    told = {at: one for at, one in (told or {}).items() if at in there}  # a link may name a part that is not drawn
+    told = {
+        at: one for at, one in (told or {}).items() if at in there
+    }  # an explanation may belong to a part that is not drawn
     return {
         "title": title,
         "file": file,
@@ -66,12 +67,12 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
 
 
 def mount(data: Mapping[str, Any], key: str, on_pick: Callable[[], None] | None = None) -> None:
-    """Draw it; ``on_pick`` runs when a part is picked, and ``picked_part(key)`` then says which."""
+    """Draw the diagram; ``on_pick`` runs if a part is picked, and ``picked_part(key)`` returns its id."""
     _COMPONENT(data=dict(data), key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_part(key: str) -> str | None:
-    """Inside ``on_pick``: the id of the part that was picked."""
+    """Return the id of the picked part, or None; valid inside ``on_pick``."""
     part = st.session_state.get(key, {}).get("picked")
     return part if isinstance(part, str) else None
 

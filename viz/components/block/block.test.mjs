@@ -1,4 +1,4 @@
-// The pure half of viz/components/block/block.js.
+// Tests of the pure functions of viz/components/block/block.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

@@ -1,9 +1,9 @@
-// The shapes that a model is drawn with.
+// Shapes of the model diagram.
 //
-// What each mark means
-//   box        a part, coloured by what it does; ⊕ an addition; the frame holds one layer
-//   line       what flows, from top to bottom; the thin line round a part is the residual connection
-//   outline    accent: the part that is explained
+// Meaning of each mark:
+//   box        a part, coloured by its role; ⊕ is an addition; the frame is a layer
+//   line       data flow, from top to bottom; the thin line round a part is the residual connection
+//   outline    in the accent colour: the explained part
 // Texts reach the page only through text nodes. Colours are attributes, so that a saved drawing keeps them.
 
 import { s } from "../shared/svg.js";
@@ -28,9 +28,9 @@ import { s } from "../shared/svg.js";
  * @property {number} size
  */
 
-const HEAD = 7; // length of an arrow's head
+const HEAD = 7; // length of an arrowhead
 
-/** Fill and line of each role; hues as HEAD_COLOURS in colours.js. */
+/** Fill and outline colour of each role; the hues are those of HEAD_COLOURS in colours.js. */
 export const ROLES = {
   light: {
     embedding: ["#dff3ea", "#009e73"],
@@ -52,7 +52,7 @@ export const ROLES = {
   },
 };
 
-/** The three corners of an arrow's head at the end of a line. @param {number[][]} points */
+/** Return the three corners of the arrowhead at a line's end. @param {number[][]} points */
 export function arrowhead(points) {
   const [[x0, y0], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - x0, y - y0) || 1;
@@ -62,7 +62,7 @@ export function arrowhead(points) {
 
 const path = (points) => points.map(([x, y]) => `${x},${y}`).join(" ");
 
-/** How each kind of shape is drawn. */
+/** A function for each kind of shape; it returns SVG elements. */
 export const DRAWN = {
   box(shape, look) {
     const [fill, stroke] = look.roles[shape.role] ?? look.roles.other;

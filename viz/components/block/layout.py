@@ -1,4 +1,4 @@
-"""A drawing of a model: boxes, towers of layers, lines and labels."""
+"""Layout of a model diagram: boxes, towers of layers, lines and labels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-ENTERS = -1  # among a step's sources: what enters the layer
-LINE, ABOVE = 17, 14  # height of a line of text; what a box has above and below it
-CELL = 12  # side of a cell of a mask
-LETTER, STRONG = 6.4, 7.4  # width of a letter of a note and of a title, about
+ENTERS = -1  # a step's source that is the layer's input
+LINE, ABOVE = 17, 14  # pixels: height of a line of text, and vertical padding of a box
+CELL = 12  # side of a mask's cell in pixels
+LETTER, STRONG = 6.4, 7.4  # approximate width in pixels of a letter of a note and of a title
 
 HAN = "\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff"  # Chinese characters, between which a line may break
 WIDE = re.compile(f"[{HAN}\u3000-\u303f\uff00-\uff60]")
@@ -22,7 +22,10 @@ Shape = dict[str, Any]
 
 @dataclass(frozen=True)
 class PartBox:
-    """One part. ``role`` picks its colour; ``id`` names its explanation; ``cells`` is a mask, (query, key)."""
+    """The box of a part with its texts.
+
+    ``role`` sets the colour, ``id`` identifies the explanation, and ``cells`` is a mask, (query, key).
+    """
 
     id: str
     role: str
@@ -31,31 +34,33 @@ class PartBox:
     cells: tuple[tuple[bool, ...], ...] = ()
 
     def shape(self, x: int, y: int, width: int, height: int) -> Shape:
-        """The box with its texts, its left top corner at x, y."""
+        """Return the box with its texts; its upper left corner is at x, y."""
         title, notes = self.lines(width)
         place = {"x": x, "y": y, "w": width, "h": height}
         return {"kind": "box", "id": self.id, "role": self.role, **place, "title": title, "notes": notes}
 
     def mask(self, middle: int, y: int, width: int) -> Shape:
-        """The mask in a box that begins at y."""
+        """Return the shape of the mask in a box with its upper edge at y."""
         across = CELL * len(self.cells[0])
         start = y + ABOVE - 4 + LINE * sum(map(len, self.lines(width)))
         place = {"x": middle - across // 2, "y": start, "w": across, "h": CELL * len(self.cells)}
         return {"kind": "cells", "role": self.role, **place, "size": CELL, "rows": self.cells}
 
     def height(self, width: int) -> int:
-        """How high a box of that width must be."""
+        """Return the height that the box needs at this width."""
         return ABOVE + LINE * sum(map(len, self.lines(width))) + CELL * len(self.cells)
 
     def lines(self, width: int) -> tuple[list[str], list[str]]:
-        """Title and notes in lines that fit."""
+        """Return the title and the notes, wrapped to this width."""
         room = width - 12
         notes = (wrap_text(note, int(room / LETTER)) for note in self.notes)
         return wrap_text(self.title, int(room / STRONG)), [one for n in notes for one in n]
 
 
 def wrap_text(text: str, room: int) -> list[str]:
-    """A text in lines of at most ``room`` letters; a line may end after any Chinese character, which is two wide.
+    """Break a text into lines of at most ``room`` letters; a Chinese character counts as two.
+
+    A line may end after any Chinese character.
 
     >>> wrap_text("Masked self-attention", 14), wrap_text("带掩码的自注意力，每层 12 头", 14)
     (['Masked', 'self-attention'], ['带掩码的自注意', '力，每层 12 头'])
@@ -72,9 +77,9 @@ def wrap_text(text: str, room: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LayerBox:
-    """A box inside a layer and the steps whose results it reads, ENTERS for what enters the layer.
+    """A box inside a layer and the indices of the steps that it reads, ENTERS for the layer's input.
 
-    A step of the role "add" is drawn as ⊕.
+    A step with the role "add" is drawn as ⊕.
     """
 
     box: PartBox
@@ -83,9 +88,10 @@ class LayerBox:
 
 @dataclass(frozen=True)
 class LayerTower:
-    """One stack of layers with what stands before and after it. ``summed`` are added up before ``before``.
+    """A stack of layers with the parts before and after it.
 
-    ``heads`` says that the last row of ``after`` is where the drawing ends.
+    The outputs of the parts ``summed`` are added, and the sum enters ``before``. With ``heads``, the last row of
+    ``after`` contains prediction heads and ends the drawing.
     """
 
     name: str
@@ -95,7 +101,7 @@ class LayerTower:
     repeats: str  # "6 ×"
     steps: tuple[LayerBox, ...]
     leaves: int
-    after: tuple[tuple[PartBox, ...], ...]  # rows; boxes of one row stand side by side
+    after: tuple[tuple[PartBox, ...], ...]  # rows of boxes side by side
     shape: str  # "14 × 384"
     heads: bool = False
 
@@ -109,16 +115,19 @@ class ModelDrawing:
     shapes: tuple[Shape, ...]
 
 
-WIDTH = 344  # of one tower
-CENTRE, BOX, PAIR = 178, 216, 128  # middle; width of a box alone; width of one of two side by side
-RAIL = 34  # where residual connections run
-EDGE = 2  # where what the encoder made comes in
-GAP, PAD = 20, 16  # between boxes; inside the frame
-ADD = 11  # radius
+WIDTH = 344  # width of a tower
+CENTRE, BOX, PAIR = 178, 216, 128  # a tower's middle; the width of a single box, and of a box in a pair
+RAIL = 34  # x coordinate of residual connections
+EDGE = 2  # x coordinate at which the encoder's output enters
+GAP, PAD = 20, 16  # distance between boxes; padding of the frame
+ADD = 11  # radius of ⊕
 
 
 def draw(towers: Sequence[LayerTower], beside: bool) -> ModelDrawing:
-    """One tower, or an encoder and its decoder: beside each other, or one below the other on narrow pages."""
+    """Draw a tower, or an encoder and its decoder: side by side if ``beside``, else stacked vertically.
+
+    The vertical drawing is for narrow pages.
+    """
     pens = [_Pen(tower, mirror=at > 0) for at, tower in enumerate(towers)]
     for pen in pens:
         pen.draw(ends=pen is pens[-1])
@@ -132,7 +141,7 @@ def draw(towers: Sequence[LayerTower], beside: bool) -> ModelDrawing:
 
 
 def _cross_lines(out: int, x: int, crossed: Sequence[int], y: int) -> list[Shape]:
-    """What the encoder made, led to every cross-attention of the decoder, whose left top corner is x, y."""
+    """Return lines from the encoder's output to each cross-attention of a decoder with corner x, y."""
     start = [[CENTRE, out], [CENTRE, out + GAP // 2], [x + EDGE, out + GAP // 2]]
     box = x + WIDTH - CENTRE - BOX // 2
     ends = [[[x + EDGE, y + at], [box, y + at]] for at in crossed]
@@ -146,17 +155,20 @@ def _move_shape(shape: Shape, x: int, y: int) -> Shape:
 
 
 class _Pen:
-    """Draws one tower from the top; ``y`` is how far it has come. Mirrored, its residual lines are on the right."""
+    """A pen that draws a tower downwards; ``y`` is its current height.
+
+    In a mirrored tower the residual connections are on the right.
+    """
 
     def __init__(self, tower: LayerTower, mirror: bool) -> None:
         self.tower, self.mirror = tower, mirror
         self.shapes: list[Shape] = []
-        self.crossed: list[int] = []  # heights at which what the encoder made comes in
+        self.crossed: list[int] = []  # heights at which the encoder's output enters
         self.y = 0
-        self.out = 0  # where the last box ends
+        self.out = 0  # lower edge of the last box
 
     def draw(self, ends: bool) -> None:
-        """All of it; the last arrow only where it ``ends`` the drawing."""
+        """Draw the whole tower; the last arrow is drawn only if the tower ``ends`` the drawing."""
         tower = self.tower
         self.text(CENTRE, 16, tower.name, "title")
         self.text(CENTRE, 34, tower.reads, "note")
@@ -184,7 +196,7 @@ class _Pen:
         self.y += 4
 
     def embeddings(self, boxes: Sequence[PartBox]) -> None:
-        """Tables side by side, added up."""
+        """Draw embedding tables side by side, and their sum."""
         self.arrow()
         centres = self.boxes(boxes, 106 if len(boxes) > 2 else PAIR)
         if len(boxes) > 1:
@@ -198,11 +210,11 @@ class _Pen:
             self.y += ADD
 
     def layer(self) -> None:
-        """The frame with the steps of one layer, those of one rank side by side."""
+        """Draw the frame with the steps of a layer; steps of equal rank are side by side."""
         top = self.y
         steps, ranks = self.tower.steps, _ranks(self.tower.steps)
         self.y += PAD
-        places: dict[int, tuple[int, int, int]] = {ENTERS: (CENTRE, top, top)}  # middle, top and bottom
+        places: dict[int, tuple[int, int, int]] = {ENTERS: (CENTRE, top, top)}  # step → middle, top and bottom
         for rank in range(1, max(ranks.values()) + 1):
             row = [at for at in range(len(steps)) if ranks[at] == rank]
             if rank > 1:
@@ -228,7 +240,7 @@ class _Pen:
         self.shapes.insert(0, self.flip(frame))
 
     def connect(self, places: dict[int, tuple[int, int, int]], ranks: dict[int, int], source: int, target: int) -> None:
-        """A line from one step to another: straight or bent to the next rank, round the side to a later one."""
+        """Draw a line between two steps: direct to the next rank, or along the side to a later rank."""
         (x, _, bottom), (to, top, end) = places[source], places[target]
         rank = 0 if source == ENTERS else ranks[source]
         added = self.tower.steps[target].box.role == "add"
@@ -244,7 +256,7 @@ class _Pen:
         self.line([[x, out], [RAIL, out], [RAIL, into], [side, into]], "residual")
 
     def boxes(self, boxes: Sequence[PartBox], width: int = BOX) -> list[int]:
-        """Boxes side by side, as high as the fullest; returns their middles."""
+        """Draw boxes side by side, all as high as the highest; return their middles."""
         height = max(box.height(width) for box in boxes)
         room = width + 6
         first = CENTRE - room * (len(boxes) - 1) / 2
@@ -257,7 +269,7 @@ class _Pen:
         return centres
 
     def arrow(self, label: str = "", head: bool = True) -> None:
-        """A line down, with the shape of what flows beside it."""
+        """Draw a line downwards, labelled with the shape of the tensor."""
         self.line([[CENTRE, self.y], [CENTRE, self.y + GAP]], arrow=head)
         if label:
             self.text(CENTRE + 8, self.y + 14, label, "shape", "start")
@@ -273,7 +285,7 @@ class _Pen:
         self.shapes.append(self.flip(shape))
 
     def flip(self, shape: Shape) -> Shape:
-        """A shape of a mirrored tower, left for right."""
+        """Return a shape mirrored horizontally if the tower is mirrored."""
         if not self.mirror:
             return shape
         if shape["kind"] == "line":
@@ -284,7 +296,7 @@ class _Pen:
 
 
 def _ranks(steps: Sequence[LayerBox]) -> dict[int, int]:
-    """How many steps lie before each, on the longest way; what enters the layer has rank 0."""
+    """Return the rank of each step, the length of the longest path from the layer's input."""
     ranks: dict[int, int] = {}
     for at, step in enumerate(steps):
         ranks[at] = 1 + max(0 if source == ENTERS else ranks[source] for source in step.sources)

@@ -1,13 +1,13 @@
-// The text box: what the model is to read. Enter reads it, Shift+Enter begins a new line.
-// What was typed stays as it was typed; only a text that the page sends anew replaces it.
+// The text box of the app. Enter submits the text, Shift+Enter begins a new line. Typed text stays until the page sends
+// a different text.
 
 import { _, speak } from "../shared/words.js";
 
 /**
- * @typedef {object} ComposerData  Made by viz/components/composer/composer.py.
+ * @typedef {object} ComposerData Made by viz/components/composer/composer.py.
  * @property {string} text
- * @property {string} pair          second text, "" when there is none
- * @property {string} target        decoder text, "" for the model's own
+ * @property {string} pair second text; "" for none
+ * @property {string} target decoder text; "" for the model's own output
  * @property {boolean} takesPair
  * @property {boolean} takesTarget
  * @property {{title: string, text: string, pair: string}[]} examples
@@ -16,12 +16,12 @@ import { _, speak } from "../shared/words.js";
 
 const FIELDS = ["text", "pair", "target"];
 
-/** The fields whose text the page has changed since it last sent them; the others keep what is typed. */
+/** Return the fields whose text the page has changed; all others keep the typed text. */
 export function changed(before, after) {
   return FIELDS.filter((field) => !before || before[field] !== after[field]);
 }
 
-/** Whether a key press means "read it". A key that finishes an input method's composition does not. */
+/** Return true if a key press submits the text. A key that ends an input method's composition does not. */
 export function submits(event) {
   return event.key === "Enter" && !event.shiftKey && !event.isComposing;
 }
@@ -33,7 +33,7 @@ function make(tag, properties = {}, ...children) {
 }
 
 function grow(field) {
-  if (CSS.supports("field-sizing", "content")) return; // the style sheet does it
+  if (CSS.supports("field-sizing", "content")) return; // the style sheet sizes the field
   field.style.height = "auto";
   field.style.height = `${Math.min(field.scrollHeight + 2, 160)}px`;
 }
@@ -99,7 +99,7 @@ function fillExamples(select, examples) {
 
 const boxes = new WeakMap();
 
-/** Streamlit calls this at the mount and again at every change of the data, with the same root. */
+/** Streamlit calls this function at the mount and after every change of the data, with the same root. */
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#composer") ?? parentElement;
   const tongue = speak(data.words);
@@ -120,7 +120,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   show(box);
 }
 
-/** The box, at first and in another language; what is typed stays. */
+/** Build the box, or rebuild it in another language; typed text stays. */
 function renewed(root, old, tongue) {
   const box = { ...build(root), data: old?.data ?? null, pairOpen: old?.pairOpen ?? false, offered: "", tongue };
   if (old) { for (const name of FIELDS) box.fields[name].area.value = old.fields[name].area.value; }

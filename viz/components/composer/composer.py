@@ -1,4 +1,4 @@
-"""The text box as a Streamlit component: payload and mount. It is drawn by composer.js."""
+"""The text box of the app: payload and mount, drawn by composer.js."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from i18n import translate
 from viz.components.script import script, stylesheet, words_field
 
 
-def payload(  # noqa: PLR0913  (the fields of what is drawn)
+def payload(  # noqa: PLR0913  (the fields of the payload)
     text: str, pair: str, target: str, takes_pair: bool, takes_target: bool, examples: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """What composer.js draws; its typedef ComposerData has the same fields."""
+    """Return the data that composer.js draws, with the fields of its typedef ComposerData."""
     shown = [{"title": translate(e["title"]), "text": e["text"], "pair": e.get("pair", "")} for e in examples]
     return {
         "text": text,
@@ -28,7 +28,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
 
 
 def mount(data: dict[str, Any], key: str, on_submit: Callable[[], None]) -> None:
-    """Draw the box; ``on_submit`` runs when the user asks to read the text, found in session_state[key].submitted."""
+    """Draw the box; ``on_submit`` runs if the user submits a text, which is session_state[key].submitted."""
     _COMPONENT(data=data, key=key, on_submitted_change=on_submit)
 
 

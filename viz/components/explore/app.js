@@ -1,4 +1,4 @@
-// The view as a whole: what its parts share, and when they are drawn.
+// The main view: the state that its parts share, and the schedule of drawing.
 
 import { clamp, readTheme } from "../shared/colours.js";
 import { createTip, h, pageTop, setAttribute, setText, windowHeight } from "../shared/elements.js";
@@ -14,10 +14,10 @@ import { wording } from "./words.js";
 
 /** @import { App, Payload, Report, SourceMaker, State } from "./types.js" */
 
-const UNSEEN = 300; // ms after which is drawn without a frame: below the fold a notebook's frame gets none
+const UNSEEN = 300; // ms until drawing without an animation frame, which a notebook does not grant below the fold
 const MOVING = 150; // ms after the last step of a zoom or scroll before tiles are fetched
 
-/** How one view begins; each has its own. @returns {State} */
+/** Return the initial state of a view; every view has its own. @returns {State} */
 const firstState = () => ({
   kept: FIRST,
   preview: null,
@@ -29,7 +29,10 @@ const firstState = () => ({
   strips: { both: 0, query: 0, key: 0 },
 });
 
-/** The parts of the view, and what they share. @param {Element|ShadowRoot} root @param {SourceMaker} makeSource */
+/**
+ * Create the view and the object that its parts share.
+ * @param {Element|ShadowRoot} root @param {SourceMaker} makeSource
+ */
 export function createApp(root, makeSource) {
   for (const child of [...root.children]) if (child.classList.contains("hl")) child.remove();
   const notice = createNotice();
@@ -42,7 +45,7 @@ export function createApp(root, makeSource) {
   let moved = -MOVING;
   let [moving, idle] = [0, 0]; // timers
 
-  /** Data, feed, source and parts are there from the first text on; nothing is drawn before it. */
+  /** Data, feed, source and parts exist after the first text arrives; nothing is drawn before. */
   const app = /** @type {App} */ (/** @type {Partial<App>} */ ({
     el,
     store,
@@ -102,7 +105,7 @@ export function createApp(root, makeSource) {
     idle = setTimeout(warm, 400);
     app.pictured();
   }
-  /** The next head of a short text, fetched before it is asked for. */
+  /** Prefetch the next head's map if the text is short. */
   function warm() {
     const { layers, heads } = app.data;
     const [rows, cols] = [app.data.queries.length, app.keys().length];
@@ -122,7 +125,7 @@ export function createApp(root, makeSource) {
     }
     if (event.key === "Escape") app.escape();
   }
-  /** Read the theme's colours; on paper the style sheet makes them light. @param {boolean} signed */
+  /** Read the theme's colours; the style sheet makes them light on paper. @param {boolean} signed */
   function dress(signed) {
     app.theme = readTheme(el, signed);
     el.classList.toggle("dark", app.theme.dark);
@@ -139,7 +142,7 @@ export function createApp(root, makeSource) {
   watch.observe(el);
   globalThis.addEventListener("resize", redraw);
   return {
-    /** Whether it is still what stands in the root: another language's script puts its own there. */
+    /** Return false if the script of another language has replaced this view in the root. */
     stands: () => root.contains(el),
     /** @param {Payload} data @param {Report} [report] */
     update(data, report = app.report) {

@@ -1,4 +1,4 @@
-// A text comes: its first numbers are fetched while the old text still stands, then it takes the old one's place.
+// Arrival of a text: its first arrays are fetched while the old text is still shown, then it replaces the old text.
 
 import { h, setAttribute } from "../shared/elements.js";
 import { createFeed } from "./feed.js";
@@ -9,13 +9,13 @@ import { wording } from "./words.js";
 
 /** @import { App, Feed, Payload, Question, Source, SourceMaker } from "./types.js" */
 
-const PATIENCE = 1500; // ms that the old text stands while the new one's numbers are on their way
-const ATTEMPTS = 8; // at a text that the server has forgotten
+const PATIENCE = 1500; // ms that the old text stays while the new text's arrays are on their way
+const ATTEMPTS = 8; // attempts to fetch a text that the server has dropped
 
 /** @param {Payload} data */
 const stampOf = (data) => `${data.base}?${data.view}`;
 
-/** The first questions about a text, the same as its parts will ask. @param {Payload} data */
+/** Return the first requests for a text, equal to those of its parts. @param {Payload} data */
 function firstQuestions(data) {
   const selection = fitSelection(data, data.selection);
   const { layer, head } = selection;
@@ -35,8 +35,8 @@ function firstQuestions(data) {
 export function createArrival(app, body, notice, makeSource) {
   let asked = 0;
   let asking = 0; // timer
-  let gone = 0; // answers 410 in a row
-  /** @type {{data: Payload, feed: Feed, source: Source, timer: number}|null} a text whose numbers are on their way */
+  let gone = 0; // consecutive answers with status 410
+  /** @type {{data: Payload, feed: Feed, source: Source, timer: number}|null} a text whose arrays are on their way */
   let coming = null;
 
   /** @param {Payload} data */
@@ -64,7 +64,9 @@ export function createArrival(app, body, notice, makeSource) {
     });
     return { source, feed };
   }
-  /** The server forgot the trace: have it made again, and ask until it is there (the same data is not sent twice). */
+  /**
+   * The server dropped the trace: request a rerun, and retry until the trace is there (identical data is not resent).
+   */
   function onGone() {
     if (!gone) app.report.again?.(++asked);
     clearTimeout(asking);
@@ -84,7 +86,7 @@ export function createArrival(app, body, notice, makeSource) {
     const here = coming;
     if (here?.feed.has(firstQuestions(here.data))) arrive();
   }
-  /** The new text takes the place of the old one. */
+  /** Replace the old text by the new text. */
   function arrive() {
     if (!coming) return;
     clearTimeout(coming.timer);
@@ -107,7 +109,7 @@ export function createArrival(app, body, notice, makeSource) {
     });
     app.redraw();
   }
-  /** Whether the controls stay as they are. @param {Payload} data */
+  /** Return true if the controls can stay. @param {Payload} data */
   function sameControls(data) {
     const named = (/** @type {Payload} */ one) => one.measures.map(({ name, order }) => [name, order]);
     const controls = (/** @type {Payload} */ one) => JSON.stringify([one.choices, named(one), one.patches]);
@@ -126,7 +128,7 @@ export function createArrival(app, body, notice, makeSource) {
     }
   }
   return {
-    /** Whether another text is on its way. */
+    /** Return true if another text is on its way. */
     waits: () => coming !== null,
     /** @param {Payload} data */
     update(data) {

@@ -1,4 +1,4 @@
-// Tokens (or words) as they are shown: chips, quotes in a sentence, the segments of a pair.
+// Tokens (or words) on screen: chips, quotations in a sentence, and the segments of a pair.
 
 import { BYTE, PIECE, RTL, visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
@@ -6,21 +6,21 @@ import { FILTERS } from "./contract.js";
 
 /** @import { Cell, Filter, Range } from "./types.js" */
 
-/** Whether cell i continues the word of the cell before it. @param {Cell[]} cells @param {number} i */
+/** Return true if cell i continues the word of the previous cell. @param {Cell[]} cells @param {number} i */
 export function continues(cells, i) {
   const [before, here] = [cells[i - 1], cells[i]];
   return Boolean(before && here && here.word !== null && before.word === here.word && before.segment === here.segment);
 }
 
 /**
- * Whether the vocabulary lacks what the reader wrote; a part of a character it knows, by its bytes.
+ * Return true if the vocabulary lacks the text; bytes of a character are not counted as lacking.
  * @param {string} [unknown]
  */
 const lacking = (unknown) => Boolean(unknown && !unknown.includes(BYTE));
 
 /**
- * A token's name where it stands alone, as attention/tokens.py writes it: ## before a piece that goes on with the word
- * of the one before it, and what the model read where it does not know the word.
+ * Return a token's name outside its text, as attention/tokens.py writes it: ## before a subword that continues the
+ * previous word, and the unknown token after a word that the vocabulary lacks.
  * @param {Cell[]} cells @param {number} i
  */
 export const cellName = (cells, i) =>
@@ -28,7 +28,7 @@ export const cellName = (cells, i) =>
   (lacking(cells[i].unknown) ? ` ${cells[i].unknown}` : "");
 
 /**
- * A token in a sentence: “it”; isolated where its direction differs, with its position where the text repeats it.
+ * Quote a token in a sentence: “it”. Right-to-left text is isolated; a repeated token gets its position.
  * @param {Cell[]} cells @param {number} i
  */
 export function quote(cells, i) {
@@ -39,7 +39,7 @@ export function quote(cells, i) {
   return repeated ? _("{token} at position {position}", { token, position: i }) : token;
 }
 
-/** Consecutive cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */
+/** Return the cells of a segment, [start, end). @param {Cell[]} cells @param {number} segment */
 export function segmentRange(cells, segment) {
   const start = cells.findIndex((cell) => cell.segment === segment);
   if (start < 0) return [0, cells.length];
@@ -49,7 +49,7 @@ export function segmentRange(cells, segment) {
 }
 
 /**
- * Which rows and columns a pair filter leaves.
+ * Return the rows and columns that a pair filter keeps.
  * @param {Cell[]} queries @param {Cell[]} keys @param {Filter} filter @returns {Range}
  */
 export function filterRange(queries, keys, filter) {

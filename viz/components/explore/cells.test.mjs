@@ -15,7 +15,7 @@ describe("tokens", () => {
       true,
       false,
     ]);
-    assert.equal(continues(PAIR, 3), false); // the same word number, another segment
+    assert.equal(continues(PAIR, 3), false); // the word number is equal, the segment differs
   });
 
   test("a name tells pieces from words, and unknown words from known ones", () => {

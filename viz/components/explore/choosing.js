@@ -1,11 +1,11 @@
-// What a visitor looks at and keeps: previews, choices, and when a choice is told to the page.
+// Previews and the kept selection, and the time at which the page receives it.
 
 import { setAttribute } from "../shared/elements.js";
 import { attendingLayer, canonical, changed, createEchoes, fitSelection, neighbour, togglePin } from "./selection.js";
 
 /** @import { App, Choosing, Selection } from "./types.js" */
 
-const DWELL = 120; // ms that a pointer rests before a preview may fetch; longer where an answer is large
+const DWELL = 120; // ms that a pointer rests before a preview may fetch; three times as long for large answers
 
 /** @param {App} app @returns {Choosing} */
 export function createChoosing(app) {
@@ -13,11 +13,11 @@ export function createChoosing(app) {
   const echoes = createEchoes();
   /** @type {Selection|null} */
   let sent = null;
-  let unsent = false; // a choice to be told once its picture is painted
+  let unsent = false; // a selection to send after its picture is painted
   let since = 0;
   let [later, dwelling] = [0, 0]; // timers
 
-  /** Whether the page has been told of what is kept. */
+  /** Return true if the page has received the kept selection. */
   const told = () => !app.data || canonical(store.state.kept) === canonical(sent ?? app.data.selection);
 
   function send() {
@@ -31,8 +31,7 @@ export function createChoosing(app) {
     });
   }
   /**
-   * Keep a choice. `wait` holds the report back while keys are pressed
-   * quickly.
+   * Keep a selection. `wait` delays the report while keys are pressed quickly.
    * @param {Partial<Selection>} patch
    */
   function keep(patch, wait = false) {
@@ -46,14 +45,14 @@ export function createChoosing(app) {
     performance.mark("headlight:ask");
     store.set({ kept, preview: null });
     clearTimeout(later);
-    // The picture first: the page's answer costs the same server and the same thread of the browser.
+    // Paint first: the page's answer uses the same server and the same browser thread.
     unsent = !wait;
     later = setTimeout(send, wait ? 350 : 1000);
     setAttribute(app.el, "aria-busy", true);
   }
   return {
     keep,
-    /** Look at something in passing; null ends it. @param {Partial<Selection>|null} patch */
+    /** Preview a selection; null ends the preview. @param {Partial<Selection>|null} patch */
     preview(patch) {
       const { preview } = store.state;
       if (patch === preview || JSON.stringify(patch) === JSON.stringify(preview)) return;
@@ -65,7 +64,7 @@ export function createChoosing(app) {
       const { kept, preview } = store.state;
       return preview?.layer !== undefined && (preview.layer !== kept.layer || preview.head !== kept.head);
     },
-    /** Whether the pointer has rested long enough to fetch for a preview; if not, look again later. */
+    /** Return true if the pointer has rested long enough for a preview to fetch; else schedule a redraw. */
     rested() {
       if (!store.state.preview) return true;
       const large = app.data.layers * app.data.heads * app.keys().length > 250000;
@@ -76,7 +75,7 @@ export function createChoosing(app) {
       }
       return left <= 0;
     },
-    /** Tell the page now. */
+    /** Send the selection now. */
     flush() {
       clearTimeout(later);
       send();
@@ -85,7 +84,7 @@ export function createChoosing(app) {
       app.tip.hide();
       store.set({ preview: null, picking: false });
     },
-    /** The head before or after. @param {number} sign */
+    /** Step to the previous or next head. @param {number} sign */
     stepHead(sign) {
       const { layer, head } = store.state.kept;
       keep(neighbour(app.data, layer, head, sign), true);
@@ -94,25 +93,28 @@ export function createChoosing(app) {
       const { pinned, layer, head } = store.state.kept;
       keep({ pinned: togglePin(pinned, layer, head) });
     },
-    /** The picture of what is kept stands: the page may be told of it. */
+    /** The kept selection is painted, so the page may receive it. */
     pictured() {
       if (!unsent) return;
       unsent = false;
       clearTimeout(later);
       later = setTimeout(send, 30);
     },
-    /** A new text brings its own choice. @param {Partial<Selection>} selection */
+    /** Start with the selection of a new text. @param {Partial<Selection>} selection */
     begin(selection) {
       sent = null;
       echoes.isNews(selection);
     },
-    /** What the page says is chosen: news, or the echo of what it was told. @param {Partial<Selection>} selection */
+    /**
+     * Take over a selection from the page, unless it is the echo of a sent selection.
+     * @param {Partial<Selection>} selection
+     */
     hear(selection) {
       if (!echoes.isNews(selection)) return;
       sent = null;
       store.set({ kept: fitSelection(app.data, selection), preview: null });
     },
-    /** The last choice is told; nothing is told after it. */
+    /** Send the last selection and stop. */
     endChoosing() {
       send();
       clearTimeout(later);

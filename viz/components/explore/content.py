@@ -1,4 +1,4 @@
-"""The microscope without Streamlit: payload, scripts, addresses and binary answers."""
+"""The main view without Streamlit: payload, scripts, and answers as binary frames."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ CHOICES = {
 
 
 def choices(view: View) -> dict[str, tuple[str, ...]]:
-    """The names that there are for a text: numbers with signs have no measures, and nothing usual to be beyond.
+    """Return the valid names of each view option for this text.
 
-    A picture has the measures that say something of patches.
+    Signed maps have no measures and no weight above the column mean. Pictures have only measures that need no
+    words.
     """
     if not view.is_signed:
         return {**CHOICES, "order": ("layer", *(measure.name for measure in measures_of(view)), "focus")}
@@ -47,9 +48,10 @@ def choices(view: View) -> dict[str, tuple[str, ...]]:
 
 
 def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base: str, query: str) -> dict[str, Any]:
-    """What explore.js draws; the typedef Payload of types.js has the same fields.
+    """Return the data that explore.js draws, with the fields of the typedef Payload in types.js.
 
-    ``selection`` counts in cells of the view; ``base`` and ``query`` make up every address that is fetched.
+    ``selection`` contains indices of the view's tokens; ``base`` and ``query`` are the parts of every address that
+    the script fetches.
     """
     trace = view.trace
     queries, keys = _cells(view.queries), _cells(view.keys)
@@ -81,7 +83,10 @@ def payload(view: View, survey: HeadSummary, selection: Mapping[str, Any], base:
 
 
 def _rest(view: View) -> str | None:
-    """Return where the rest of a row goes that sums to less than one: to a head's "sink", or it is "missing"."""
+    """Return the reason why rows sum to less than one: a head's "sink", or weights that are "missing".
+
+    None means that rows sum to one, or that the view options explain the difference.
+    """
     records = view.trace.records(view.part)
     if view.is_signed or view.renormalise or not view.special:
         return None
@@ -92,14 +97,14 @@ def _rest(view: View) -> str | None:
 
 
 def script(name: str = "explore/explore") -> str:
-    """A script that draws the microscope, which says everything in the language that is spoken here."""
+    """Return the JavaScript ``name`` with its modules and its messages in the active language."""
     said = translated_words(name)
     speech = f"\nspeak({json.dumps(said, ensure_ascii=False)});\n" if said else ""
     return bundle(name) + speech
 
 
 def style() -> str:
-    """The component's style sheet, for the same."""
+    """Return the style sheet of the main view."""
     return stylesheet("shared/look", "token_strip/token_strip", "explore/explore")
 
 
@@ -114,7 +119,10 @@ def _cell(cell: DisplayToken) -> dict[str, Any]:
 
 
 def places(habits: PositionalPrior | None, view: View) -> dict[str, Any] | None:
-    """What each head gives a place in other texts; null for a place that never came. Goes with the grid, once."""
+    """Return the positional prior of each head, null for positions without data; None without a prior.
+
+    The answer accompanies the first grid.
+    """
     if habits is None:
         return None
     means = [[[None if np.isnan(m) else round(float(m), 4) for m in head] for head in layer] for layer in habits.means]
@@ -123,7 +131,7 @@ def places(habits: PositionalPrior | None, view: View) -> dict[str, Any] | None:
 
 
 def _measure(measure: Measure, survey: HeadSummary) -> dict[str, Any]:
-    """A measure as a row: how it is called and written, and its numbers (layer, head)."""
+    """Return a measure as a JSON object: its names, its format, and its values (layer, head)."""
     row = {
         name: getattr(measure, name) for name in ("name", "label", "unit", "order", "descending", "digits", "clause")
     }
@@ -137,17 +145,20 @@ def _measure(measure: Measure, survey: HeadSummary) -> dict[str, Any]:
     }
 
 
-LARGEST_TILE = 1024  # cells on a side
+LARGEST_TILE = 1024  # cells on a side at most
 
-QueryFields = Mapping[str, str]  # a question's fields, as an address writes them
+QueryFields = Mapping[str, str]  # the fields of a query string
 
 
 class BadRequest(ValueError):
-    """A question about nothing."""
+    """Raised if a request has an invalid field."""
 
 
 def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
-    """All heads small, and what the words of the text give each key together; ``places`` as content.places tells."""
+    """Return a frame with the thumbnails of all heads, the column means and their counts.
+
+    ``places`` is the result of ``content.places``.
+    """
     crowd = found.crowd
     arrays = {
         "grid": (found.thumbnails, "signed8" if found.signed else "sqrt8"),
@@ -159,23 +170,23 @@ def grid(found: HeadSummary, places: Mapping[str, Any] | None) -> bytes:
 
 
 def rows(view: View, asked: QueryFields) -> bytes:
-    """Where one token looks in every head."""
+    """Return a frame with the weights of a query in every head."""
     query = number(asked, "query", len(view.queries))
     return frame({"query": query}, {"rows": (view.rows(query), "float16")})
 
 
 def columns(view: View, asked: QueryFields) -> bytes:
-    """Who looks at one token in every head."""
+    """Return a frame with the weights that a key receives in every head."""
     key = number(asked, "key", len(view.keys))
     return frame({"key": key}, {"columns": (view.columns(key), "float16")})
 
 
 def tile(view: View, asked: QueryFields) -> bytes:
-    """A part of one head's map at the resolution asked for."""
+    """Return a frame with a part of a head's map, pooled to the requested size."""
     layer, head = head_of(asked, view)
     (q0, q1), (k0, k1) = _span(asked, "q", len(view.queries)), _span(asked, "k", len(view.keys))
     wanted = number(asked, "size", 10**6)
-    # A cell never covers more weights than are computed at once.
+    # This lower bound keeps each cell within the BLOCK weights that are computed at a time.
     size = min(max(1, wanted, -(-(q1 - q0) * (k1 - k0) // BLOCK)), LARGEST_TILE)
     weights = view.tile(layer, head, q0, q1, k0, k1, size)
     header = {"layer": layer, "head": head, "q0": q0, "q1": q1, "k0": k0, "k1": k1}
@@ -187,7 +198,7 @@ OF_A_VIEW: dict[str, Callable[[View, QueryFields], bytes]] = {"rows": rows, "col
 
 
 def number(asked: QueryFields, name: str, end: int) -> int:
-    """A whole number from 0 to end - 1 in a question. Raises BadRequest for anything else.
+    """Return a field of the request as an integer from 0 to end - 1; raise BadRequest for anything else.
 
     >>> number({"layer": "3"}, "layer", 6)
     3
@@ -220,5 +231,5 @@ def _span(asked: QueryFields, name: str, length: int) -> tuple[int, int]:
 
 
 def head_of(asked: QueryFields, view: View) -> tuple[int, int]:
-    """The layer and head in a question."""
+    """Return the layer and the head of a request."""
     return number(asked, "layer", view.layers), number(asked, "head", view.heads)

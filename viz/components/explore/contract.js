@@ -1,12 +1,14 @@
-// What an address may say by name, and what each name means here.
+// The names of view options in addresses, and their labels.
 //
-// Which names there are, and in which order menus show them, is said once, in viz/components/explore/content.py, and
-// comes with the payload; a test fails when one side knows a name that the other does not.
+// viz/components/explore/content.py defines the names and their order in menus, and sends them with the payload; a test
+// fails if a name is missing on either side.
 
 /** The figures, each with its name in WORDS. @type {{matrix: "matrix", lines: "lines"}} */
 export const TABS = { matrix: "matrix", lines: "lines" };
 
-/** How weights become shades: what the menu and the legend call it, and the share of the ramp at a share of the top. */
+/**
+ * Colour scales: the labels of the menu and the legend, and the share of the ramp for a share of the largest weight.
+ */
 export const SCALES = {
   /** @type {{label: "scaleSqrt", legend: "sqrtScale"}} */
   sqrt: { label: "scaleSqrt", legend: "sqrtScale" },
@@ -14,13 +16,13 @@ export const SCALES = {
   linear: { label: "scaleLinear", legend: "linearScale" },
 };
 
-/** Where the shades end: what the menu calls it. */
+/** Ends of the colour scale, with the labels of the menu. */
 export const TOPS = {
   fit: { label: /** @type {const} */ ("topFit") },
   one: { label: /** @type {const} */ ("topOne") },
 };
 
-/** Which way a word is asked about: what the switch calls it, and what picks the link's other end, with its help. */
+/** Directions of a question about a word: the switch's label, and the label and help of the button for the target. */
 export const FACINGS = {
   /** @type {{label: "looksAt", pick: "pickTarget", hint: "pickTargetHint"}} */
   out: { label: "looksAt", pick: "pickTarget", hint: "pickTargetHint" },
@@ -28,13 +30,13 @@ export const FACINGS = {
   in: { label: "lookedAt", pick: "pickLooker", hint: "pickLookerHint" },
 };
 
-/** What makes a link strong: what the table's menu calls it. */
+/** Orders of the table of links, with the labels of the menu. */
 export const STRENGTHS = {
   excess: { label: /** @type {const} */ ("byExcess") },
   weight: { label: /** @type {const} */ ("byWeight") },
 };
 
-/** Which pairs of segments are shown: what the menu calls it, and the segments that look and are looked at. */
+/** Filters of segment pairs: the menu's label, and the segments of the queries and the keys. */
 export const FILTERS = {
   all: { label: /** @type {const} */ ("filterAll"), segments: null },
   aa: { label: /** @type {const} */ ("filterAA"), segments: [0, 0] },
@@ -43,7 +45,7 @@ export const FILTERS = {
   bb: { label: /** @type {const} */ ("filterBB"), segments: [1, 1] },
 };
 
-/** The orders of the grid beside those by a measure, which come with the payload. */
+/** Orders of the grid; the orders by a measure come with the payload. */
 export const ORDERS = {
   /** @type {"orderLayer"} */
   layer: "orderLayer",

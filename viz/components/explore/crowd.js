@@ -1,22 +1,22 @@
-// What the text's other words give a key, and what a head gives a place in other texts: the two doubts about a link.
+// Two baselines for a link's weight: the mean weight of the text's other words on the key, and the positional prior.
 
 import { THUMB } from "./source.js";
 
 /** @import { App, Grid, Payload, Cell } from "./types.js" */
 
 /** @typedef {{layer: number, head: number, query: number, key: number, weight: number}} Link */
-/** @typedef {{usual: number, placed: number|null}} Doubts NaN and null where nothing is known */
+/** @typedef {{usual: number, placed: number|null}} Doubts NaN and null are unknown */
 
 /**
- * The mean weight that the text's other words give a key in a head, NaN where there are none: attention/excess.py.
- * Other words are no special tokens, neither the query nor the key, and they may look at the key.
- * @param {Grid} grid with what all words give together @param {Payload} data @param {Link} link
+ * Return the mean weight of the text's other words on a key in a head (attention/excess.py), NaN without such words.
+ * Other words exclude special tokens, the query and the key, and must be able to attend to the key.
+ * @param {Grid} grid with the column means @param {Payload} data @param {Link} link
  */
 export function usual({ heads, means, counts, summed }, data, { layer, head, query, key, weight }) {
   const keys = (data.keys ?? data.queries).length;
   const count = counts[layer * keys + key];
   const mean = means[(layer * heads + head) * keys + key];
-  // A weight that is not zero is of a key that may be looked at.
+  // A weight above zero implies that the query may attend to the key.
   const counted = !data.queries[query].special && (data.keys !== null || query !== key) && weight > 0 &&
     (summed === null || summed.has(query));
   const others = count - Number(counted);
@@ -24,7 +24,7 @@ export function usual({ heads, means, counts, summed }, data, { layer, head, que
 }
 
 /**
- * The place of a token as seen from another, counted as attention/excess.py counts them.
+ * Return the index of a token's position relative to another token, as in attention/excess.py.
  * @param {NonNullable<Grid["habits"]>} habits @param {number} from @param {number} to @param {boolean} special
  * @param {boolean} cross
  */
@@ -36,7 +36,7 @@ function placeOf({ reach, first }, from, to, special, cross) {
 }
 
 /**
- * What the head gives the place of a key in other texts, whatever stands there; null where that is not known.
+ * Return the head's mean weight for the key's position in other texts, or null if it is unknown.
  * @param {Pick<Grid, "habits">} grid @param {Payload} data @param {Omit<Link, "weight">} link
  */
 export function placed({ habits }, { queries, keys }, { layer, head, query, key }) {
@@ -53,8 +53,8 @@ export function placed({ habits }, { queries, keys }, { layer, head, query, key 
 }
 
 /**
- * What tells both doubts about any link of the text that is shown, or null before the numbers are there; never of
- * numbers with signs, whose means say nothing about who is looked at.
+ * Return a function that computes both baselines of a link, or null before the arrays are there. Signed maps have no
+ * baselines, since their means are not shares of attention.
  * @param {App} app @returns {((link: Link) => Doubts)|null}
  */
 export function doubtsIn({ feed, data }) {
@@ -63,7 +63,7 @@ export function doubtsIn({ feed, data }) {
 }
 
 /**
- * What is left of a weight beyond both doubts; what is not known is no doubt.
+ * Return a weight minus the larger baseline; unknown baselines count as 0.
  * @param {number} weight @param {Doubts} doubts
  */
 export const beyond = (weight, { usual, placed }) => weight - Math.max(usual || 0, placed ?? 0);

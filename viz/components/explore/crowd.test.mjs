@@ -9,7 +9,7 @@ import { WORDS } from "./words.js";
 const data = { ...DATA, queries: SENTENCE, keys: null };
 const KEYS = SENTENCE.length;
 
-/** Six words, of which each key has five beside itself; they give it a fifth each, `mean` together. */
+/** Column means for six words: five other words attend to each key, with the mean weight `mean`. */
 function crowd(mean, summed = null) {
   return {
     heads: HEADS,
@@ -40,7 +40,7 @@ describe("what other words give", () => {
 });
 
 describe("what a place gets", () => {
-  const reach = 1; // places: far back, before, itself, after, far on, first, special
+  const reach = 1; // places: far back, previous, itself, next, far on, first, special
   const means = DATA.measures &&
     Array.from({ length: LAYERS }, () => Array.from({ length: HEADS }, () => [0.01, 0.1, 0.2, 0.3, 0.02, 0.5, 0.4]));
   const grid = { habits: { means, reach, first: true } };

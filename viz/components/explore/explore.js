@@ -1,22 +1,20 @@
-// Headlight's main view: one text, every layer and head, linked by one selection.
+// Headlight's main view: a text, every layer and head, linked by a shared selection.
 //
-// What each mark means
-//   strip      a chip is one token (or word). Accent outline: the focus. Accent dashes: the target. Shade: the weight
-//              between the focus and this token in the chosen head, on the matrix's own colour scale. Pale: special
-//              token.
-//   sentence   what the numbers on the strip say, and in how many other heads the same weight is smaller.
-//   grid       one small map per head, layers downwards, heads to the right; a pixel is the largest weight of the cells
-//              under it, on one scale from 0 to 1 for all so that heads compare. Accent: the chosen head.
+// Meaning of each mark:
+//   strip      a chip is a token (or word). Accent outline: the focus. Accent dashes: the target. Shade: the weight
+//              between the focus and this token in the chosen head, on the matrix's colour scale. Pale: special token.
+//   sentence   the strip's main weights in words, and the number of other heads with a smaller weight.
+//   grid       a small map for each head, layers downwards, heads to the right; a pixel is the largest weight of its
+//              cells, on a common scale from 0 to 1 so that heads compare. Accent: the chosen head.
 //              A coloured corner: a pinned head.
-//   matrix     row = the token that looks, column = the token looked at; accent frame: the focus row; the scale is the
-//              one the legend states and ends at the head's own largest weight, rounded up.
-//   lines      left = the token that looks, right = what it looks at; width and opacity grow with the weight; one
-//              colour
-//              per head (the chosen head in the text's colour, pinned heads in Okabe and Ito's colours).
-//   links      one cell per layer and head: the weight from the focus to the target, on the scale 0 to its largest.
+//   matrix     row = query, column = key; accent frame: the focus row; the scale is named in the legend and ends at the
+//              head's largest weight, rounded up.
+//   lines      left = query, right = key; width and opacity grow with the weight; a colour for each head (the chosen
+//              head in the text's colour, pinned heads in Okabe and Ito's colours).
+//   links      a cell for each layer and head: the weight from the focus to the target, from 0 to the largest weight.
 //
-// Knows nothing of models: every number comes from a Source (HTTP routes in Streamlit, embedded arrays in an exported
-// file). Token and user text reaches the page only through textContent, fillText and xmlEscape.
+// The view is independent of models: every number comes from a Source (HTTP routes in Streamlit, embedded arrays in an
+// exported file). Token and user text reaches the page only through textContent, fillText and xmlEscape.
 
 import { createApp } from "./app.js";
 import { httpSource } from "./source.js";
@@ -25,7 +23,7 @@ import { createTeller } from "./telling.js";
 /** @import { Handed, Payload, Report, Source } from "./types.js" */
 
 /**
- * Draw the view in any element or shadow root, with any source: the way in for an exported file.
+ * Draw the view in an element or shadow root, with a given source; exported files use this function.
  * @param {Element|ShadowRoot} root @param {Payload} data @param {Source} source @param {Report} [report]
  */
 export function mount(root, data, source, report = {}) {
@@ -39,7 +37,7 @@ const mounted = new WeakMap();
 const tell = createTeller();
 
 /**
- * Streamlit's way in, called again with the same parent on each change of data or theme.
+ * Entry point for Streamlit, called with the same parent at each change of data or theme.
  * @param {import("../shared/elements.js").Component<Handed>} component
  */
 export default function explore({ data, parentElement, setTriggerValue }) {

@@ -1,7 +1,7 @@
-"""The microscope's main component: payload and mount. It is drawn by explore.js.
+"""The main view of the attention microscope: payload and mount, drawn by explore.js.
 
-The payload is small; maps travel as binary frames that the component fetches from ``base`` as they come into view. The
-script comes from an address too, one for each language, so that no payload carries what it says.
+The payload is small; the component fetches maps from ``base`` as binary frames when they become visible. The
+script has an address too, a different address for each language, so that no payload contains the messages.
 """
 
 from __future__ import annotations
@@ -25,19 +25,22 @@ HERE = Path(__file__).parent
 
 
 def mount(data: dict[str, Any], key: str, on_selection: Callable[[], None], on_again: Callable[[], None]) -> None:
-    """Draw it; ``on_selection`` runs when a click keeps something, found in session_state[key].selection."""
+    """Draw the main view; ``on_selection`` runs if the user changes the selection.
+
+    The new selection is session_state[key].selection. ``on_again`` runs if the server no longer has the trace.
+    """
     _component(active_language())(data=data, key=key, on_selection_change=on_selection, on_again_change=on_again)
 
 
 @cache
 def script_in_language(code: str) -> str:
-    """The component's JavaScript in a language."""
+    """Return the component's JavaScript with its messages in the language ``code``."""
     with use_language(code):
         return script()
 
 
 def address(code: str) -> str:
-    """Where the browser finds it; it holds the script's hash, so it never goes stale."""
+    """Return the path of the script; it contains the script's hash, so that no cached script is stale."""
     return ADDRESS.format(code=code, digest=hashlib.sha256(script_in_language(code).encode()).hexdigest()[:16])
 
 

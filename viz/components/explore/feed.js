@@ -1,4 +1,4 @@
-// What the parts ask for while they draw, and what they are given: answers kept, questions dropped.
+// A cache of answers for the parts, which request arrays while they draw.
 
 /** @import { Answers, Asked, Asking, Question, Source } from "./types.js" */
 
@@ -8,8 +8,8 @@
  */
 
 /**
- * What the parts ask for while they draw: an answer at once if it is here, else null and a redraw when it arrives.
- * Questions that the last drawing no longer asked are aborted; answers are kept, least recently used first to go.
+ * Return a feed: an answer is available immediately if it is cached, else null, and a redraw follows its arrival.
+ * Requests that the last drawing did not repeat are aborted; the least recently used answers are evicted first.
  * @param {Source} source @param {{onArrive: () => void, onError: (error: Error) => void, budget?: number}} hooks
  */
 export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 }) {
@@ -60,14 +60,14 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
   }
   const feed = {
     begin: () => wanted.clear(),
-    /** Several questions at once: whether all answers are here. @param {Question[]} questions */
+    /** Return true if all answers are cached. @param {Question[]} questions */
     has: (questions) => questions.every(([kind, query]) => answers.has(keyOf(kind, query))),
-    /** Ask them. @param {Question[]} questions */
+    /** Request all of them. @param {Question[]} questions */
     fetch(questions) {
       for (const [kind, query] of questions) feed.get(kind, query);
     },
     /**
-     * The answer if it is here, without asking.
+     * Return the answer if it is cached, without a request.
      * @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query @returns {Answers[Kind]|null}
      */
     peek(kind, query) {
@@ -87,13 +87,13 @@ export function createFeed(source, { onArrive, onError, budget = 64 * 2 ** 20 })
       return value;
     },
     /**
-     * Fetch what will likely be asked next, when nothing else is under way.
+     * Prefetch a likely next answer if no request is in flight.
      * @template {keyof Asked} Kind @param {Kind} kind @param {Asked[Kind]} query
      */
     warm(kind, query) {
       if (flying.size === 0 && !answers.has(keyOf(kind, query)) && !failed.has(keyOf(kind, query))) start(kind, query);
     },
-    /** End of a drawing: forget what nobody asked for. Whether everything asked for was here. */
+    /** End a drawing: abort requests that it did not make. Return true if all its answers were cached. */
     end() {
       const missing = [...wanted].filter((key) => !answers.has(key));
       for (const [key, controller] of missing.length ? flying : []) {

@@ -32,7 +32,7 @@ describe("where numbers come from", () => {
     await new Promise(setImmediate);
     round(3);
     await new Promise(setImmediate);
-    assert.equal(feed.peek("rows", 1), null); // the oldest went when the budget was full
+    assert.equal(feed.peek("rows", 1), null); // the oldest answer was evicted at the budget's limit
     assert.ok(feed.peek("rows", 3));
   });
 

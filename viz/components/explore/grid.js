@@ -1,4 +1,4 @@
-// Every head: the grid of small maps, its order and its pages.
+// The grid of all heads' thumbnails, its order and its pages.
 
 import { printTheme } from "../shared/colours.js";
 import { h, placeIn, setAttribute, setText } from "../shared/elements.js";
@@ -129,7 +129,7 @@ export function createGrid(app) {
     if (event.shiftKey) app.keep({ pinned: togglePin(kept().pinned, layer, head) });
     else app.keep({ layer, head });
   }
-  /** A head's name and its numbers. @param {Head} head */
+  /** Return a head's name and its measures. @param {Head} head */
   function describe({ layer, head }) {
     const lines = [app.name(layer, head), ...measuresOf(app.data, say, layer, head)];
     const link = app.linkWeights();
@@ -141,7 +141,7 @@ export function createGrid(app) {
     const measure = app.data.measures.find(({ name }) => name === value);
     return measure?.order ?? say[ORDERS[/** @type {keyof typeof ORDERS} */ (value)]];
   }
-  /** What an order goes by, (layer * heads + head,). @param {string} kind */
+  /** Return the values of an order, (layer * heads + head,). @param {string} kind */
   function values(kind) {
     return kind === "focus" ? app.linkStrengths() : measured(app.data, kind);
   }
@@ -161,7 +161,7 @@ export function createGrid(app) {
     };
     layout = gridLayout({ ...frame, page: app.store.state.page });
     const where = [app.stamp, idOf(kept()), kind, layout.perPage].join();
-    if (where !== last) { // the chosen head moved: show its page
+    if (where !== last) { // the chosen head moved, so show its page
       last = where;
       const page = pageOf(layout, kind, slots.indexOf(idOf(kept())));
       if (page !== layout.page) layout = gridLayout({ ...frame, page });
@@ -236,7 +236,7 @@ export function createGrid(app) {
     without: slots.filter((id) => !attends(app.data, Math.floor(id / app.data.heads))),
     picture: canvas,
   });
-  /** The whole grid for paper. @returns {Print|null} */
+  /** Return the whole grid for export. @returns {Print|null} */
   function print() {
     const grid = app.feed.peek("grid", THUMB);
     if (!grid) return null;

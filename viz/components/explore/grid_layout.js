@@ -1,14 +1,14 @@
-// Where the small maps of the grid stand, which one is under a point, and what keys do among them.
+// Layout of the grid of heads, hit testing, and keyboard navigation.
 
 import { clamp } from "../shared/colours.js";
 
 /** @import { GridLayout } from "./types.js" */
 
 /**
- * Where the small maps stand. Layers go down and heads to the right; where a row of heads would need cells smaller than
- * `least`, a layer takes several lines, and where the layers do not fit, they are paged.
+ * Lay the thumbnails out, layers downwards, heads to the right. If a row of heads would need cells smaller than
+ * `least`, a layer takes several lines; if the layers do not fit, they are paged.
  * @param {{width: number, height: number, layers: number, heads: number, least: number, most?: number, left?: number,
- *   top?: number, page?: number}} frame
+ * top?: number, page?: number}} frame
  */
 export function gridLayout({ width, height, layers, heads, least, most = 56, left = 26, top = 18, page = 0 }) {
   const room = Math.max(width - left, least);
@@ -46,7 +46,7 @@ export function gridLayout({ width, height, layers, heads, least, most = 56, lef
 }
 
 /**
- * Heads (as layer * heads + head) in the order they are shown: by one number per head, else as the model has them.
+ * Return heads (as layer * heads + head) sorted by a value per head, or in the model's order without values.
  * @param {number} count @param {ArrayLike<number>|null} values @param {boolean} [descending] the largest first
  */
 export function orderHeads(count, values, descending = false) {
@@ -56,7 +56,10 @@ export function orderHeads(count, values, descending = false) {
   return ids.sort((a, b) => sign * (values[a] - values[b]) || a - b);
 }
 
-/** (line, column) of the slot-th shown head. @param {GridLayout} layout @param {string} order @param {number} slot */
+/**
+ * Return (line, column) of a slot, the index of a head in the display order.
+ * @param {GridLayout} layout @param {string} order @param {number} slot
+ */
 export function slotPlace(layout, order, slot) {
   if (order !== "layer") return [Math.floor(slot / layout.perLine), slot % layout.perLine];
   const [layer, head] = [Math.floor(slot / layout.heads), slot % layout.heads];
@@ -64,7 +67,7 @@ export function slotPlace(layout, order, slot) {
 }
 
 /**
- * The slot at (line, column), or -1.
+ * Return the slot at (line, column), or -1.
  * @param {GridLayout} layout @param {string} order @param {number} line @param {number} column
  */
 export function slotAt(layout, order, line, column) {
@@ -78,7 +81,7 @@ export function slotAt(layout, order, line, column) {
 }
 
 /**
- * The slot under a point of the canvas, or -1.
+ * Return the slot under a point of the canvas, or -1.
  * @param {GridLayout} layout @param {string} order @param {number} x @param {number} y
  */
 export function slotUnder(layout, order, x, y) {
@@ -88,13 +91,13 @@ export function slotUnder(layout, order, x, y) {
   return slotAt(layout, order, line + layout.firstLayer * layout.lines, column);
 }
 
-/** The page on which a slot stands. @param {GridLayout} layout @param {string} order @param {number} slot */
+/** Return the page of a slot. @param {GridLayout} layout @param {string} order @param {number} slot */
 export function pageOf(layout, order, slot) {
   return Math.floor(slotPlace(layout, order, slot)[0] / (layout.perPage * layout.lines));
 }
 
 /**
- * What a key does in the grid, or null.
+ * Return the action of a key in the grid, or null.
  * @param {string} key @param {number} slot @param {GridLayout} layout @param {string} order
  * @returns {{slot?: number, keep?: true, back?: true}|null}
  */

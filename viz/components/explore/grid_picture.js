@@ -1,4 +1,4 @@
-// The grid's picture: all small maps of a page, and the names and marks over them.
+// The picture of the grid: all thumbnails of a page, with names and marks.
 
 import { meaningOf } from "../shared/frames.js";
 import { labelStep } from "../shared/labels.js";
@@ -12,19 +12,20 @@ import { smallMap, zeroOf } from "./raster.js";
  * @typedef {object} GridFigure
  * @property {GridLayout} layout
  * @property {number[]} order heads by slot
- * @property {string} kind of order
- * @property {ArrayLike<number>|null} values by which they are ordered
+ * @property {string} kind name of the order
+ * @property {ArrayLike<number>|null} values values of the order
  * @property {Theme} theme
  * @property {number} selected
- * @property {number} hovered -1: none
+ * @property {number} hovered -1 for none
  * @property {number[]} pinned
  * @property {number[]} without heads of layers without attention
  * @property {HTMLCanvasElement} picture
  */
 
 /**
- * All small maps of a page as one picture, at device resolution.
- * @param {Grid} grid @param {GridLayout} layout @param {number[]} order heads by slot @param {string} kind of order
+ * Draw all thumbnails of a page as a canvas at device resolution.
+ * @param {Grid} grid @param {GridLayout} layout @param {number[]} order heads by slot @param {string} kind name of the
+ * order
  * @param {Theme} theme @param {Scale} scale @param {number} ratio
  */
 export function gridPicture(grid, layout, order, kind, theme, scale, ratio) {
@@ -50,7 +51,7 @@ export function gridPicture(grid, layout, order, kind, theme, scale, ratio) {
 }
 
 /**
- * Top left of a slot on its page; null on other pages.
+ * Return the upper left corner of a slot, or null if it is on another page.
  * @param {GridLayout} layout @param {string} kind @param {number} slot @returns {[number, number]|null}
  */
 function slotCorner(layout, kind, slot) {
@@ -60,7 +61,7 @@ function slotCorner(layout, kind, slot) {
   return shown ? [layout.left + column * layout.cell, layout.top + at * layout.cell] : null;
 }
 
-/** Names of layers and heads beside their maps. @param {Pen} pen @param {GridFigure} figure */
+/** Draw the numbers of layers and heads at the grid's edges. @param {Pen} pen @param {GridFigure} figure */
 function drawNames(pen, { layout, theme }) {
   const [size, label] = [layout.cell - layout.gap, { size: 11, fill: theme.muted }];
   for (let c = 0; c < layout.perLine; c += labelStep(layout.cell, 16)) {
@@ -73,7 +74,7 @@ function drawNames(pen, { layout, theme }) {
   }
 }
 
-/** The grid's names and marks over its picture. @param {Pen} pen @param {GridFigure} figure */
+/** Draw the picture of the grid with its names and marks. @param {Pen} pen @param {GridFigure} figure */
 export function drawGrid(pen, figure) {
   const { layout, order, kind, values, theme, selected, hovered, pinned, without, picture } = figure;
   pen.image(picture, 0, 0, layout.width, layout.height);
@@ -84,7 +85,7 @@ export function drawGrid(pen, figure) {
     const place = slotCorner(layout, kind, slot);
     if (!place) continue;
     const [x, y] = place;
-    if (without.includes(order[slot])) { // no empty map, which would look like a head without weights
+    if (without.includes(order[slot])) { // an empty map would look like a head with zero weights
       pen.rect(x - 1, y - 1, size + 2, size + 2, { fill: theme.background });
       pen.rect(x + size / 4, y + size / 2, size / 2, 1, { fill: theme.muted });
       continue;

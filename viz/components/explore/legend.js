@@ -1,4 +1,4 @@
-// The legend: the ramp, and the weights at its ends and middle; of numbers with signs zero is in the middle.
+// The legend: the colour ramp with the weights at its ends and middle. Signed maps have zero in the middle.
 
 import { colourAt, css } from "../shared/colours.js";
 import { minus } from "./numbers.js";

@@ -1,11 +1,11 @@
-// The heads whose lines are drawn, and their names in their colours below the lines.
+// The heads whose lines are drawn, and their coloured names below the lines.
 
 import { h } from "../shared/elements.js";
 import { togglePin } from "./selection.js";
 
 /** @import { App, Theme } from "./types.js" */
 
-/** The pinned heads in their colours, and the chosen one. @param {App} app @param {Theme} theme */
+/** Return the pinned heads with their colours, and the chosen head. @param {App} app @param {Theme} theme */
 export function lineHeads(app, theme) {
   const { layer, head } = app.shown();
   const list = app.store.state.kept.pinned.map(([l, hd], i) => ({
@@ -20,7 +20,7 @@ export function lineHeads(app, theme) {
   return list;
 }
 
-/** Their names; a pinned one is chosen by a click, and unpinned by the cross beside it. @param {App} app */
+/** Create the list of names; a click chooses a pinned head, and the cross unpins it. @param {App} app */
 export function createHeadNames(app) {
   const say = app.say;
   const el = h("div", { class: "heads" });

@@ -1,4 +1,4 @@
-// The lines of the chosen head and of the pinned ones: drawn, followed, scrolled.
+// The lines of the chosen and the pinned heads: drawing, hover and scrolling.
 
 import { clamp, printTheme } from "../shared/colours.js";
 import { enlargement, h, placeIn, setAttribute, setText } from "../shared/elements.js";
@@ -49,7 +49,7 @@ export function createLines(app) {
     h("button", { type: "button", class: "plain", "aria-label": say.later, onclick: turn(1) }, "›"),
   );
   const el = h("div", { class: "lines" }, pad, pager, heads.el, note);
-  /** @type {Drawn} what is drawn: nothing until the first drawing */
+  /** @type {Drawn} undefined until the first drawing */
   let now;
   /** @type {Followed|null} */
   let follow = null;
@@ -57,7 +57,7 @@ export function createLines(app) {
   let drag = null;
   let seen = "";
 
-  /** The rows of each column that are shown; the kept focus and target stay inside. */
+  /** Return the visible rows of each column; they include the kept focus and target. */
   function windows(height, step, range) {
     const count = Math.max(4, Math.floor((height - 26) / step));
     const { kept } = app.store.state;
@@ -173,7 +173,7 @@ export function createLines(app) {
     else app.tip.hide();
     app.redraw();
   }
-  /** The three strongest links of the followed token, per head. */
+  /** Return the three strongest links of the hovered token for each head. */
   function strongest({ side, index }) {
     const [mine, theirs] = side === "left" ? [now.left, now.right] : [now.right, now.left];
     const text = [quote(mine.cells, index)];

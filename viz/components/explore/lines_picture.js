@@ -7,12 +7,12 @@ import { tileAt } from "./numbers.js";
 
 /** @import { Cell, Facing, Pen, Print, Scale, Theme, Tile } from "./types.js" */
 
-export const LEAST_LINE = 0.02; // weights under it are not drawn as lines (the caption says so)
+export const LEAST_LINE = 0.02; // weights under it are not drawn as lines; the caption states it
 export const PAPER = { width: 620, step: 22 };
 
 /** @typedef {{cells: Cell[], start: number, end: number, x: number, room: number}} Column of tokens start to end */
-/** @typedef {{side: "left"|"right", index: number}} Followed a token whose lines are strong */
-/** @typedef {{layer: number, head: number, colour: string, tile: Tile}} Lines of one head */
+/** @typedef {{side: "left"|"right", index: number}} Followed a token whose lines are emphasised */
+/** @typedef {{layer: number, head: number, colour: string, tile: Tile}} Lines of a single head */
 /**
  * @typedef {object} LinesFigure
  * @property {Column} left
@@ -20,23 +20,26 @@ export const PAPER = { width: 620, step: 22 };
  * @property {string[]} names of both columns
  * @property {number} top
  * @property {number} step height of a row
- * @property {number} size of labels
+ * @property {number} size font size of labels
  * @property {Scale} scale
  * @property {Theme} theme
  * @property {Lines[]} layers
  * @property {number|null} focus
  * @property {number|null} target
- * @property {Facing} facing which of both is asked about
+ * @property {Facing} facing the direction of the question
  * @property {Followed|null} emphasis
  */
 
-/** Whether lines are coloured by their sign: of one head alone. @param {Pick<LinesFigure, "theme"|"layers">} spec */
+/**
+ * Return true if lines are coloured by sign, which needs a single head.
+ * @param {Pick<LinesFigure, "theme"|"layers">} spec
+ */
 export const bySign = ({ theme, layers }) => theme.signed && layers.length === 1;
 
-/** The colour of a side of zero, strong enough for a thin line. @param {Theme} theme @param {number} value */
+/** Return the colour of a sign, dark enough for a thin line. @param {Theme} theme @param {number} value */
 const signColour = (theme, value) => css(colourAt(theme.ramp, value < 0 ? 48 : 207));
 
-/** Two columns of tokens and the lines between them. @param {Pen} pen @param {LinesFigure} spec */
+/** Draw two columns of tokens and the lines between them. @param {Pen} pen @param {LinesFigure} spec */
 export function drawLines(pen, spec) {
   const middle = (/** @type {Column} */ side, /** @type {number} */ i) => spec.top + (i - side.start + 0.5) * spec.step;
   const strong = spec.emphasis;
@@ -98,7 +101,7 @@ function drawLineTokens(pen, spec, side, align, chosen) {
 }
 
 /**
- * The lines for paper, with the names of their heads below them.
+ * Return the lines for export, with the names of their heads below them.
  * @param {LinesFigure} spec as wide as PAPER @param {(layer: number, head: number) => string} nameOf
  * @returns {Print}
  */

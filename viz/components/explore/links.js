@@ -1,4 +1,4 @@
-// Who links the focus to what: one cell per head, the strongest links as a table.
+// The links of the focus: a cell for each head, and the strongest links as a table.
 
 import { clamp, colourAt, css } from "../shared/colours.js";
 import { h, pageTop, placeIn, setAttribute, setText, windowHeight } from "../shared/elements.js";
@@ -157,7 +157,7 @@ export function createLinks(app) {
     setText(note, text);
     setAttribute(canvas, "aria-label", text);
   }
-  /** The words that may stand at the link's other end. @param {Rows} rows @param {number} pivot */
+  /** Offer the tokens for the link's other end. @param {Rows} rows @param {number} pivot */
   function offerPartners(rows, pivot) {
     const { kept } = app.store.state;
     const end = partner();
@@ -183,7 +183,7 @@ export function createLinks(app) {
     choose.value = target === null ? "" : String(target);
   }
   /**
-   * The strongest links of the word that is asked about, by what the reader calls strong.
+   * Return the strongest links of the pivot, in the chosen order.
    * @param {Rows} rows @param {number} pivot @param {number} most
    */
   function strongest(rows, pivot, most) {
@@ -263,7 +263,7 @@ export function createLinks(app) {
     setText(title, fill(out ? say.links : say.linksIn, { focus: quoted(pivot) }));
     setText(other, out ? say.target : say.looking);
     const rows = app.feed.get(out ? "rows" : "columns", pivot);
-    if (!decided && rows) { // open at first where there is room for it
+    if (!decided && rows) { // open at first if there is room
       decided = true;
       el.open = app.wide() && pageTop(el) + 240 < windowHeight(el);
     }

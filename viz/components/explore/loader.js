@@ -1,10 +1,10 @@
-// Brings the component's script from its own address, so that browsers keep it and no message has to carry it.
-// The page puts the address in place of SCRIPT_ADDRESS; it holds the script's hash, so it never goes stale. In place of
-// SCRIPT_MISSING it puts what is said where the script does not come.
+// Imports the component's script from its own address, so that browsers cache it and no message contains it. The page
+// replaces SCRIPT_ADDRESS by the address, which contains the script's hash, and SCRIPT_MISSING by the message for a
+// script that cannot be fetched.
 
 const script = import(`${location.origin}SCRIPT_ADDRESS`);
 
-/** Streamlit calls this at the mount and at every change of the data; the script is asked the same way. */
+/** Streamlit calls this function at the mount and at every change of the data; it forwards the call to the script. */
 export default function (component) {
   let leave = null;
   let gone = false;

@@ -1,4 +1,4 @@
-// The chosen head's matrix: what is drawn of it, and what pointer, wheel and keys do.
+// The matrix of the chosen head: drawing, pointer, wheel and keyboard.
 
 import { clamp, printTheme } from "../shared/colours.js";
 import { enlargement, h, placeIn, setAttribute, setText } from "../shared/elements.js";
@@ -16,8 +16,8 @@ import { clampView, fitView, matrixKey, zoomAt } from "./viewport.js";
 /** @import { MatrixFigure } from "./matrix_picture.js" */
 
 /**
- * @typedef {Pick<MatrixFigure, "queries"|"keys"|"range"|"area"|"view"|"size"> & {key: string}} Frame where the map
- * stands
+ * @typedef {Pick<MatrixFigure, "queries"|"keys"|"range"|"area"|"view"|"size"> & {key: string}} Frame the position of
+ * the map
  */
 /** @typedef {Frame & MatrixFigure} Drawn */
 /** @typedef {{x: number, y: number}} Point */
@@ -42,7 +42,7 @@ export function createMatrix(app) {
   const legend = h("canvas", { role: "img" });
   const note = h("p", { class: "note" });
   const el = h("div", { class: "matrix" }, pad, legend, note);
-  /** @type {Drawn} what is drawn: nothing until the first drawing */
+  /** @type {Drawn} undefined until the first drawing */
   let now;
   /** @type {Place|null} */
   let hover = null;
@@ -85,7 +85,7 @@ export function createMatrix(app) {
       hover,
       corner: [say.rowCorner, say.columnCorner],
     };
-    const exact = now.tiles.length > 1 || now.tiles.some((tile) => isExact(tile)); // else only the small map is here
+    const exact = now.tiles.length > 1 || now.tiles.some((tile) => isExact(tile)); // else only the thumbnail is there
     pad.classList.toggle("skeleton", now.tiles.length === 0);
     drawMatrix(pen, now);
     describe(shown, exact, width);
@@ -132,7 +132,7 @@ export function createMatrix(app) {
       side: x < 0 ? "row" : y < 0 ? "column" : null,
     };
   }
-  /** The tooltip of a cell: both tokens and the weight, or the largest of the cells under one pixel. */
+  /** Return the tooltip of a cell: both tokens and the weight, or the largest weight of the pooled cells. */
   function lines({ row, col }) {
     const found = now.tiles.map((tile) => tileAt(tile, row, col)).filter(Boolean).pop();
     const text = [`${quote(now.queries, row)} → ${quote(now.keys, col)}`];
@@ -248,7 +248,7 @@ export function createMatrix(app) {
       clear();
     } else reach(/** @type {Place} */ (act));
   }
-  /** Move the keyboard's cell, bringing it into view. @param {Place} place */
+  /** Move the keyboard's cell and bring it into view. @param {Place} place */
   function reach({ row, col }) {
     const { view, area } = now;
     const inside = (/** @type {number} */ at, /** @type {number} */ start, /** @type {number} */ room) =>
@@ -261,7 +261,7 @@ export function createMatrix(app) {
     point({ row, col }, { clientX: x * scale + box.left, clientY: y * scale + box.top });
     app.announce(lines({ row, col })[0]);
   }
-  /** What is shown, for paper. */
+  /** Return the visible part for export. */
   function print() {
     if (!now?.tiles.length) return null;
     return printedMatrix(now, canvasPen(contextOf(canvas), printTheme().family, 1), say);

@@ -1,4 +1,4 @@
-// The matrix's picture: tiles, frames and the tokens beside and above them.
+// The picture of the matrix: tiles, frames and token labels.
 
 import { css, printTheme } from "../shared/colours.js";
 import { elide, labelled, textWidth } from "../shared/labels.js";
@@ -20,20 +20,20 @@ import { fitView, shownCells } from "./viewport.js";
  * @property {Range} range
  * @property {Area} area
  * @property {Viewport} view
- * @property {Tile[]} tiles coarse first
- * @property {number} top of the scale
+ * @property {Tile[]} tiles coarse tiles first
+ * @property {number} top end of the colour scale
  * @property {Scale} scale
  * @property {Theme} theme
  * @property {number|null} focus
  * @property {number|null} target
- * @property {Facing} facing which of both is asked about
+ * @property {Facing} facing the direction of the question
  * @property {Place|null} hover
- * @property {number} size of labels
- * @property {string[]|null} corner what rows and columns are
+ * @property {number} size font size of labels
+ * @property {string[]|null} corner names of rows and columns
  */
 
 /**
- * How much room labels take beside and above a matrix.
+ * Return the room for labels at the left of and above a matrix.
  * @param {Pen} pen @param {Cell[]} queries @param {Cell[]} keys @param {Range} range @param {number} size
  */
 export function gutters(pen, queries, keys, range, size, most = 116) {
@@ -49,11 +49,11 @@ export function gutters(pen, queries, keys, range, size, most = 116) {
   return { left: widest(queries, range.q0, range.q1) + 12, top: Math.max(44, widest(keys, range.k0, range.k1) + 12) };
 }
 
-/** @type {WeakMap<Tile, {key: string, canvas: HTMLCanvasElement}>} the last picture made of each tile */
+/** @type {WeakMap<Tile, {key: string, canvas: HTMLCanvasElement}>} the last picture of each tile */
 const rasters = new WeakMap();
 
 /**
- * The shown part of a tile: pooled to device pixels, coloured at cell resolution, enlarged without smoothing.
+ * Draw the visible part of a tile: pooled to device pixels, coloured, and enlarged without smoothing.
  * @param {Pen} pen @param {MatrixFigure} spec @param {Tile} tile
  */
 function drawTile(pen, spec, tile) {
@@ -90,9 +90,9 @@ function drawTile(pen, spec, tile) {
 }
 
 /**
- * Small matrices in SVG: one rectangle per cell.
+ * Draw a rectangle for each cell, for small matrices in SVG.
  * @param {Pen} pen @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} stepX @param
- *   {number} stepY
+ * {number} stepY
  */
 function vectorCells(pen, canvas, x, y, stepX, stepY) {
   const { data } = contextOf(canvas).getImageData(0, 0, canvas.width, canvas.height);
@@ -104,7 +104,7 @@ function vectorCells(pen, canvas, x, y, stepX, stepY) {
   }
 }
 
-/** The matrix with its tokens. @param {Pen} pen @param {MatrixFigure} spec */
+/** Draw the matrix with its tokens. @param {Pen} pen @param {MatrixFigure} spec */
 export function drawMatrix(pen, spec) {
   const { area, view, theme, range } = spec;
   const shown = shownCells(view, range, area);
@@ -138,7 +138,7 @@ function labelStyle({ size, theme }, cell, chosen, forced) {
 }
 
 /**
- * Which labels are drawn: those there is room for, and strongly those that must be.
+ * Return the labels to draw: those with room, and in bold those that must be drawn.
  * @param {{plain: number[], forced: number[]}} found
  */
 const labels = ({ plain, forced }) => [
@@ -177,7 +177,7 @@ function drawColumnLabels(pen, spec, shown, x) {
 }
 
 /**
- * The part of a matrix that is shown, for paper, with its axes' names and its legend.
+ * Return the visible part of a matrix for export, with axis names and legend.
  * @param {MatrixFigure} now @param {Pen} ink for measuring labels @param {Words} say @returns {Print}
  */
 export function printedMatrix(now, ink, say) {

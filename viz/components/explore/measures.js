@@ -1,18 +1,18 @@
-// One number per head, as words: each row of the payload says what it is called and how it is written.
+// The measures of a head as text; the payload contains each measure's name and format.
 
 import { short } from "./numbers.js";
 import { fill } from "../shared/words.js";
 
 /** @import { Measure, Payload, Words } from "./types.js" */
 
-/** A measure's number for a head. @param {Measure} measure @param {number} layer @param {number} head */
+/** Return a head's value of a measure as text. @param {Measure} measure @param {number} layer @param {number} head */
 export function written({ digits, values }, layer, head) {
   const value = values[layer][head];
   return digits === 2 ? short(value) : value.toFixed(digits);
 }
 
 /**
- * Each measure of a head: "entropy 1.90 bits".
+ * Return all measures of a head as text, such as "entropy 1.90 bits".
  * @param {Payload} data @param {Words} say @param {number} layer @param {number} head
  */
 export function measuresOf({ measures }, say, layer, head) {
@@ -23,7 +23,7 @@ export function measuresOf({ measures }, say, layer, head) {
 }
 
 /**
- * What a head does when no word is asked about, in a sentence.
+ * Describe a head in a sentence, for a view without a focus.
  * @param {Payload} data @param {Words} say @param {string} name @param {number} layer @param {number} head
  */
 export function headInWords({ measures }, say, name, layer, head) {
@@ -33,7 +33,7 @@ export function headInWords({ measures }, say, name, layer, head) {
 }
 
 /**
- * One number per head, (layer * heads + head,), of the measure of this name; null where there is none.
+ * Return the values of the named measure, (layer * heads + head,), or null without it.
  * @param {Payload} data @param {string} name
  */
 export function measured({ measures }, name) {

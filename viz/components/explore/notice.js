@@ -1,4 +1,4 @@
-// A line of what is going on, with a way out where there is one.
+// A status line, with a button if there is an action.
 
 import { h } from "../shared/elements.js";
 

@@ -1,11 +1,11 @@
-// Numbers: how they are written, and the largest of many cells.
+// Number formatting and pooling.
 
 /** @import { Rows, Tile } from "./types.js" */
 
-/** A number's digits with a minus sign in place of the hyphen before them. @param {string} digits */
+/** Replace the hyphen before a number by a minus sign. @param {string} digits */
 export const minus = (digits) => digits.replace(/^-/, "−");
 
-/** Two decimals; small weights keep one digit rather than become 0.00. @param {number} weight */
+/** Format a weight with two decimals; small weights keep a significant digit instead of 0.00. @param {number} weight */
 export function short(weight) {
   if (weight < 0) return `−${short(-weight)}`;
   if (weight > 0 && weight < 0.005) return weight < 0.0005 ? "<0.001" : weight.toFixed(3);
@@ -13,7 +13,8 @@ export function short(weight) {
 }
 
 /**
- * The end of a colour scale: the largest weight rounded up to one leading digit (a byte's rounding forgiven).
+ * Return the end of a colour scale: the largest weight rounded up to a leading digit, tolerating a byte's rounding
+ * error.
  * @param {number} largest
  */
 export function niceTop(largest) {
@@ -24,16 +25,16 @@ export function niceTop(largest) {
 }
 
 /**
- * First source cell of pooled cell i when `length` cells are pooled to `cells`; attention/view.py edges().
+ * Return the first source cell of pooled cell i if `length` cells are pooled to `cells`; attention/view.py edges().
  * @param {number} i @param {number} length @param {number} cells
  */
 export const edge = (i, length, cells) => Math.floor((i * length) / cells);
 
-/** The pooled cell that source cell j falls into. @param {number} j @param {number} length @param {number} cells */
+/** Return the pooled cell of source cell j. @param {number} j @param {number} length @param {number} cells */
 export const pooledIndex = (j, length, cells) => Math.floor(((j + 1) * cells - 1) / length);
 
 /**
- * What a tile holds at a cell, and over which cells it is the largest weight.
+ * Return a tile's value at a cell, and the size of the block of cells that it covers.
  * @param {Tile} tile @param {number} query @param {number} key
  */
 export function tileAt(tile, query, key) {
@@ -50,11 +51,10 @@ export function tileAt(tile, query, key) {
 export const isExact = (tile) => tile.rows === tile.q1 - tile.q0 && tile.cols === tile.k1 - tile.k0;
 
 /**
- * The largest value of each of outRows × outCols cells over rows r0..r1 and columns c0..c1 of a row-major array; of
- * numbers with signs the one furthest from zero, as attention/view.py far_pool().
- * out must not be larger than the window.
+ * Max-pool rows r0..r1 and columns c0..c1 of a row-major array to outRows × outCols; signed values are compared by
+ * size, as in attention/view.py far_pool(). The output must not be larger than the window.
  * @param {ArrayLike<number>} data @param {number} cols @param {number[]} rows [r0, r1] @param {number[]} columns [c0,
- *   c1]
+ * c1]
  * @param {number} outRows @param {number} outCols
  */
 export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
@@ -73,14 +73,17 @@ export function poolMax(data, cols, [r0, r1], [c0, c1], outRows, outCols) {
   return out;
 }
 
-/** One head's slice of an array (layer, head, token). @param {Rows} rows @param {number} layer @param {number} head */
+/**
+ * Return a head's slice of an array (layer, head, token).
+ * @param {Rows} rows @param {number} layer @param {number} head
+ */
 export const slice = (rows, layer, head) => {
   const start = (layer * rows.heads + head) * rows.count;
   return rows.data.subarray(start, start + rows.count);
 };
 
 /**
- * Index of the value furthest from zero for which `allowed` holds, or -1; of weights it is the largest.
+ * Return the index of the largest absolute value for which `allowed` holds, or -1.
  * @param {ArrayLike<number>} values @param {(index: number) => boolean} allowed
  */
 export function argmax(values, allowed = () => true) {
@@ -91,7 +94,7 @@ export function argmax(values, allowed = () => true) {
   return best;
 }
 
-/** The weight of each token over all heads that is furthest from zero, (token,). @param {Rows} rows */
+/** Return each token's weight of the largest absolute value over all heads, (token,). @param {Rows} rows */
 export function overAllHeads(rows) {
   const most = new Float32Array(rows.count);
   for (let at = 0, token = 0; at < rows.data.length; at++, token++) {

@@ -1,4 +1,4 @@
-// Figures on paper: always light, with a caption, as PNG or SVG.
+// Export of figures as PNG or SVG, always in the light theme, with a caption.
 
 import { printTheme } from "../shared/colours.js";
 import { elide, textWidth } from "../shared/labels.js";
@@ -10,7 +10,10 @@ import { WORDS } from "./words.js";
 
 /** @import { App, Payload, Pen, PictureFormat, Print, Selection } from "./types.js" */
 
-/** Words of a caption on lines no longer than `room`. @param {string} text @param {number} room @param {string} font */
+/**
+ * Break a caption into lines of at most `room` pixels.
+ * @param {string} text @param {number} room @param {string} font
+ */
 function wrap(text, room, font) {
   const lines = [""];
   for (const part of breakable(text)) {
@@ -21,7 +24,7 @@ function wrap(text, room, font) {
   return lines.map((line) => elide(line.trimEnd(), room, font));
 }
 
-/** What every exported figure says under it. @param {Payload} data @param {Selection} selection */
+/** Return the caption lines of an exported figure. @param {Payload} data @param {Selection} selection */
 export function caption(data, selection, say = WORDS) {
   const { model } = data;
   const which = model.revision ? cut(model.revision, 12) : model.weights && `sha256:${cut(model.weights, 12)}`;
@@ -39,7 +42,7 @@ export function caption(data, selection, say = WORDS) {
   ];
 }
 
-/** A figure with its caption under it, on any pen. @param {App} app @param {Print} figure */
+/** Return a figure with its caption, for any pen. @param {App} app @param {Print} figure */
 function paperOf(app, figure) {
   const theme = printTheme();
   const font = `400 11px ${theme.family}`;

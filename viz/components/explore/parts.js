@@ -1,4 +1,4 @@
-// The parts of the view and where they stand.
+// The parts of the view and their arrangement.
 
 import { h } from "../shared/elements.js";
 import { createFigure } from "./figure.js";
@@ -8,7 +8,7 @@ import { createStrip, createTruth } from "./sentence.js";
 
 /** @import { App, Parts } from "./types.js" */
 
-/** @param {App} app @param {HTMLElement} body that they are put into @returns {Parts} */
+/** @param {App} app @param {HTMLElement} body parent element of the parts @returns {Parts} */
 export function createParts(app, body) {
   const [strip, truth, grid, figure, links] = [
     createStrip(app),
@@ -21,7 +21,7 @@ export function createParts(app, body) {
   const main = h("div", { class: "main" }, left, figure.el);
   body.replaceChildren(strip.el, truth.el, main, links.el);
 
-  /** The links stand under a low grid, beside the figure; under everything otherwise. */
+  /** Put the links under a low grid, at the figure's side; else under everything. */
   function placeLinks() {
     const beside = app.wide() && grid.el.offsetHeight + 300 < app.room();
     const parent = beside ? left : body;

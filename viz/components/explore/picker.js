@@ -1,9 +1,9 @@
-// A choice with a label before it.
+// A labelled choice.
 
 import { h } from "../shared/elements.js";
 
 /**
- * A <select> with a label before it.
+ * Create a <select> with a label.
  * @template {string} Value
  * @param {string} label @param {{value: Value, text: string}[]} choices @param {(value: Value) => void} onchange
  */

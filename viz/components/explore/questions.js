@@ -1,4 +1,4 @@
-// What several parts ask of the numbers, each answered for what is shown now.
+// Derived values that several parts need, computed for the current selection.
 
 import { meaningOf } from "../shared/frames.js";
 import { quote } from "./cells.js";
@@ -13,10 +13,10 @@ import { strongestTarget, truth } from "./truth.js";
 /** @import { Strength } from "./truth.js" */
 
 /**
- * An answer about a value that never changes, worked out once.
+ * Compute a value for an immutable object once, and cache it.
  * @template {WeakKey} Of @template Key @template Answer
  * @param {WeakMap<Of, Map<Key, Answer>>} known @param {Of} of @param {Key} key @param {() => Answer} make @returns
- *   {Answer}
+ * {Answer}
  */
 function once(known, of, key, make) {
   /** @type {Map<Key, Answer>} */
@@ -37,10 +37,13 @@ export function questions(app) {
   const linked = new WeakMap();
   const cross = () => Boolean(app.data.keys);
   const cellsOf = (/** @type {"focus"|"target"} */ end) => (end === "focus" ? app.data.queries : app.keys());
-  /** What a word gives all others, or gets of them, over all heads. @param {Facing} facing @param {number} pivot */
+  /**
+   * Return a word's weights to all others (or from all others) in all heads, if they are cached.
+   * @param {Facing} facing @param {number} pivot
+   */
   const peek = (facing, pivot) => app.feed.peek(facing === "out" ? "rows" : "columns", pivot);
   /**
-   * Rows or columns over all heads: for what is kept at once, for a preview when the pointer rests and they are small.
+   * Return rows or columns over all heads: immediately for the kept selection, for a preview after the pointer rests.
    * @param {"rows"|"columns"} kind @param {number} index
    */
   function overHeads(kind, index) {
@@ -59,7 +62,7 @@ export function questions(app) {
       : null;
   }
   /**
-   * The link between the pivot and a token: who looks at whom.
+   * Return the link between the pivot and a token, with the query and the key in their roles.
    * @param {number} id layer * heads + head @param {number} pivot @param {number} token @param {Facing} facing
    * @param {number} weight
    */
@@ -69,7 +72,7 @@ export function questions(app) {
     return { layer: Math.floor(id / heads), head: id % heads, query, key, weight };
   }
   /**
-   * How strong the links of the pivot are, beyond both doubts; null before the numbers are there.
+   * Return a function for the strength of the pivot's links beyond both baselines, or null before the arrays are there.
    * @param {number} pivot @param {Facing} facing @returns {Strength|null}
    */
   function strengthOf(pivot, facing) {
@@ -79,7 +82,7 @@ export function questions(app) {
   return {
     strengthOf,
     cellsOf,
-    /** The end of the chosen head's colour scale. */
+    /** Return the end of the chosen head's colour scale. */
     scaleTop() {
       if (app.shown().upto === "one") return 1;
       const grid = app.feed.peek("grid", THUMB);
@@ -91,21 +94,24 @@ export function questions(app) {
       const furthest = () => Math.abs(meaningOf(grid.data)(map[argmax(map)]));
       return once(tops, grid, id, () => niceTop(furthest()));
     },
-    /** Both ends of the link that is asked about: the chosen ones, else the strongest. @param {Selection} selection */
+    /**
+     * Return both ends of the link in question; an end that is not chosen is the strongest.
+     * @param {Selection} selection
+     */
     linkOf(selection) {
       const { focus, target } = selection;
       const [pivot, partner] = ends(selection);
       const at = selection[pivot];
       const all = app.data.quiet || at === null || selection[partner] !== null ? null : peek(selection.facing, at);
       if (!all || at === null) return { focus, target };
-      const { layer, head, order } = app.store.state.kept; // not the head that is only looked at in passing
+      const { layer, head, order } = app.store.state.kept; // the kept head, not a previewed head
       const still = order === "focus"; // an order by the link must not change with the head
       const weights = () => (still ? overAllHeads(all) : slice(all, layer, head));
       const key = still ? "any head" : `${layer} ${head}`;
       const found = once(partners, all, key, () => strongestTarget(weights(), cellsOf(partner), at, !cross()));
       return { focus, target, [partner]: found };
     },
-    /** (layer * heads + head) weights of the kept link. */
+    /** Return the weights (layer * heads + head) of the kept link. */
     linkWeights() {
       const { kept } = app.store.state;
       const [pivot, partner] = ends(kept);
@@ -129,12 +135,12 @@ export function questions(app) {
       if (focus === null || target === null) return null;
       return { from: quote(app.data.queries, focus), to: quote(app.keys(), target) };
     },
-    /** The token that shades and sentence are about. */
+    /** Return the token that the shades and the sentence describe. */
     pivot() {
       const shown = app.shown();
       return shown[ends(shown)[0]];
     },
-    /** Weights between the pivot and every other token in the chosen head, or null. */
+    /** Return the weights between the pivot and every other token in the chosen head, or null. */
     weights() {
       const [pivot, { layer, head, facing }] = [app.pivot(), app.shown()];
       if (pivot === null) return null;
@@ -143,11 +149,11 @@ export function questions(app) {
       const all = overHeads(out ? "rows" : "columns", pivot);
       if (all) return slice(all, layer, head);
       if (!tile) return null;
-      app.waits = false; // the numbers shown are complete; only the comparison over heads is not
+      app.waits = false; // the numbers on screen are complete; only the comparison over heads is not
       if (out) return tile.data.subarray(pivot * tile.cols, (pivot + 1) * tile.cols);
       return Float32Array.from({ length: tile.rows }, (_, r) => tile.data[r * tile.cols + pivot]);
     },
-    /** What to shade a row of chips with. @param {StripRole} role */
+    /** Return the weights that shade a row of chips. @param {StripRole} role */
     shades(role) {
       if (app.data.quiet) return null;
       return role === (app.shown().facing === "out" ? "query" : "key") ? null : app.weights();

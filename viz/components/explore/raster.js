@@ -1,4 +1,4 @@
-// Weights as small pictures, one pixel per cell.
+// Weights as small pictures, a pixel for each cell.
 
 import { meaningOf } from "../shared/frames.js";
 import { edge, poolMax } from "./numbers.js";
@@ -6,7 +6,7 @@ import { edge, poolMax } from "./numbers.js";
 /** @import { Grid, Tile } from "./types.js" */
 
 /**
- * Levels (0..255, row-major) as a small canvas.
+ * Draw levels (0..255, row-major) on a small canvas.
  * @param {ArrayLike<number>} levels @param {number} rows @param {number} cols @param {Uint32Array} palette
  */
 export function levelCanvas(levels, rows, cols, palette) {
@@ -21,9 +21,9 @@ export function levelCanvas(levels, rows, cols, palette) {
 }
 
 /**
- * One head's small map as a (pooled) tile.
+ * Return a head's thumbnail as a (pooled) tile.
  * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
- *   {Tile}
+ * {Tile}
  */
 export function thumbTile(grid, layer, head, queries, keys) {
   const size = grid.rows * grid.cols;
@@ -32,14 +32,14 @@ export function thumbTile(grid, layer, head, queries, keys) {
   return { q0: 0, q1: queries, k0: 0, k1: keys, rows: grid.rows, cols: grid.cols, data };
 }
 
-/** Where the byte 0 stands among 256 colours. @param {Uint8Array|Int8Array} bytes */
+/** Return the index of zero among the 256 colours. @param {Uint8Array|Int8Array} bytes */
 export const zeroOf = (bytes) => (bytes instanceof Int8Array ? 128 : 0);
 
 /**
- * One small map into pixels: pooled by the largest weight where it has more cells than pixels, else enlarged.
- * Bytes with signs have their zero in the palette's middle.
+ * Draw a thumbnail into pixels, max-pooled if it has more cells than pixels, else enlarged. Signed bytes have zero in
+ * the palette's middle.
  * @param {Uint32Array} out @param {number} stride @param {Grid} grid @param {number} id @param {number} x @param
- *   {number} y
+ * {number} y
  * @param {number} size @param {Uint32Array} palette
  */
 export function smallMap(out, stride, grid, id, x, y, size, palette) {
@@ -63,9 +63,9 @@ export function smallMap(out, stride, grid, id, x, y, size, palette) {
 const thumbs = new WeakMap();
 
 /**
- * The same, made once for each grid.
+ * Return a head's thumbnail as a tile, cached for each grid.
  * @param {Grid} grid @param {number} layer @param {number} head @param {number} queries @param {number} keys @returns
- *   {Tile}
+ * {Tile}
  */
 export function thumbOf(grid, layer, head, queries, keys) {
   const known = thumbs.get(grid) ?? new Map();

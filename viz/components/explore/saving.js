@@ -1,4 +1,4 @@
-// The export menu: pictures made here, numbers from the server or from the file itself.
+// The export menu: pictures from the browser, numbers from the server or from the standalone file.
 
 import { h, save_as, setAttribute, setText } from "../shared/elements.js";
 import { columnNames, fileStemOf, saveTable, tableOf } from "../shared/tables.js";
@@ -12,9 +12,12 @@ import { fill } from "../shared/words.js";
 
 /** @type {PictureFormat[]} */
 const PICTURES = ["PNG", "SVG"];
-const FORMATS = ["csv", "json", "html"]; // of the numbers
+const FORMATS = ["csv", "json", "html"]; // formats of the numbers
 
-/** Addresses of the numbers on the server. @param {Payload} data @param {Selection} selection @param {string} format */
+/**
+ * Return the server's address of an exported file.
+ * @param {Payload} data @param {Selection} selection @param {string} format
+ */
 export function exportAddress(data, selection, format) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(selection)) {
@@ -24,7 +27,7 @@ export function exportAddress(data, selection, format) {
   return `${data.base}/export.${format}?${data.view ? `${data.view}&` : ""}${query}`;
 }
 
-/** @param {App} app @param {() => Print|null} current the figure that is shown */
+/** @param {App} app @param {() => Print|null} current the visible figure */
 export function createExport(app, current) {
   const say = app.say;
   /** @param {string} text @param {() => void} act */
@@ -76,7 +79,7 @@ export function createExport(app, current) {
     });
   }
   /**
-   * In a file without a server the numbers come from the embedded source.
+   * Save the numbers of the embedded source, in a file without a server.
    * @param {Event} event @param {string} format
    */
   async function numbers(event, format) {

@@ -1,4 +1,4 @@
-// Under a long text: the whole of it as a thin shaded bar, and the window of it that the chips show.
+// A thin shaded bar of the whole text under a long text, with the window of the visible chips.
 
 import { clamp } from "../shared/colours.js";
 import { h, setText } from "../shared/elements.js";

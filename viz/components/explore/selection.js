@@ -1,4 +1,4 @@
-// The one selection: brought into range, compared, told from its own echo.
+// The shared selection: validation, comparison, and recognition of echoes.
 
 import { isPair } from "./cells.js";
 
@@ -6,7 +6,7 @@ import { isPair } from "./cells.js";
 
 const MOST_PINNED = 8;
 
-/** What is chosen before any text has come. @type {Selection} */
+/** The selection before any text arrives. @type {Selection} */
 export const FIRST = {
   layer: 0,
   head: 0,
@@ -26,16 +26,16 @@ export const FIRST = {
 const isIndex = (value, count) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value < count;
 
 /**
- * The value, where it is one of the choices, else the usual one.
+ * Return the value if it is a valid choice, else the default.
  * @template T @param {T|undefined} value @param {T[]} choices
  */
 const one = (value, choices) => (value !== undefined && choices.includes(value) ? value : choices[0]);
 
-/** Whether a layer has attention. @param {Payload} data @param {number} layer */
+/** Return true if a layer has attention. @param {Payload} data @param {number} layer */
 export const attends = ({ attending }, layer) => !attending || attending.includes(layer);
 
 /**
- * A layer if it has attention, else the next in the direction from `start` that has some.
+ * Return a layer if it has attention, else the next layer with attention in the direction from `start`.
  * @param {Payload} data @param {number} layer @param {number} [start]
  */
 export function attendingLayer(data, layer, start = layer) {
@@ -47,7 +47,7 @@ export function attendingLayer(data, layer, start = layer) {
 }
 
 /**
- * The head before (-1) or after (1) a head, in the order of layers; layers without attention have none.
+ * Return the previous (-1) or next (1) head in the order of layers, without layers that have no attention.
  * @param {Payload} data @param {number} layer @param {number} head @param {number} sign
  */
 export function neighbour({ layers, heads, attending }, layer, head, sign) {
@@ -58,8 +58,8 @@ export function neighbour({ layers, heads, attending }, layer, head, sign) {
 }
 
 /**
- * A selection that fits the data: every field present and in range.
- * @param {Payload} data @param {Partial<Selection>} [raw] as it came: nothing of it is trusted @returns {Selection}
+ * Return a selection that fits the data: every field is present and in range.
+ * @param {Payload} data @param {Partial<Selection>} [raw] untrusted input @returns {Selection}
  */
 export function fitSelection(data, raw = {}) {
   const { layers, heads, choices } = data;
@@ -84,13 +84,13 @@ export function fitSelection(data, raw = {}) {
 }
 
 /**
- * The end of the link that is asked about, and the end that answers.
+ * Return the end of the link that the question is about, and the end that answers it.
  * @param {Pick<Selection, "facing">} selection @returns {["focus", "target"]|["target", "focus"]}
  */
 export const ends = ({ facing }) => (facing === "out" ? ["focus", "target"] : ["target", "focus"]);
 
 /**
- * A selection with a change; a new word that is asked about is asked for its own strongest link.
+ * Return a changed selection; a new pivot resets the partner to its strongest link.
  * @param {Selection} before @param {Partial<Selection>|null} patch @returns {Selection}
  */
 export function changed(before, patch) {
@@ -101,8 +101,8 @@ export function changed(before, patch) {
 }
 
 /**
- * What turns when the same word is asked the other way: of one text the word is then the link's other end; of two
- * texts the link stays.
+ * Return the change that reverses the direction of the question. Within a text the word becomes the link's other end;
+ * between two texts the link stays.
  * @param {{focus: number|null, target: number|null}} link @param {Facing} facing @param {boolean} cross
  * @returns {Partial<Selection>}
  */
@@ -116,7 +116,7 @@ export const canonical = (selection) =>
   JSON.stringify(/** @type {(keyof Selection)[]} */ (Object.keys(FIRST)).map((name) => selection?.[name] ?? null));
 
 /**
- * Add a head to the pinned ones, or take it away.
+ * Add a head to the pinned heads, or remove it.
  * @param {[number, number][]} pinned @param {number} layer @param {number} head @returns {[number, number][]}
  */
 export function togglePin(pinned, layer, head) {
@@ -126,9 +126,7 @@ export function togglePin(pinned, layer, head) {
     : [...pinned, /** @type {[number, number]} */ ([layer, head])].slice(-MOST_PINNED);
 }
 
-/**
- * Tells a selection that comes from outside (the back button, a link) from the echo of one this view has sent.
- */
+/** Distinguish selections from outside (the back button, a link) from echoes of sent selections. */
 export function createEchoes() {
   let last = "";
   /** @type {string[]} */
@@ -138,12 +136,15 @@ export function createEchoes() {
     sent: (selection) => {
       sent = [...sent, canonical(selection)].slice(-32);
     },
-    /** The server has it and sends no echo: what comes back from before it is news. @param {Selection} selection */
+    /**
+     * The server has stored the selection and sends no echo, so a later return to an earlier selection is news.
+     * @param {Selection} selection
+     */
     settled(selection) {
       last = canonical(selection);
       sent = sent.slice(sent.lastIndexOf(last) + 1);
     },
-    /** Whether an incoming selection is news. @param {Partial<Selection>} selection */
+    /** Return true if an incoming selection is news. @param {Partial<Selection>} selection */
     isNews(selection) {
       const text = canonical(selection);
       if (text === last) return false;

@@ -70,7 +70,7 @@ describe("the selection", () => {
     echoes.sent(at(2));
     assert.equal(echoes.isNews(at(1)), false);
     assert.equal(echoes.isNews({ pinned: [], ...at(2) }), false);
-    assert.equal(echoes.isNews(at(1)), true); // back
+    assert.equal(echoes.isNews(at(1)), true); // the back button
   });
 
   test("where the server sends no echo, what stood before is news", () => {

@@ -1,4 +1,4 @@
-// The tokens of the text, to be asked about: rows of chips, and the tools under them.
+// The tokens of the text as rows of chips, and the controls under them.
 
 import { createChipRow, shownAtOnce } from "../token_strip/chips.js";
 import { clamp, colourAt } from "../shared/colours.js";
@@ -11,11 +11,11 @@ import { ends, turned } from "./selection.js";
 
 /** @import { App, Facing, StripRole } from "./types.js" */
 
-/** The end of links that a row of chips is for; null: whichever is asked about. @param {StripRole} role */
+/** Return the end of links that a row of chips selects; null for the end in question. @param {StripRole} role */
 const endOf = (role) => role === "query" ? "focus" : role === "key" ? "target" : null;
 
 /**
- * One row of chips: everything ("both"), or for cross-attention what looks ("query") and what is looked at ("key").
+ * Create a row of chips: the text ("both"), or for cross-attention the queries ("query") or the keys ("key").
  * @param {App} app @param {StripRole} role
  */
 function createWords(app, role) {
@@ -49,19 +49,19 @@ function createWords(app, role) {
   function moveTo(to) {
     app.setLocal({ strips: { ...app.store.state.strips, [role]: to } });
   }
-  /** What a click on a chip asks about. @param {number} i @param {boolean} alt */
+  /** Return the selection that a click on a chip makes. @param {number} i @param {boolean} alt */
   function patch(i, alt) {
     const [pivot, partner] = ends(app.store.state.kept);
     return { [endOf(role) ?? (alt || app.store.state.picking ? partner : pivot)]: i };
   }
-  /** The window of the text that is shown; what was kept last is inside it. */
+  /** Update the visible window of the text; it contains the token that was kept last. */
   function frame() {
     const { kept, strips } = app.store.state;
     const length = cells().length;
     const at = kept[mine()];
     count = shownAtOnce(length, app.width());
     start = at === lastKept ? clamp(strips[role], 0, length - count) : windowOn(at, strips[role], count, length);
-    strips[role] = start; // not a change to be told: this is the drawing that it would ask for
+    strips[role] = start; // set without notifying listeners, since this is the drawing that they would request
     lastKept = at;
   }
   function draw() {
@@ -102,7 +102,7 @@ function createWords(app, role) {
   return { el, draw };
 }
 
-/** The rows of chips, and the tools under them. @param {App} app */
+/** Create the rows of chips and the controls under them. @param {App} app */
 export function createStrip(app) {
   const say = app.say;
   const ways = app.data.choices.facing.map((facing) =>
@@ -151,7 +151,7 @@ export function createStrip(app) {
   return { el, draw };
 }
 
-/** What the numbers on the strip say, in a sentence. @param {App} app */
+/** Create the sentence about the strip's weights. @param {App} app */
 export function createTruth(app) {
   const el = h("p", { class: "truth", "aria-live": "polite" });
   return { el, draw: () => setText(el, app.sentence()) };

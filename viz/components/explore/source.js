@@ -1,4 +1,4 @@
-// Where numbers come from: routes of a server, messages of a notebook's kernel, or arrays in an exported file.
+// Sources of arrays: routes of a server, messages of a notebook's kernel, or arrays in an exported file.
 
 import { decodeFrame } from "../shared/frames.js";
 import { _ } from "../shared/words.js";
@@ -6,9 +6,9 @@ import { _ } from "../shared/words.js";
 /** @typedef {import("../shared/frames.js").Frame} Frame */
 /** @import { Asked, Rows, Source, SourceHooks } from "./types.js" */
 
-export const THUMB = 48; // pixels of a small map
+export const THUMB = 48; // cells of a thumbnail on each side
 
-export const TILE = 512; // most cells of a tile, each way
+export const TILE = 512; // cells of a tile on each side at most
 
 const RETRIED = [429, 502, 503, 504];
 
@@ -22,7 +22,7 @@ const pause = (milliseconds, signal) => /** @type {Promise<void>} */ (new Promis
 }));
 
 /**
- * An array of an answer: bytes in a grid, numbers in everything else.
+ * Return an array of an answer: bytes in a grid, floats in everything else.
  * @template {Uint8Array|Int8Array|Float32Array} Data
  * @param {Frame} answer @param {string} name @param {number} dimensions @param {{new(): Data}} kind
  * @returns {{shape: number[], data: Data}}
@@ -39,7 +39,8 @@ function arrayOf(answer, name, dimensions, kind) {
 }
 
 /**
- * The routes of ui/routes/traces.py as a Source. Network errors are retried, told through `onLost` and `onFound`.
+ * Return a Source for the routes of ui/routes/traces.py. Network errors are retried; `onLost` and `onFound` report
+ * them.
  * @param {{base: string, view: string}} data @param {SourceHooks & {fetch?: typeof fetch, wait?: typeof pause}} [hooks]
  * @returns {Source}
  */
@@ -56,7 +57,7 @@ export function httpSource({ base, view }, hooks = {}) {
     for (let attempt = 0;; attempt++) {
       const answer = await ask(address, { signal }).catch((error) => {
         if (signal?.aborted || error?.name === "AbortError") throw error;
-        return null; // no network, no server: try again
+        return null; // no network or no server, so retry
       });
       if (answer?.ok) {
         hooks.onFound?.();
@@ -72,7 +73,7 @@ export function httpSource({ base, view }, hooks = {}) {
 }
 
 /**
- * Frames as a Source, whatever brings them.
+ * Return a Source for frames of any origin.
  * @param {(name: keyof Asked, query: Record<string, number>, signal?: AbortSignal) => Promise<Frame>} get
  * @returns {Source}
  */
@@ -109,13 +110,13 @@ export function framesSource(get) {
   };
 }
 
-/** One sentence for an answer that is not a frame. @param {Response} answer */
+/** Return a sentence for an answer that is not a frame. @param {Response} answer */
 async function refusal(answer) {
   const text = (await answer.text().catch(() => "")).trim();
   try {
     const told = JSON.parse(text);
     if (told.message || told.error) return String(told.message ?? told.error);
-  } catch { /* not JSON: below */ }
+  } catch { /* not JSON, so use the text itself */ }
   return text && text.length < 300 && !text.startsWith("<")
     ? text
     : _("The server answered {status}.", { status: answer.status });

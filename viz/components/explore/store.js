@@ -1,4 +1,4 @@
-// A value with listeners.
+// A state object with listeners.
 
 /**
  * @template {Record<string, unknown>} T

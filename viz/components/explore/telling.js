@@ -1,12 +1,12 @@
-// What is kept, told to the server: by a small question of its own where nothing else on the page follows, else by a
-// run of the page's script.
+// Sends the kept selection to the server: by a small request if nothing else on the page depends on it, else by a rerun
+// of the page's script.
 
 /** @import { Selection, Slip } from "./types.js" */
 
 const KEPT = 204;
 
 /**
- * Questions go one after the other, so that the last choice is the last that is told.
+ * Create a function that sends selections in sequence, so that the last selection arrives last.
  * @param {typeof fetch} [ask]
  */
 export function createTeller(ask = (...asked) => globalThis.fetch(...asked)) {
@@ -19,11 +19,11 @@ export function createTeller(ask = (...asked) => globalThis.fetch(...asked)) {
     try {
       return (await ask(address, { method: "POST", headers, body, keepalive: true })).status === KEPT;
     } catch {
-      return false; // no network, no server: a run is asked for once there is one
+      return false; // no network or no server, so a rerun is requested
     }
   }
   /**
-   * Whether it is told without a run; else `run` has been asked for one.
+   * Resolve to true if the selection was stored without a rerun; else `run` has requested a rerun.
    * @param {Slip|null|undefined} slip @param {Selection} selection @param {(selection: Selection) => void} run
    * @returns {Promise<boolean>}
    */

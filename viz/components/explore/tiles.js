@@ -1,4 +1,4 @@
-// Which tiles a figure of one head asks for: of the matrix the small map first, of the lines exact weights only.
+// The tiles that a figure of a head requests: the matrix shows the thumbnail first, the lines show exact weights only.
 
 import { clamp } from "../shared/colours.js";
 import { thumbOf } from "./raster.js";
@@ -8,9 +8,9 @@ import { shownCells, tileWindow } from "./viewport.js";
 /** @import { App, Area, Head, Range, Tile, Viewport } from "./types.js" */
 
 /**
- * What to paint of the chosen head's matrix now, coarse first; asks for what is missing.
- * @param {App} app @param {{range: Range, area: Area, view: Viewport}} frame where the map stands @param {number} ratio
- *   device pixels per unit
+ * Return the available tiles of the chosen head's matrix, coarse first; request those that are missing.
+ * @param {App} app @param {{range: Range, area: Area, view: Viewport}} frame position of the map @param {number} ratio
+ * device pixels per unit
  */
 export function matrixTiles(app, { range, area, view }, ratio) {
   const { layer, head } = app.shown();
@@ -18,7 +18,7 @@ export function matrixTiles(app, { range, area, view }, ratio) {
   const grid = app.feed.peek("grid", THUMB);
   /** @type {Tile[]} */
   const list = grid ? [thumbOf(grid, layer, head, rows, cols)] : [];
-  // hovering fetches only small maps
+  // a hover requests small maps only
   const ask = app.previewsHead() && rows * cols > 16384 ? app.feed.peek : app.feed.get;
   if (rows <= TILE && cols <= TILE) {
     const whole = ask("tile", { layer, head, q0: 0, q1: rows, k0: 0, k1: cols, size: TILE });
@@ -36,8 +36,8 @@ export function matrixTiles(app, { range, area, view }, ratio) {
 }
 
 /**
- * The exact weights of one head that its lines need: all of a short text, else blocks of 64 around the windows; nothing
- * while they are on their way.
+ * Return the exact weights for a head's lines, or null while they are on their way: all weights of a short text, else
+ * blocks of 64 around the windows.
  * @param {App} app @param {Head} head @param {number[]} left rows from and to @param {number[]} right columns
  */
 export function linesTile(app, { layer, head }, left, right) {

@@ -1,11 +1,11 @@
-// Which tiles are asked for: nothing that is not shown, and nothing fetched while the pointer wanders.
+// The requested tiles: none that is invisible, and no requests while the pointer moves.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { TILE } from "./source.js";
 import { linesTile, matrixTiles } from "./tiles.js";
 
-/** A view of so many rows and columns, which notes what is fetched; what is fetched is there. */
+/** A view of `rows` and `cols` that records requests and answers them immediately. */
 function app({ rows, cols, hovers = false, still = true }) {
   const fetched = [];
   return {

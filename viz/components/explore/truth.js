@@ -1,4 +1,4 @@
-// Numbers into words: the sentence of truth, and the strongest links.
+// The sentence about the focus's weights, and the strongest links.
 
 import { quote } from "./cells.js";
 import { argmax, short } from "./numbers.js";
@@ -7,16 +7,19 @@ import { fill } from "../shared/words.js";
 /** @import { Cell, Facing, Rows, Words } from "./types.js" */
 /** @import { Doubts } from "./crowd.js" */
 
-const SHORT = 0.01; // by which a row's sum may fall short of one unmentioned
-const TOLD = 0.2; // what a head gives a place in other texts from which the sentence says so
+const SHORT = 0.01; // the smallest missing share of a row that the sentence mentions
+const TOLD = 0.2; // the smallest positional prior that the sentence mentions
 
-/** @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or what is left of it */
+/**
+ * @typedef {(id: number, token: number, weight: number) => number} Strength a link's weight, or its remainder beyond
+ * the baselines
+ */
 
 /** @type {Strength} */
 const plainly = (_id, _token, weight) => Math.abs(weight);
 
 /**
- * In how many other heads the link to the token is less strong.
+ * Return the number of other heads in which the link to the token is weaker.
  * @param {Rows} rows @param {number} layer @param {number} head @param {number} token @param {Strength} strength
  * @param {number[]} [attending] the layers that have attention; all by default
  */
@@ -31,8 +34,9 @@ export function headsBelow(rows, layer, head, token, strength = plainly, attendi
 }
 
 /**
- * The doubts about a link in words: what other words give the key, and what the head gives its place in other texts.
- * @param {Words} say @param {string} key @param {Doubts|null} doubts @param {number} ahead where the key stands
+ * Describe the baselines of a link: the mean weight of other words on the key, and the positional prior.
+ * @param {Words} say @param {string} key @param {Doubts|null} doubts @param {number} ahead position of the key relative
+ * to the query
  */
 function doubtsInWords(say, key, doubts, ahead) {
   let text = "";
@@ -45,12 +49,15 @@ function doubtsInWords(say, key, doubts, ahead) {
 }
 
 /**
- * "Head 3-1", counted from 0.
+ * Return "Head 3-1".
  * @param {Words} say @param {number} layer @param {number} head
  */
 export const headName = (say, layer, head) => fill(say.head, { layer, head });
 
-/** What is said of numbers with signs, which nobody looks by. @param {Words} say @returns {Words} */
+/**
+ * Return the sentence templates for signed values, which are not attention weights.
+ * @param {Words} say @returns {Words}
+ */
 const signedWords = (say) => ({
   ...say,
   most: say.signedMost,
@@ -64,13 +71,13 @@ const signedWords = (say) => ({
 });
 
 /**
- * The sentence of truth: where the focus looks (or who looks at it) in the chosen head, in the numbers shown.
+ * Return the sentence about the focus's strongest weights (or the target's) in the chosen head.
  * @param {{say: Words, layer: number, head: number, facing: Facing, pivot: number, picked?: number|null,
- *   pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
- *   attending?: number[], rest?: "sink"|"missing"|null, signed?: boolean,
- *   doubts?: (token: number, weight: number) => Doubts|null}} facts
- *   values: weights of this head; picked: the other end of the link that was asked about; without
- *   ``strength`` heads are compared by their weight
+ * pivots: Cell[], others: Cell[], same: boolean, values: Float32Array|null, rows: Rows|null, strength?: Strength,
+ * attending?: number[], rest?: "sink"|"missing"|null, signed?: boolean, doubts?: (token: number, weight: number) =>
+ * Doubts|null}} facts
+ * values: weights of this head; picked: the other end of the link, if it is chosen; without ``strength`` heads are
+ * compared by their weight
  */
 export function truth(facts) {
   const say = facts.signed ? signedWords(facts.say) : facts.say;
@@ -84,7 +91,7 @@ export function truth(facts) {
   const incoming = facts.facing === "in";
   const strongest = others[top].special && word >= 0 ? word : top;
   const said = facts.picked ?? strongest;
-  const own = said !== strongest && said !== top; // another than the strongest was asked for
+  const own = said !== strongest && said !== top; // the chosen end is not the strongest
   const template = own
     ? incoming ? say.getsFrom : say.gives
     : incoming
@@ -100,7 +107,7 @@ export function truth(facts) {
   const known = facts.doubts?.(said, values[said]) ?? null;
   text += doubtsInWords(
     say,
-    incoming ? focus : quote(others, said), // other words do not give it “itself”
+    incoming ? focus : quote(others, said), // other words do not attend to “itself”
     known,
     incoming ? pivot - said : said - pivot,
   );
@@ -126,7 +133,7 @@ export function truth(facts) {
 }
 
 /**
- * The strongest links of a focus over all heads, strongest first.
+ * Return the strongest links of a focus over all heads, strongest first.
  * @param {Rows} rows @param {number} most @param {(token: number) => boolean} allowed @param {Strength} strength
  */
 export function topLinks(rows, most, allowed = () => true, strength = plainly) {
@@ -135,7 +142,7 @@ export function topLinks(rows, most, allowed = () => true, strength = plainly) {
   for (let id = 0, at = 0; id < rows.layers * rows.heads; id++) {
     for (let token = 0; token < rows.count; token++, at++) {
       const weight = rows.data[at];
-      // No link is stronger than its weight: most are left before it is worked out.
+      // A link's strength is at most its weight, so most links are skipped before the strength is computed.
       const size = Math.abs(weight);
       if (!(size > 0) || (best.length === most && size <= best[most - 1].strength) || !allowed(token)) continue;
       const strong = strength(id, token, weight);
@@ -156,7 +163,7 @@ export function topLinks(rows, most, allowed = () => true, strength = plainly) {
 }
 
 /**
- * The key that a focus looks at most: words before special tokens, itself last.
+ * Return the key with the largest weight: words before special tokens, the focus itself last.
  * @param {ArrayLike<number>} weights (key,) @param {Cell[]} keys @param {number} focus @param {boolean} same
  */
 export function strongestTarget(weights, keys, focus, same) {

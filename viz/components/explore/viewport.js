@@ -1,4 +1,4 @@
-// The matrix's viewport: {scale: pixels per cell, q, k: the cell at the top left, fractions allowed}.
+// The viewport of the matrix: {scale: pixels per cell, q, k: the cell at the upper left corner, fractions allowed}.
 
 import { clamp } from "../shared/colours.js";
 import { ARROWS, cellKey } from "../shared/moves.js";
@@ -7,7 +7,7 @@ import { TILE } from "./source.js";
 /** @import { Range, Size, Viewport } from "./types.js" */
 
 /**
- * The view that shows all of a range in an area.
+ * Return the view that shows a whole range in an area.
  * @param {Range} range @param {Size} area @returns {Viewport}
  */
 export function fitView(range, area, most = 44) {
@@ -15,7 +15,7 @@ export function fitView(range, area, most = 44) {
   return { scale: scale >= 4 ? Math.floor(scale * 2) / 2 : scale, q: range.q0, k: range.k0 };
 }
 
-/** A view brought back inside its range. @param {Viewport} view @param {Range} range @param {Size} area */
+/** Move a view back inside its range. @param {Viewport} view @param {Range} range @param {Size} area */
 export function clampView(view, range, area) {
   const least = fitView(range, area).scale;
   const scale = clamp(view.scale, least, Math.max(least, 44));
@@ -27,9 +27,9 @@ export function clampView(view, range, area) {
 }
 
 /**
- * Zoom by a factor, the point (x, y) of the area staying where it is.
+ * Zoom by a factor; the point (x, y) of the area keeps its place.
  * @param {Viewport} view @param {Range} range @param {Size} area @param {number} factor @param {number} x @param
- *   {number} y
+ * {number} y
  */
 export function zoomAt(view, range, area, factor, x, y) {
   const least = fitView(range, area).scale;
@@ -42,7 +42,7 @@ export function zoomAt(view, range, area, factor, x, y) {
 }
 
 /**
- * The whole cells that a view shows.
+ * Return the whole cells that a view shows.
  * @param {Viewport} view @param {Range} range @param {Size} area @returns {Range}
  */
 export function shownCells(view, range, area) {
@@ -55,9 +55,8 @@ export function shownCells(view, range, area) {
 }
 
 /**
- * Which tile to fetch for what is shown: everything when it fits in one tile, else a window a little larger than what
- *   is
- * shown, aligned so that panning finds the same tiles again.
+ * Return the tile to fetch: the whole range if it fits, else a window a little larger than the visible cells, aligned
+ * so that panning finds the same tiles again.
  * @param {Range} shown @param {Range} range @returns {Range}
  */
 export function tileWindow(shown, range, size = TILE) {
@@ -78,7 +77,7 @@ export function tileWindow(shown, range, size = TILE) {
 }
 
 /**
- * What a key does in the matrix, or null.
+ * Return the action of a key in the matrix, or null.
  * @param {string} key @param {boolean} shift @param {{row: number, col: number}} at @param {Range} range
  * @returns {{row?: number, col?: number, zoom?: number, fit?: true, pan?: number[], keep?: true, back?: true}|null}
  */

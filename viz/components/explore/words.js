@@ -1,8 +1,8 @@
-// Every word on screen, and the same in the reader's language.
+// All messages of the main view, and their translations.
 
 import { _, sentence } from "../shared/words.js";
 
-/** Every word on screen. {name} is filled in. */
+/** All messages; {name} is a placeholder. */
 export const WORDS = {
   looksAt: sentence("looks at"),
   lookedAt: sentence("is looked at by"),
@@ -179,7 +179,7 @@ export const WORDS = {
   retry: sentence("Try again"),
 };
 
-/** What is said otherwise of a picture, whose tokens are patches. @type {Partial<typeof WORDS>} */
+/** Messages that differ for a picture, whose tokens are patches. @type {Partial<typeof WORDS>} */
 const OF_PATCHES = {
   strip: sentence("Patches of the picture"),
   stripHint: sentence("Click a patch to ask about it."),
@@ -203,11 +203,11 @@ const OF_PATCHES = {
   othersGiveHint: sentence("What the picture's other patches give the same token in this head, on average"),
 };
 
-/** Every word in the language that is spoken; of `patches` where the tokens are a picture's. */
+/** Return all messages in the active language, with those for `patches` if the tokens are a picture's. */
 export function wording(patches = false) {
   const said = Object.entries({ ...WORDS, ...(patches ? OF_PATCHES : {}) });
   return /** @type {typeof WORDS} */ (Object.fromEntries(said.map(([name, text]) => [name, _(text)])));
 }
 
-/** What the palette's colour above zero is called. @param {{theme: {dark: boolean}, say: typeof WORDS}} app */
+/** Return the name of the palette's colour above zero. @param {{theme: {dark: boolean}, say: typeof WORDS}} app */
 export const aboveZero = ({ theme, say }) => (theme.dark ? say.orange : say.brown);

@@ -1,14 +1,14 @@
-// Asks the server whether the teacher has done something; the page runs again then. A server that is away for a moment
-// is asked again, so that a restart of it loses nobody.
+// Polls the server for changes by the teacher, and reruns the page after a change. Failed requests are repeated, so
+// that a restart of the server disconnects nobody.
 
-const AGAIN = 1000; // ms until a question that failed is asked again
+const AGAIN = 1000; // ms until a failed request is repeated
 
 /** @type {WeakMap<object, ReturnType<typeof follow>>} */
 const followed = new WeakMap();
 
 /**
- * Ask until it is stopped. `ask` resolves to the room's version, which may take seconds; it rejects where the server
- * cannot be reached.
+ * Poll until stopped. `ask` resolves to the room's version, which may take seconds; it rejects if the server is not
+ * reachable.
  * @param {(since: number) => Promise<number>} ask
  * @param {(version: number) => void} changed
  * @param {(then: () => void) => void} later
@@ -29,7 +29,7 @@ export function follow(ask, changed, later = (then) => void setTimeout(then, AGA
     }, () => later(next));
   };
   return {
-    /** @param {number} version what the page shows now */
+    /** @param {number} version the version on the page */
     from(version) {
       const first = since === 0;
       since = version;
@@ -42,9 +42,9 @@ export function follow(ask, changed, later = (then) => void setTimeout(then, AGA
 }
 
 /**
- * Streamlit's way in.
- * @param {{data: {address: string, version: number}, parentElement: Element|ShadowRoot,
- *   setTriggerValue: (name: string, value: number) => void}} component
+ * Entry point for Streamlit.
+ * @param {{data: {address: string, version: number}, parentElement: Element|ShadowRoot, setTriggerValue: (name: string,
+ * value: number) => void}} component
  */
 export default function follower({ data, parentElement, setTriggerValue }) {
   const ask = async (/** @type {number} */ since) => {

@@ -1,4 +1,4 @@
-"""Runs the page again when the teacher of its class has done something."""
+"""A component that reruns the page if the teacher of the class changed something."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from viz.components.script import script
 
 
 def mount(address: str, version: int) -> None:
-    """Ask at ``address`` whether the room's version is another than this; assets/app.css gives it no room."""
+    """Poll ``address`` for a version other than ``version``; assets/app.css hides the component."""
     _COMPONENT(key="follower", data={"address": address, "version": version}, on_changed_change=_nothing)
 
 
 def _nothing() -> None:
-    """The run that a change asks for is all that it needs."""
+    """Accept the callback; the rerun that it causes is the whole effect."""
 
 
 _COMPONENT = st.components.v2.component("headlight_follower", html="<span></span>", js=script("follower/follower"))

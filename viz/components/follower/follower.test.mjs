@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { follow } from "./follower.js";
 
-/** A server whose answers are given by hand. */
+/** A server with answers from the test. */
 function server() {
   const asked = [];
   return {

@@ -1,29 +1,29 @@
-// When the page is at rest: nothing is asked, under way, fetched, faded or painted any more.
+// Tracks the page's idle state: no request, run, download, fade or drawing is in progress.
 //
-// The document's root says so in data-rest, "true" or "false" (missing until this script has come), and the main region
-// is aria-busy meanwhile, so that a screen reader may wait with what is still changing.
+// The root element's data-rest is "true" or "false" (missing before this script loads), and the main region is
+// aria-busy meanwhile, so that a screen reader may wait for changing content.
 //
-// What a reader does ends the rest at once, before any listener of the page hears of it; so does what the page asks
-// the server. The rest comes back when the run that answers has ended, the page has been drawn, and it has stayed so
-// for two looks: what a message or a click sets off is scheduled by then. A component that still waits for something
-// says aria-busy="true" in its own markup, and needs to know nothing of this.
+// A user's action ends the idle state before any listener of the page runs; so does a message to the server. The page
+// is idle again after the answering run has ended and the page was complete at two checks in a row, since the effects
+// of a message or a click are scheduled by then. A component that is still waiting has aria-busy="true" in its own
+// markup, and needs no other code for it.
 //
-// This script also reruns the page when the server is back, and keeps one history entry for each action of the reader.
+// This script also reruns the page after the server returns, and keeps a single history entry for each user action.
 
-const LOOK = 40; // ms between two looks while the page is busy; at rest nobody looks
+const LOOK = 40; // ms between two checks while the page is busy; an idle page is not checked
 const DONE = ["pointerdown", "pointerup", "click", "keydown", "input", "change", "drop", "popstate", "resize"];
 const ACTIONS = DONE.filter((event) => event !== "resize");
 
-// Fields of Streamlit's messages: BackMsg and ForwardMsg of streamlit/proto.
+// Field numbers of Streamlit's messages BackMsg and ForwardMsg (streamlit/proto).
 const RERUN = 11;
-const FRAGMENT = 5; // of ClientState, which is what RERUN holds
+const FRAGMENT = 5; // a field of ClientState, the content of RERUN
 const BEGUN = 4;
 const ENDED = 6;
-const ENDED_FOR_ANOTHER = 2; // this run stopped because another follows at once
+const ENDED_FOR_ANOTHER = 2; // this run stopped because another run follows
 
 /**
- * A message's fields at the top level, number -> value where that is a number, its bytes where it has a length, else 0
- * (protobuf's wire format). @param {Uint8Array} bytes @returns {Map<number, number|Uint8Array>}
+ * Return a message's top-level fields in protobuf's wire format, number → value if it is a varint, its bytes if it
+ * has a length, else 0. @param {Uint8Array} bytes @returns {Map<number, number|Uint8Array>}
  */
 export function fieldsOf(bytes) {
   const found = new Map();
@@ -42,7 +42,7 @@ export function fieldsOf(bytes) {
     /** @type {number|Uint8Array} */
     let value = kind === 0 ? number() : 0;
     if (kind === 2) {
-      const length = number(); // first, since reading it moves on
+      const length = number(); // read first, since reading advances the position
       value = bytes.subarray(at, at += length);
     }
     if (kind === 1) at += 8;
@@ -58,9 +58,9 @@ export function fieldsOf(bytes) {
  * @property {() => void} lost @property {() => boolean} ended
  */
 
-/** Where a run of the script stands, told by the messages that go and come. @returns {Runs} */
+/** Track the state of the script's run from the messages in both directions. @returns {Runs} */
 export function createRuns() {
-  let asked = false; // and no run has begun since
+  let asked = false; // a rerun is requested and has not begun
   let running = false;
   return {
     sent(bytes) {
@@ -71,7 +71,7 @@ export function createRuns() {
       if (fields.has(BEGUN)) [asked, running] = [false, true];
       if (fields.has(ENDED)) running = fields.get(ENDED) === ENDED_FOR_ANOTHER;
     },
-    /** What comes next is asked anew. */
+    /** Reset the state; the next connection requests a new run. */
     lost() {
       [asked, running] = [false, false];
     },
@@ -80,9 +80,9 @@ export function createRuns() {
 }
 
 /**
- * A run of the whole script that is owed: asked for, and again whenever a fragment's took it along. What is set off at
- * one moment goes in one message, which runs the fragment alone where a fragment's was first; and a server that was
- * started anew knows no fragment of this page. @param {() => void} run
+ * A pending run of the whole script, requested again whenever a fragment's run replaced it. Events of the same moment
+ * share a message, which runs only the fragment if the fragment's event came first; and a restarted server knows no
+ * fragment of this page. @param {() => void} run
  */
 export function createDebt(run) {
   let owed = false;
@@ -93,25 +93,24 @@ export function createDebt(run) {
     },
     /** @param {Uint8Array} bytes */
     sent(bytes) {
-      if (!owed) return; // as nearly always: nothing is read then
+      if (!owed) return; // the usual case, in which no message is parsed
       const state = fieldsOf(bytes).get(RERUN);
       if (!(state instanceof Uint8Array)) return;
       const fragment = fieldsOf(state).get(FRAGMENT);
       owed = fragment instanceof Uint8Array && fragment.length > 0;
-      if (owed) setTimeout(run); // once what this message took along has been forgotten
+      if (owed) setTimeout(run); // after Streamlit has cleared the events of this message
     },
   };
 }
 
 /**
- * Keep one entry of the browser's history for each action of the reader. Streamlit pushes every address that a run
- * writes, and two for another page: Back would lead to addresses that nobody has seen. Those after the first replace
- * it.
+ * Keep a single history entry for each user action. Streamlit pushes every address that a run writes, and two for
+ * another page, so Back would lead to addresses that were never visible. Later addresses replace the first.
  * @param {Pick<History, "pushState"|"replaceState">} history
  */
 export function createEntries(history) {
   const push = history.pushState;
-  let acted = false; // and no address has been pushed since
+  let acted = false; // the user acted, and no address has been pushed since
   /** @param {Parameters<History["pushState"]>} entry */
   history.pushState = function (...entry) {
     if (acted) push.apply(history, entry);
@@ -126,29 +125,32 @@ export function createEntries(history) {
   };
 }
 
-/** Whether anything on the page is yet to come: the frame, the components, fonts, what fades. @param {Document} page */
+/**
+ * Return true if anything on the page is incomplete: the frame, components, fonts, or animations.
+ * @param {Document} page
+ */
 function unfinished(page) {
   const app = page.querySelector("[data-testid=stApp]");
   if (app?.getAttribute("data-test-script-state") !== "notRunning") return true;
   if (page.querySelector("[data-stale=true], [data-testid=stSkeleton]") || page.fonts.status === "loading") return true;
   const components = page.querySelectorAll("[data-testid=stBidiComponentIsolated]");
   if ([...components].some(waits)) return true;
-  // Others run with scrolling, or for ever.
+  // Other animations follow the scroll position or never end.
   return page.getAnimations().some((a) =>
     a.playState === "running" && a.timeline instanceof DocumentTimeline && a.effect?.getTiming().iterations !== Infinity
   );
 }
 
-/** Whether a component says that it is busy. @param {Element} host */
+/** Return true if a component is marked as busy. @param {Element} host */
 const waits = (host) => Boolean(host.shadowRoot?.querySelector('[aria-busy="true"]'));
 
-/** Watch a page and keep its mark. @param {Document} page */
+/** Watch a page and update its idle state. @param {Document} page */
 function createRest(page) {
   const runs = createRuns();
   const debt = createDebt(() => here.run());
   const sockets = new WeakSet();
   let timer = 0;
-  let calm = 0; // looks in a row that found nothing
+  let calm = 0; // consecutive checks without activity
 
   /** @param {boolean} rests */
   function mark(rests) {
@@ -202,8 +204,8 @@ function createRest(page) {
 }
 
 /**
- * Have the script run when the server is there again. One that was started anew knows nothing of this page, nor what
- * to do with the first thing that its reader sets off. @param {Document} page @param {() => void} due
+ * Rerun the script after the server returns. A restarted server has no state of this page and could not handle its
+ * first event. @param {Document} page @param {() => void} due
  */
 function watchServer(page, due) {
   const app = page.querySelector("[data-testid=stApp]");
@@ -216,10 +218,10 @@ function watchServer(page, due) {
   }).observe(app, { attributeFilter: ["data-test-connection-state"] });
 }
 
-const NAME = Symbol.for("headlight.rest"); // a page has one, however often this script comes
+const NAME = Symbol.for("headlight.rest"); // a page has a single tracker, although this script may load several times
 
 /**
- * Streamlit's way in, at the mount and when the theme changes.
+ * Entry point for Streamlit, at the mount and if the theme changes.
  * @param {{setTriggerValue: (name: string, value: unknown) => void}} component
  */
 export default function rest({ setTriggerValue }) {

@@ -1,7 +1,7 @@
-"""The page's one mark of rest: mounted once, before the page; kept by rest.js.
+"""The page's idle state, mounted once before the page and maintained by idle_tracker.js.
 
-``<html data-rest="true">`` when nothing is asked, under way, fetched or painted any more, else "false"; the main region
-is ``aria-busy`` meanwhile. A component of ours that still waits says ``aria-busy="true"`` in its own markup.
+``<html data-rest="true">`` means that no request, run, download or drawing is in progress, else "false"; meanwhile
+the main region is ``aria-busy``. A component that is still waiting has ``aria-busy="true"`` in its own markup.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from viz.components.script import script
 
 
 def mount() -> None:
-    """Begin to keep the mark; assets/app.css gives the component no room on the page."""
+    """Begin to track the idle state; assets/app.css hides the component."""
     _COMPONENT(key="rest")
 
 

@@ -1,4 +1,4 @@
-// Where a run stands, told by messages as Streamlit's protocol writes them.
+// The state of a run, from messages of Streamlit's protocol.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -12,7 +12,7 @@ const OF_FRAGMENT = bytes(0x5a, 5, 0x0a, 0, 0x2a, 1, 0x62); // its field 5, "b"
 const OF_NONE = bytes(0x5a, 4, 0x0a, 0, 0x2a, 0);
 const UPLOAD = bytes(0x82, 0x01, 0); // field 16
 const BEGUN = bytes(...HASH, ...METADATA, 0x22, 0); // field 4
-const PART = bytes(...METADATA, 0x2a, 3, 0x30, 0, 0); // field 5; what is inside it looks like field 6
+const PART = bytes(...METADATA, 0x2a, 3, 0x30, 0, 0); // field 5, with content that looks like field 6
 const ended = (how) => bytes(...METADATA, 0x30, how); // field 6
 const ANOTHER = 2;
 
@@ -67,7 +67,7 @@ describe("the runs", () => {
 });
 
 describe("a run that is owed", () => {
-  /** How often it was asked for, once everything that was scheduled has come. */
+  /** Return the number of reruns requested, after all timers. */
   const asked = async (...messages) => {
     let count = 0;
     const debt = createDebt(() => count += 1);

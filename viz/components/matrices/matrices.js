@@ -1,5 +1,5 @@
-// Matrices as colour strips: one cell per number, several matrices side by side or one under the other.
-// What each mark means is said in sheet_picture.js. Labels reach the page only through text nodes and fillText.
+// Matrices as coloured cells, a cell for each number; several matrices are side by side or stacked. The marks are
+// explained in sheet_picture.js. Labels reach the page only through text nodes and fillText.
 
 import { clamp, readTheme } from "../shared/colours.js";
 import { createTip, h, placeIn, setAttribute, setText } from "../shared/elements.js";
@@ -16,11 +16,11 @@ import { saveCsv, savePicture } from "./sheet_saving.js";
 /** @typedef {import("./sheet.js").Sheet} Sheet */
 /** @typedef {import("./sheet.js").Values} Values */
 /**
- * @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null, about: [string, string][],
- *   words?: Record<string, string>}} MatricesData A frame's header; `about` stands in every file.
+ * @typedef {{sheets: Sheet[], picks: boolean, numbers: boolean|null, about: [string, string][], words?: Record<string,
+ * string>}} MatricesData The header of a frame; `about` is written into every saved file.
  */
 
-// -- one matrix on the page
+// -- a single matrix
 
 /** @param {(row: number, col: number) => void} report */
 function createSheet(report) {
@@ -156,7 +156,7 @@ function createSheet(report) {
   return { el, update, draw };
 }
 
-// -- all of them
+// -- all matrices
 
 function createMatrices(root) {
   const el = h("div", { class: "hl matrices" });
@@ -199,4 +199,4 @@ function createMatrices(root) {
 }
 
 const matrices = mounting("matrices", createMatrices);
-export default matrices; // by its name too, for a file of its own: viz/components/standalone/matrices_page.py
+export default matrices; // the name is used by viz/components/standalone/matrices_page.py

@@ -1,4 +1,4 @@
-"""Matrices as colour strips with numbers: payload and mount. They are drawn by matrices.js."""
+"""Matrices as coloured cells with numbers: payload and mount, drawn by matrices.js."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from attention.codec import frame
 from attention.mask import FloatArray
 from viz.components.script import script, stylesheet, words_field
 
-Palette = Literal["diverging", "sequential"]  # sequential: weights from 0
+Palette = Literal["diverging", "sequential"]  # "sequential" is for weights from 0
 
 
 @dataclass(frozen=True)
 class MatrixSpec:
-    """One matrix as shown."""
+    """A matrix with its labels and view options."""
 
     name: str  # "Q = X·W_Q + b"
     values: FloatArray | npt.NDArray[np.float64]  # (row, column)
     rows: tuple[str, ...] = ()  # labels
     columns: tuple[str, ...] = ()
-    note: str = ""  # a line under it: shape, meaning, range
+    note: str = ""  # a line under the matrix: shape, meaning, range
     palette: Palette = "diverging"
-    limit: float | None = None  # end of the colour scale, shared by sheets that are compared; None: the largest size
+    limit: float | None = None  # end of the colour scale; None for the largest absolute value
     marked_rows: tuple[int, ...] = ()
     marked_columns: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise ValueError where labels and values do not fit together."""
+        """Raise ValueError if the values have not two axes, or if the labels do not match them."""
         if np.ndim(self.values) != 2:
             raise ValueError(f"{self.name} has {np.ndim(self.values)} axes; a matrix has rows and columns.")
         for name, labels, count in zip(("rows", "columns"), (self.rows, self.columns), self.values.shape, strict=True):
@@ -40,13 +40,13 @@ class MatrixSpec:
                 raise ValueError(f"{self.name} has {count} {name} but {len(labels)} labels.")
 
 
-About = Sequence[tuple[str, str]]  # names and values of a caption: which model, which text
+About = Sequence[tuple[str, str]]  # names and values of a caption, such as the model and the text
 
 
 def payload(sheets: Sequence[MatrixSpec], picks: bool, numbers: bool | None, about: About = ()) -> bytes:
-    """What matrices.js draws, as one frame; its typedef MatricesData has the same fields.
+    """Return the data that matrices.js draws as a frame, with the fields of its typedef MatricesData.
 
-    ``about`` stands in every file that is saved of them.
+    ``about`` is written into every file that the user saves.
     """
     described = [
         {
@@ -75,16 +75,16 @@ def mount(
     numbers: bool | None = None,
     about: About = (),
 ) -> None:
-    """Draw the matrices; ``on_pick`` runs when a cell is picked, and ``picked_cell(key)`` then says which.
+    """Draw the matrices; ``on_pick`` runs if a cell is picked, and ``picked_cell(key)`` returns it.
 
-    ``about`` as in ``payload``.
+    ``about`` has the same meaning as in ``payload``.
     """
     data = payload(sheets, on_pick is not None, numbers, about)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_cell(key: str) -> tuple[int, int, int] | None:
-    """Inside ``on_pick``: (sheet, row, column) of the cell that was picked."""
+    """Return (sheet, row, column) of the picked cell, or None; valid inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None

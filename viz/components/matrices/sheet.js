@@ -1,4 +1,4 @@
-// A matrix as it is shown: its numbers in words and figures, and where each cell stands.
+// The display of a matrix: number formatting and cell layout.
 
 import { clamp } from "../shared/colours.js";
 import { textWidth } from "../shared/labels.js";
@@ -7,28 +7,27 @@ import { cut, visible } from "../shared/texts.js";
 import { _ } from "../shared/words.js";
 
 /**
- * @typedef {object} Sheet  Made by viz/components/matrices/matrices.py; values come beside it, (row, column) row by
- *   row.
+ * @typedef {object} Sheet Made by viz/components/matrices/matrices.py; values are separate, (row, column), row-major.
  * @property {string} name
- * @property {string[]} rows       labels, or empty: rows are counted from 0
- * @property {string[]} columns    the same
+ * @property {string[]} rows labels; empty: rows are counted from 0
+ * @property {string[]} columns the same for columns
  * @property {string} note
  * @property {"diverging"|"sequential"} palette
- * @property {number|null} limit   end of the scale; null: the largest size
+ * @property {number|null} limit end of the colour scale; null: the largest absolute value
  * @property {number[]} markedRows
  * @property {number[]} markedColumns
  */
 /** @typedef {{tall: number, wide: number, data: Float32Array}} Values */
 
 const FEW = 12; // columns up to which numbers are printed
-const MANY = 120; // rows from which they are not
-const DIGITS = { least: 38, most: 54, high: 24 }; // a cell with a number in it, px
-const BARE = { most: 14, high: 24, tallest: 420 }; // a cell without, px; and the height of all of them
+const MANY = 120; // rows above which numbers are not printed
+const DIGITS = { least: 38, most: 54, high: 24 }; // size of a cell with a number, in px
+const BARE = { most: 14, high: 24, tallest: 420 }; // size of a cell without a number, and of all rows, in px
 export const FONT = 11;
 
 // -- numbers
 
-/** All the digits of a 32-bit number and no more. @param {number} value */
+/** Return exactly the digits of a 32-bit number. @param {number} value */
 export function digits(value) {
   if (!Number.isFinite(value)) return sign(String(value).replace("Infinity", "∞"));
   for (let places = 6; places < 9; places++) {
@@ -38,7 +37,7 @@ export function digits(value) {
   return sign(String(Number(value.toPrecision(9))));
 }
 
-/** A number short enough for a cell. @param {number} value */
+/** Return a number that is short enough for a cell. @param {number} value */
 export function brief(value) {
   const size = Math.abs(value);
   if (Number.isNaN(value)) return "";
@@ -52,7 +51,10 @@ export function brief(value) {
 
 export const sign = (text) => text.replaceAll("-", "−");
 
-/** The end of a scale: the largest finite size, rounded up to two digits. @param {Float32Array} data */
+/**
+ * Return the end of a scale: the largest finite absolute value, rounded up to two digits.
+ * @param {Float32Array} data
+ */
 export function scaleEnd(data) {
   let most = 0;
   for (const value of data) if (Math.abs(value) > most && Math.abs(value) !== Infinity) most = Math.abs(value);
@@ -62,7 +64,7 @@ export function scaleEnd(data) {
 }
 
 /**
- * The number of largest size under each of tall × wide cells; where all of them are no numbers, that.
+ * Pool to tall × wide cells by the largest absolute value; a block of NaN gives NaN.
  * @param {Values} values @returns {Values}
  */
 export function largest({ tall, wide, data }, outTall, outWide) {
@@ -80,7 +82,7 @@ export function largest({ tall, wide, data }, outTall, outWide) {
 /** @param {Sheet} sheet @param {"rows"|"columns"} side @param {number} i */
 export const labelOf = (sheet, side, i) => visible(sheet[side][i] ?? String(i));
 
-/** What is said of a cell: its row and column, and its number. @param {Sheet} sheet @param {Values} values */
+/** Return the tooltip of a cell: its row and column, and its number. @param {Sheet} sheet @param {Values} values */
 export function said(sheet, { wide, data }, { row, col }) {
   const named = [
     sheet.rows.length ? labelOf(sheet, "rows", row) : _("row {number}", { number: row }),
@@ -89,7 +91,7 @@ export function said(sheet, { wide, data }, { row, col }) {
   return [named.join(" · "), digits(data[row * wide + col]) || _("no number")];
 }
 
-/** The matrix as a table for a spreadsheet. @param {Sheet} sheet @param {Values} values */
+/** Return the matrix as a spreadsheet table. @param {Sheet} sheet @param {Values} values */
 export function table(sheet, { tall, wide, data }) {
   const cell = (r, c) => Number(digits(data[r * wide + c]).replaceAll("−", "-").replace("∞", "Infinity"));
   const text = (side, i) => sheet[side][i] ?? String(i);
@@ -101,9 +103,8 @@ export function table(sheet, { tall, wide, data }) {
 // -- layout
 
 /**
- * How large cells are. @param {{tall: number, wide: number, room: number, left: number, numbers: boolean|null}} given
- *   room for
- * the whole, `left` taken by labels; null: numbers where there are few
+ * Return the size of cells; `left` pixels are taken by labels. If `numbers` is null, few columns show numbers.
+ * @param {{tall: number, wide: number, room: number, left: number, numbers: boolean|null}} given
  */
 export function cells({ tall, wide, room, left, numbers }) {
   const digitsShown = numbers ?? (wide <= FEW && tall <= MANY);
@@ -117,7 +118,7 @@ export function cells({ tall, wide, room, left, numbers }) {
   };
 }
 
-/** Where everything stands; `room` for the whole. @param {Sheet} sheet @param {Values} values @param {string} family */
+/** Lay the matrix out within `room` pixels. @param {Sheet} sheet @param {Values} values @param {string} family */
 export function arrange(sheet, { tall, wide }, room, numbers, family) {
   const font = `${FONT}px ${family}`;
   const widest = (side, count) =>

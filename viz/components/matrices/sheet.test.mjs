@@ -1,5 +1,4 @@
-// The pure half of viz/components/matrices/matrices.js, which stands in viz/components/matrices/sheet.js. Fixtures have
-// unequal axes (2 rows, 3 columns).
+// Tests of the pure functions in viz/components/matrices/sheet.js. Fixtures have unequal axes (2 rows, 3 columns).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

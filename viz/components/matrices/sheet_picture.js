@@ -1,13 +1,13 @@
-// A matrix drawn with a pen: cells, digits, labels, marks and the legend, on the page and in a file.
+// Draws a matrix with a pen: cells, digits, labels, marks and the legend, on the page and in a file.
 //
-// What each mark means
-//   colour     the number, on the scale that the legend states: from 0 to its end, or from minus to plus the same end
-//              with blue below zero and orange above. A cell without colour is 0, −∞ under a mask, or no number; what
-//              is no number is hatched, and so is −∞ where there are no digits.
-//   digits     the number to two places, where cells are few, bold on the middle tones; all digits on hover, under the
-//              keyboard's cell and in files.
+// Meaning of each mark:
+//   colour     the number, on the scale of the legend: from 0 to its end, or symmetric around 0 with blue below
+//              zero and orange above. A cell without colour is 0, −∞ under a mask, or NaN; NaN is hatched, and so is −∞
+//              if digits are not shown.
+//   digits     the number with two decimals, if there are few cells, bold on the middle tones; all digits are in the
+//              tooltip, at the keyboard's cell and in files.
 //   frame      accent: a marked row or column. Text colour: the cell under the pointer or the keyboard's cursor.
-// Where a matrix has more cells than pixels, a pixel shows the largest size under it.
+// If a matrix has more cells than pixels, a pixel shows the largest absolute value of its cells.
 // Labels reach the picture only through the pen's text.
 
 import { colourAt, css, inkOn, level, levelAround, pixels, weightOn } from "../shared/colours.js";
@@ -21,9 +21,9 @@ import { cut } from "../shared/texts.js";
 
 /** @typedef {import("./sheet.js").Values} Values */
 
-const SHAPES = 4096; // cells up to which a file of shapes has one for each
+const SHAPES = 4096; // cells up to which a vector file has a shape for each cell
 
-/** The colour of a number, or null. */
+/** Return the colour of a number, or null. */
 function colourOf(value, sheet, end, theme) {
   if (!Number.isFinite(value)) return null;
   return sheet.palette === "sequential"
@@ -31,7 +31,7 @@ function colourOf(value, sheet, end, theme) {
     : colourAt(theme.diverging, levelAround(value, end));
 }
 
-/** All cells as a picture, one pixel each. @param {Values} values */
+/** Return all cells as a picture, a pixel each. @param {Values} values */
 function picture({ tall, wide, data }, sheet, end, theme) {
   const canvas = h("canvas", { width: wide, height: tall });
   const ctx = contextOf(canvas);
@@ -68,7 +68,7 @@ function paintCells(pen, { sheet, values, end, theme, place }) {
   pen.rect(left - 0.5, top - 0.5, wide * w + 1, tall * high + 1, { stroke: theme.hair });
 }
 
-/** Cells that hold no number, hatched; −∞ can be read where there are digits. @param {Pen} pen */
+/** Hatch cells without a number; −∞ is not hatched if digits are shown. @param {Pen} pen */
 function paintGaps(pen, { values, theme, place: { left, top, w, h: high, tall, wide, digitsShown } }) {
   const lines = [];
   for (let r = 0; r < tall; r++) {
@@ -130,7 +130,7 @@ function paintMarks(pen, { sheet, theme, place: { left, top, w, h: high, tall, w
   for (const c of sheet.markedColumns) pen.rect(left + c * w, top, w, tall * high, style);
 }
 
-/** Cells, labels and marks; everything but the name, the legend and the note. @param {Pen} pen */
+/** Draw cells, labels and marks, without the name, the legend and the note. @param {Pen} pen */
 export function paint(pen, drawing, x = 0, y = 0) {
   if (drawing.values.tall * drawing.values.wide === 0) return;
   const { left, top } = drawing.place;
@@ -141,7 +141,10 @@ export function paint(pen, drawing, x = 0, y = 0) {
   paintMarks(pen, moved);
 }
 
-/** The scale's colours and its numbers. @returns {{stops: number[], at: (share: number) => number}} */
+/**
+ * Return the stops of the scale, and its values by share.
+ * @returns {{stops: number[], at: (share: number) => number}}
+ */
 function scaleOf(sheet, end) {
   const low = sheet.palette === "sequential" ? 0 : -end;
   return { stops: [low, (low + end) / 2, end], at: (share) => low + share * (end - low) };

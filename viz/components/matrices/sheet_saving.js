@@ -1,4 +1,4 @@
-// A matrix as a file: a picture on white with its name, legend and note, or its numbers; and which model and text.
+// Saves a matrix: as a picture on white with its name, legend, note and caption, or as a table with its provenance.
 
 import { printTheme } from "../shared/colours.js";
 import { elide, textWidth } from "../shared/labels.js";
@@ -12,13 +12,13 @@ import { paint, paintLegend } from "./sheet_picture.js";
 /** @typedef {import("./sheet.js").Values} Values */
 /** @typedef {[string, string][]} About  names and values */
 
-const ROOM = 900; // px
+const ROOM = 900; // width for the matrix in px
 const LEAST = 160;
 const EDGE = 12;
 const SMALL = 10;
 
 /**
- * The picture with all that stands around it.
+ * Return the picture with name, legend, note and caption.
  * @param {Sheet} sheet @param {Values} values @param {boolean|null} numbers @param {About} about
  * @returns {import("../shared/prints.js").Paper}
  */

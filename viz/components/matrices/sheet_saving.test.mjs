@@ -1,4 +1,4 @@
-// A matrix as an SVG: a shape for each number, and texts as texts. 2 rows, 3 columns.
+// A matrix as SVG: a shape for each number, and escaped texts. 2 rows, 3 columns.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -28,7 +28,7 @@ function svg(numbers) {
 }
 const count = (text, pattern) => text.match(pattern)?.length ?? 0;
 
-// Node has no canvas to measure with: seven pixels a letter, as where a browser gives none.
+// Node has no canvas to measure text: seven pixels a letter, as in a browser without a canvas context.
 Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });
 
 describe("a matrix on paper", () => {
@@ -57,7 +57,7 @@ describe("a matrix on paper", () => {
   });
 });
 
-/** How many shapes a picture with these numbers has. @param {Float32Array} data */
+/** Return the number of shapes in a picture with these numbers. @param {Float32Array} data */
 function svgCells(data) {
   const paper = paperOf(SHEET, { ...VALUES, data }, false, []);
   const pen = svgPen(paper.width, paper.height, paper.family);

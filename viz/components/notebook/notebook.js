@@ -1,11 +1,11 @@
-// Draws the microscope in a notebook's cell, over anywidget: what it asks goes to the kernel as messages.
+// Draws the main view in a notebook's cell with anywidget; requests go to the kernel as messages.
 //
 //   browser → kernel   {id, what: "grid" | "rows" | "columns" | "tile", asked: {field: number}}
-//   kernel → browser   {id} and the frame of attention/codec.py as the only buffer; or {id, refused: one sentence}
-//   trait _payload     what explore.js draws, without its selection
-//   trait selection    what is chosen, set by either side
+//   kernel → browser   {id} and the frame of attention/codec.py as the only buffer; or {id, refused: message}
+//   trait _payload     the payload of explore.js, without its selection
+//   trait selection    the selection, set by either side
 //
-// Mirrors headlight/widget.py. Every view of a widget hears every answer, so each view's ids are its own.
+// The protocol mirrors headlight/widget.py. Every view of a widget receives every answer, so ids are unique to a view.
 
 import { createApp } from "../explore/app.js";
 import { framesSource } from "../explore/source.js";
@@ -19,7 +19,7 @@ import { _ } from "../shared/words.js";
 /** @typedef {(answer: Answer, buffers: (DataView|ArrayBuffer)[]) => void} Hears */
 /** @typedef {{_payload: Omit<Payload, "selection">, selection: Partial<Selection>}} Traits */
 /**
- * What anywidget hands a script of its model.
+ * The model that anywidget passes to a script.
  * @typedef {object} Model
  * @property {<Name extends keyof Traits>(name: Name) => Traits[Name]} get
  * @property {(name: "selection", value: Selection) => void} set
@@ -29,9 +29,9 @@ import { _ } from "../shared/words.js";
  * @property {(event: string, listener: Hears|(() => void)) => void} off
  */
 
-const SILENCE = 20000; // ms that a kernel may take; while a cell runs it answers nothing
+const SILENCE = 20000; // ms until a request fails; a kernel does not answer while a cell runs
 
-/** The themes' colours beside background, as of a page of its own (standalone.css). */
+/** The themes' colours without the background, equal to those of the standalone page (standalone.css). */
 const LOOKS = {
   light: {
     "--st-text-color": "#31333f",
@@ -40,18 +40,18 @@ const LOOKS = {
   },
   dark: { "--st-text-color": "#fafafa", "--st-secondary-background-color": "#33343c", "--st-primary-color": "#fb923c" },
 };
-const PAGES = { light: [255, 255, 255], dark: [17, 17, 17] }; // where nothing behind the cell has a colour
+const PAGES = { light: [255, 255, 255], dark: [17, 17, 17] }; // background if nothing behind the cell has a colour
 const FONT = 'system-ui, "Helvetica Neue", Helvetica, Arial, "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", ' +
   "sans-serif";
 
-/** The bytes of an answer, a copy that begins where they do. @param {DataView|ArrayBuffer} buffer */
+/** Return an answer's bytes as a separate buffer. @param {DataView|ArrayBuffer} buffer */
 const bytesOf = (buffer) =>
   buffer instanceof ArrayBuffer
     ? buffer
     : /** @type {ArrayBuffer} */ (buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength));
 
 /**
- * The kernel as a Source.
+ * Return the kernel as a Source.
  * @param {Model} model @param {number} [patience] @returns {Source & {close: () => void}}
  */
 export function kernelSource(model, patience = SILENCE) {
@@ -87,7 +87,7 @@ export function kernelSource(model, patience = SILENCE) {
   return { ...framesSource(get), close: () => model.off("msg:custom", hear) };
 }
 
-/** A colour's red, green, blue and opacity, each to 255, however it is written. @param {string} colour */
+/** Return a CSS colour's red, green, blue and opacity, 0 to 255. @param {string} colour */
 function channels(colour) {
   const pen = h("canvas", { width: 1, height: 1 }).getContext("2d");
   if (!pen) return [0, 0, 0, 0];
@@ -96,7 +96,7 @@ function channels(colour) {
   return [...pen.getImageData(0, 0, 1, 1).data];
 }
 
-/** The colour that is seen behind an element. @param {Element} el @returns {number[]} */
+/** Return the colour behind an element. @param {Element} el @returns {number[]} */
 function behind(el) {
   /** @type {Node|null} */
   let at = el;
@@ -111,7 +111,7 @@ function behind(el) {
   return PAGES[luminance(text) > 0.4 ? "dark" : "light"];
 }
 
-/** Look as the notebook does. @param {HTMLElement} root */
+/** Adopt the notebook's theme. @param {HTMLElement} root */
 function dress(root) {
   const background = behind(root);
   const look = LOOKS[luminance(background) < 0.2 ? "dark" : "light"];
@@ -137,9 +137,11 @@ function render({ model, el }) {
     dress(root);
     app.update({ ...model.get("_payload"), selection: model.get("selection") }, report);
   };
-  /** Whether a key may be meant for the notebook: Ctrl+S is. @param {KeyboardEvent} event */
+  /** Return true if a key may be meant for the notebook, such as Ctrl+S. @param {KeyboardEvent} event */
   const modified = (event) => event.ctrlKey || event.metaKey || event.altKey;
-  /** Plain keys are the view's: JupyterLab, which hears them first, is told so; others do not hear them. */
+  /**
+   * Reserve plain keys for the view: JupyterLab reads this attribute first, other front ends do not receive the event.
+   */
   function before(/** @type {KeyboardEvent} */ event) {
     root.toggleAttribute("data-lm-suppress-shortcuts", !modified(event));
   }

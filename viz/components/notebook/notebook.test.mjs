@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { frame } from "../shared/cases.mjs";
 import { kernelSource } from "./notebook.js";
 
-/** A model as anywidget hands it over, whose kernel is the test. */
+/** A model like anywidget's, with the test as its kernel. */
 function fakeModel() {
   const heard = [];
   return {
@@ -19,7 +19,7 @@ function fakeModel() {
   };
 }
 const HALVES = ["rows", "float16", [1, 1, 2], new Uint16Array([0x3c00, 0])];
-/** As Jupyter hands over a buffer: a view into a larger message. */
+/** A buffer as Jupyter passes it: a view into a larger message. */
 function within(buffer) {
   const message = new Uint8Array(buffer.byteLength + 24);
   message.set(new Uint8Array(buffer), 16);

@@ -1,4 +1,4 @@
-"""The view of a picture without Streamlit: payload, photo, maps, and a page of its own."""
+"""The image view without Streamlit: payload, photo, maps, and a standalone page."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from viz.components.script import script, stylesheet, words_field
 from viz.components.standalone.standalone import HERE, POLICY, UNSCRIPTED
 from viz.inline import escape_json, inline
 
-LONGEST = 896  # pixels of its longer side
-DIMMEST = 212 / 255  # of a patch's light that is taken where it has no weight; picture_drawing.js
-LOSSLESS = 128  # pixels of the longer side up to which nothing may be lost
+LONGEST = 896  # pixels of the photo's longer side
+DIMMEST = 212 / 255  # the share of brightness that a patch without weight loses, as in picture_drawing.js
+LOSSLESS = 128  # pixels of the longer side up to which the compression is lossless
 
 
 def photo(picture: Picture) -> bytes:
-    """A JPEG; of a small picture a PNG, pixel for pixel."""
+    """Return the image as a JPEG file of at most LONGEST pixels, or as a PNG file if it is small."""
     from PIL import Image
 
     made, file = Image.fromarray(picture.pixels), io.BytesIO()
@@ -42,7 +42,7 @@ def photo(picture: Picture) -> bytes:
 
 
 def kind_of_photo(file: bytes) -> str:
-    """What kind of file it is.
+    """Return the MIME type of the file.
 
     >>> kind_of_photo(b"\\x89PNG"), kind_of_photo(b"\\xff\\xd8")
     ('image/png', 'image/jpeg')
@@ -51,7 +51,7 @@ def kind_of_photo(file: bytes) -> str:
 
 
 def as_address(file: bytes) -> str:
-    """The same as an address that holds it.
+    """Return the file as a data URL.
 
     >>> as_address(b"\\xff\\xd8")
     'data:image/jpeg;base64,/9g='
@@ -60,10 +60,10 @@ def as_address(file: bytes) -> str:
 
 
 def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
-    """The picture with its patches as bright as the root of their weight beside the largest; a PNG.
+    """Return a PNG of the image, each patch as bright as the square root of its weight over the largest.
 
-    ``weights`` is (token,); what the model was not given is as dim as a patch without weight. As drawDimmed of
-    picture_drawing.js.
+    ``weights`` is (token,). Pixels outside the model's input are as dim as a patch without weight. The brightness
+    equals that of drawDimmed in picture_drawing.js.
     """
     from PIL import Image
 
@@ -82,15 +82,16 @@ def dim_patches(picture: Picture, grid: Grid, weights: FloatArray) -> bytes:
 
 
 def head_map(records: Sequence[AnyRecord], layer: int, head: int, by: str = "head") -> FloatArray:
-    """One head's map, (query, key) float32; ``by`` "norms" weighs it by values."""
+    """Return a head's map, (query, key) float32; ``by="norms"`` scales weights by value norms."""
     return every_row(records[layer].quick(), head, by)
 
 
 def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -> FloatArray:
-    """Where some tokens look in a head, (row, key) float32.
+    """Return rows of a head's map, (row, key) float32.
 
-    ``by`` "norms": each weight times the length of the value that it weighs, as shares of the row: how much of what the
-    head takes in comes from where (after arXiv:2004.10102, which takes the output's matrix in too).
+    With ``by="norms"``, each weight is multiplied by the norm of its value vector, and each row is scaled to sum
+    to one: the share of the head's output from each key (after arXiv:2004.10102, which also includes the output
+    matrix). Records without values return their weights.
     """
     weights = record.weights(head, rows)
     if by != "norms" or not isinstance(record, Record):
@@ -99,7 +100,7 @@ def every_row(record: AnyRecord, head: int, by: str, rows: Index = EVERYTHING) -
 
 
 def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str) -> FloatArray:
-    """Where a token looks in every head, (layer, head, key) float32; facing "in", who looks at it."""
+    """Return a token's row in every head, (layer, head, key) float32; its column if ``facing`` is "in"."""
     found = []
     for record in (one.quick() for one in records):
         if facing == "out":
@@ -113,16 +114,16 @@ def in_every_head(records: Sequence[AnyRecord], facing: str, token: int, by: str
 
 
 def rollout_map(records: Sequence[AnyRecord]) -> FloatArray:
-    """What reaches each token of the last layer from each patch and token of the first, (query, key) float32.
+    """Return the attention rollout from the first layer to the last layer, (query, key) float32.
 
-    The mean over each layer's heads, half of it what a token hands on to itself (arXiv:2005.00928).
+    Each layer is half the mean of its heads and half the identity, for the residual stream (arXiv:2005.00928).
     """
     means = [sum(quick.weights(head) for head in range(quick.heads)) for quick in (one.quick() for one in records)]
     return rollout(with_residual(shares(np.stack(means).astype(np.float32))))
 
 
 def encode_map(weights: FloatArray) -> bytes:
-    """A map as a frame that picture_source.js reads."""
+    """Return a map as a frame for picture_source.js."""
     return frame({}, {"map": (weights, "sqrt8")})
 
 
@@ -132,8 +133,10 @@ KINDS = ("head", "norms", "rollout")
 
 @dataclass(frozen=True)
 class PictureSelection:
-    """What is chosen: a head, a token, whether it looks or is looked at, and what shows: the head's weights, these
-    times the length of each value, or the rollout of all layers."""
+    """The selected head and token, the direction, and the map: head weights, norms or rollout.
+
+    ``facing`` is "out" if the token is the query, "in" if it is the key; ``by`` is one of KINDS.
+    """
 
     layer: int
     head: int
@@ -143,29 +146,30 @@ class PictureSelection:
 
 
 def part_of(trace: Trace) -> str:
-    """The part whose tokens have the picture's patches among them."""
+    """Return the stack that contains the image's patches."""
     return "encoder" if "encoder" in trace.parts else trace.part
 
 
 def grid_and_picture(trace: Trace) -> tuple[Grid, Picture]:
-    """A trace's grid and picture; raises ValueError where it is of a text alone."""
+    """Return a trace's patch grid and image; raise ValueError if the trace has no image."""
     if trace.source.grid is None or trace.picture is None:
         raise ValueError("This trace is of a text, and has no picture.")
     return trace.source.grid, trace.picture
 
 
 def tokens_without_patch(trace: Trace) -> list[int]:
-    """Tokens that have no patch, such as CLS and registers, in their order."""
+    """Return the indices of tokens without a patch, such as CLS and registers, in order."""
     grid, _ = grid_and_picture(trace)
     return [at for at in range(len(trace.source)) if grid.place(at) is None]
 
 
-def payload(  # noqa: PLR0913  (the fields of what is drawn)
+def payload(  # noqa: PLR0913  (the fields of the payload)
     trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]], base: str = "", query: str = "",
     inside: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
-    """What picture.js draws; its typedef PictureData has the same fields.
+    """Return the data that picture.js draws, with the fields of its typedef PictureData.
 
-    ``base`` and ``query`` make up every address that is fetched; ``inside`` has the numbers where there is no server.
+    ``base`` and ``query`` are the parts of every address that the script fetches; ``inside`` contains the maps of
+    a page without a server.
     """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box
@@ -194,12 +198,12 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
 
 
 def style() -> str:
-    """The view's style sheet."""
+    """Return the style sheet of the image view."""
     return stylesheet("shared/look", "picture/picture")
 
 
-ROOM = 1_000_000  # bytes of maps as they stand in the file; the photo, script and rows take the rest of 1.5 MB
-ROWS = 24  # tokens without a patch whose looks in every head go in; beside them only the chosen one's
+ROOM = 1_000_000  # encoded bytes of maps; the photo, script and rows take the rest of 1.5 MB
+ROWS = 24  # tokens without a patch whose rows in every head are included, in addition to the selected token's
 START = """
 picture({
   data: JSON.parse(document.getElementById("embedded").textContent),
@@ -210,7 +214,10 @@ picture({
 
 
 def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequence[tuple[str, str]]) -> str:
-    """The file's content; title and ``about``, names and values of the caption, are text and not markup."""
+    """Return the image view as an HTML file without a server.
+
+    ``title`` and ``about``, the names and values of the caption, are text, not markup.
+    """
     inside = _page_data(trace, look)
     data = payload(trace, look, title, about, inside=inside)
     said = "".join(f'<dt>{html.escape(name)}</dt><dd dir="auto">{html.escape(value)}</dd>' for name, value in about)
@@ -237,7 +244,7 @@ def picture_html(trace: Trace, look: PictureSelection, title: str, about: Sequen
 
 
 def _page_data(trace: Trace, look: PictureSelection) -> dict[str, Any]:
-    """The typedef Inside of picture_source.js: photo, maps, and what some tokens look at in every head."""
+    """Return the typedef Inside of picture_source.js: photo, maps, and rows of some tokens in every head."""
     records = trace.records(part_of(trace))
     _grid, picture = grid_and_picture(trace)
     kind = "norms" if look.by == "norms" else "head"
@@ -256,7 +263,10 @@ def _page_data(trace: Trace, look: PictureSelection) -> dict[str, Any]:
 
 
 def _maps(trace: Trace, look: PictureSelection) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Whole maps, the rollout where it is shown and the chosen head first, then the nearest, while there is room."""
+    """Yield whole maps while ROOM bytes last: the rollout if it is selected, then heads by distance.
+
+    The selected head is the first, followed by heads of the nearest layers.
+    """
     records, room = trace.records(part_of(trace)), ROOM
     if look.by == "rollout":
         packed = _pack_weights(rollout_map(records))
@@ -273,6 +283,6 @@ def _maps(trace: Trace, look: PictureSelection) -> Iterator[tuple[str, dict[str,
 
 
 def _pack_weights(weights: FloatArray) -> dict[str, Any]:
-    """Square-root bytes, deflated, as text."""
+    """Return weights as square-root bytes, compressed with zlib, in base64."""
     data = zlib.compress(sqrt8(weights).tobytes(), 6)
     return {"shape": list(weights.shape), "data": base64.b64encode(data).decode()}

@@ -1,12 +1,12 @@
-// A picture as a vision transformer looks at it.
+// The image view of a vision transformer.
 //
-// What each mark means
-//   photo      bright: what the shown token attends to in the chosen head (or who attends to it); dark: what gets
-//              little, as the root of its share of the largest patch. Framed: the token, where it is a patch.
+// Meaning of each mark:
+//   photo      brightness: the attention of the shown token to a patch (or from it) in the chosen head, as the square
+//              root of its share of the largest patch. Framed: the token's patch, if it has one.
 //   chips      tokens without a patch, such as CLS and registers, each with its weight.
-//   heads      a small map per head, layers downwards, of the token that is shown; each from 0 to its own largest
-//              weight. Accent: the chosen head.
-// Hover shows, a click keeps, Escape goes back to what is kept. Numbers come from a PictureSource.
+//   heads      a small map for each head, layers downwards, of the shown token; each from 0 to its largest weight.
+//              Accent: the chosen head.
+// Hover previews, a click keeps, Escape returns to the kept selection. Arrays come from a PictureSource.
 
 import { readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
@@ -27,24 +27,24 @@ import { lookSaid, tokenName } from "./picture_words.js";
 /** @import { EveryHead, Inside, PictureSource } from "./picture_source.js" */
 /** @typedef {{layer: number, head: number, token: number, facing: "out"|"in", by: "head"|"norms"|"rollout"}} Kept */
 /**
- * @typedef {object} PictureData  Made by viz/components/picture/content.py.
- * @property {string} base           what every address begins with
- * @property {string} view           and what it asks with
+ * @typedef {object} PictureData Made by viz/components/picture/content.py.
+ * @property {string} base prefix of every address
+ * @property {string} view query string of every address
  * @property {string} title
- * @property {[string, string][]} about  stands in every file
+ * @property {[string, string][]} about written into every saved file
  * @property {{width: number, height: number}} picture
  * @property {PatchGrid} grid
- * @property {{at: number, name: string}[]} others  tokens without a patch
- * @property {string[]} tokens       every token's name, for a saved row
+ * @property {{at: number, name: string}[]} others tokens without a patch
+ * @property {string[]} tokens every token's name, for a saved row
  * @property {number} layers
  * @property {number} heads
- * @property {boolean} values        whether values are there, so that weights can be weighed by them
+ * @property {boolean} values true if the trace has values, so that weights can be scaled by value norms
  * @property {Kept} selection
- * @property {Inside|null} inside    the numbers, where there is no server
+ * @property {Inside|null} inside the arrays of a file without a server
  * @property {Record<string, string>} [words]
  */
 
-const SETTLED = 400; // ms without a change before a screen reader is told
+const SETTLED = 400; // ms without a change before a screen reader announces it
 const KINDS_OF_PICTURE = /** @type {const} */ (["head", "norms", "rollout"]);
 const FACINGS_OF_PICTURE = /** @type {const} */ (["out", "in"]);
 
@@ -117,10 +117,10 @@ function createPicture(root) {
   let report = (/** @type {unknown} */ _value) => {};
   /** @type {number|null} the token under the pointer */
   let hovered = null;
-  let problem = false; // whether something could not be fetched
-  let begun = false; // whether the picture was ever touched: from then on the chosen head's whole map is fetched
+  let problem = false; // true after a failed request
+  let begun = false; // true after the first interaction; from then on the chosen head's whole map is fetched
   let [frame, saying, stamp] = [0, 0, ""];
-  /** @type {EveryHead|null} of the token that was drawn last in every head */
+  /** @type {EveryHead|null} the last drawn token's rows in every head */
   let lastEvery = null;
   /** @type {Weights|null} */
   let lastLook = null;
@@ -132,7 +132,7 @@ function createPicture(root) {
   }
   const token = () => hovered ?? kept.token;
   const chosen = () => kept.layer * data.heads + kept.head;
-  /** What small pictures show, which have no rollout. @returns {"head"|"norms"} */
+  /** Return the kind of the small pictures, which have no rollout. @returns {"head"|"norms"} */
   const plainKind = () => (kept.by === "norms" ? "norms" : "head");
   const nameOf = (/** @type {number} */ at) => tokenName(data.grid, data.others, at);
   function headName() {
@@ -208,7 +208,7 @@ function createPicture(root) {
   function keepHead(id) {
     keep({ layer: Math.floor(id / data.heads), head: id % data.heads, by: plainKind() });
   }
-  /** What the shown token gives or gets, as well as it is known now, and every head's where that is here. */
+  /** Return the shown token's weights from the best available array, and every head's if they are cached. */
   function looks() {
     const [at, way, kind, map] = [token(), kept.facing, plainKind(), wholeMap()];
     const asked = () => source.every(way, at, kind);
@@ -219,7 +219,9 @@ function createPicture(root) {
     }
     return { every, look: map ? lookOf(map, way, at) : null, exact: kept.by === "rollout" || data.inside !== null };
   }
-  /** The rollout, or the chosen head's map once the picture was touched: then any patch is drawn at once. */
+  /**
+   * Return the rollout, or the chosen head's map after the first interaction, so that any patch is drawn immediately.
+   */
   function wholeMap() {
     const { layer, head, by } = kept;
     const key = by === "rollout" ? by : `${by} ${layer} ${head}`;
@@ -299,4 +301,4 @@ function createPicture(root) {
 
 const picture = mounting("picture", createPicture);
 
-export default picture; // by its name too, for a file of its own: viz/components/picture/content.py
+export default picture; // the name is used by viz/components/picture/content.py

@@ -1,4 +1,4 @@
-"""A picture as a vision transformer looks at it: mount, and what a click keeps. It is drawn by picture.js."""
+"""The image view of a vision transformer: mount and selection, drawn by picture.js."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from viz.components.script import script
 
 
 def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw it; ``on_pick`` runs when something is kept, and ``picked_selection(key, …)`` then says what."""
+    """Draw the view; ``on_pick`` runs if the user selects something, for ``picked_selection(key, …)``."""
     _COMPONENT(data=data, key=key, on_picked_change=on_pick)
 
 
 def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureSelection | None:
-    """Inside ``on_pick``: what is kept; None where the server had forgotten the maps, or what came is nothing of it."""
+    """Return the selection, or None if the browser sent an invalid one; valid inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict):
         return None
@@ -32,7 +32,10 @@ def picked_selection(key: str, layers: int, heads: int, tokens: int) -> PictureS
 
 
 def pasted_file(key: str) -> bytes | None:
-    """Inside ``on_pick``: the file that was pasted, if that is what came; what is no text of bytes is an empty file."""
+    """Return the pasted file, or None if nothing was pasted; valid inside ``on_pick``.
+
+    Invalid base64 gives an empty file.
+    """
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict) or not isinstance(found.get("pasted"), str):
         return None

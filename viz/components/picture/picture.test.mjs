@@ -1,4 +1,5 @@
-// The pure parts of viz/components/picture. Grids have unequal sides, and begin after two tokens without a patch.
+// Tests of the pure functions in viz/components/picture. Grids have unequal sides, and begin after two tokens without a
+// patch.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

@@ -1,4 +1,4 @@
-// Tokens without a patch, such as CLS and registers, each with its weight: a button each.
+// A button for each token without a patch, such as CLS and registers, with its weight.
 
 import { h, setAttribute, setText } from "../shared/elements.js";
 import { visible } from "../shared/texts.js";

@@ -1,4 +1,4 @@
-// The picture with what is not attended dimmed, and every head as a small picture.
+// Draws the image with patches dimmed by weight, and a small map for each head.
 
 import { brightness, onPatches, patchBox, patchOf } from "./picture_looks.js";
 import { contextOf } from "../shared/pens.js";
@@ -8,12 +8,12 @@ import { contextOf } from "../shared/pens.js";
 /** @import { readTheme } from "../shared/colours.js" */
 /** @typedef {ReturnType<typeof readTheme>} PictureTheme */
 
-const DIMMEST = 212; // of 255: so much of a patch that nothing looks at is covered
+const DIMMEST = 212; // opacity, of 255, of the shade over a patch without weight
 
-/** @type {Map<string, HTMLCanvasElement>} small canvases, each made once */
+/** @type {Map<string, HTMLCanvasElement>} cached canvases by name */
 const sheets = new Map();
 
-/** A canvas for pixels. @param {string} name @param {number} width @param {number} height */
+/** Return a canvas for pixels. @param {string} name @param {number} width @param {number} height */
 function pixelSheet(name, width, height) {
   const sheet = sheets.get(name) ?? document.createElement("canvas");
   sheets.set(name, sheet);
@@ -21,7 +21,7 @@ function pixelSheet(name, width, height) {
   return sheet;
 }
 
-/** A pixel for each patch, the darker the less it is attended. @param {PatchGrid} grid @param {Weights} weights */
+/** Return a pixel for each patch, darker for smaller weights. @param {PatchGrid} grid @param {Weights} weights */
 function shadeOf(grid, weights) {
   const bright = brightness(onPatches(grid, weights));
   const shade = pixelSheet("shade", grid.columns, grid.rows);
@@ -33,11 +33,11 @@ function shadeOf(grid, weights) {
 }
 
 /**
- * The photo, and over it a shade that is the darker the less a patch is attended. What the model was not given is
- * covered wholly dim.
+ * Draw the photo and a shade over it, darker for smaller weights. Pixels outside the model's input have the darkest
+ * shade.
  * @param {CanvasRenderingContext2D} ctx of a canvas of width and height
  * @param {CanvasImageSource} photo @param {number} width @param {number} height
- * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null leaves all patches as bright as they are
+ * @param {PatchGrid} grid @param {Weights|null} weights of all tokens; null draws no shade on patches
  */
 export function drawDimmed(ctx, photo, width, height, grid, weights) {
   ctx.imageSmoothingEnabled = true;
@@ -55,7 +55,7 @@ export function drawDimmed(ctx, photo, width, height, grid, weights) {
 }
 
 /**
- * A frame around a token's patch, seen on any picture: white inside dark.
+ * Draw a frame around a token's patch, white inside dark, so that it is visible on any image.
  * @param {CanvasRenderingContext2D} ctx @param {number} width @param {number} height @param {PatchGrid} grid
  * @param {number} token @param {number} ratio
  */
@@ -71,7 +71,7 @@ export function framePatch(ctx, width, height, grid, token, ratio) {
 }
 
 /**
- * Every head's look of one token as a small map, layers downwards; each from 0 to its own largest weight.
+ * Draw a token's row in every head as a small map, layers downwards; each from 0 to its largest weight.
  * @param {CanvasRenderingContext2D} ctx @param {HeadSheet} sheet @param {PatchGrid} grid @param {EveryHead} every
  * @param {PictureTheme} theme @param {{chosen: number, hovered: number}} marks
  */

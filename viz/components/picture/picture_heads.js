@@ -1,4 +1,4 @@
-// Every head as a small picture: which one is under the pointer, where a key leads, and how they are painted.
+// The small maps of all heads: hit testing, keyboard navigation, and drawing.
 
 import { enlargement, h, pageTop, placeIn, setAttribute, windowHeight } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
@@ -14,18 +14,18 @@ import { sizeCanvas } from "./picture_stage.js";
  * @typedef {object} HeadsShown
  * @property {{layers: number, heads: number, grid: PatchGrid}} data
  * @property {EveryHead|null} every
- * @property {number} chosen   where keys begin
- * @property {boolean} framed  whether it is the one that is shown
- * @property {string} name     of what is shown
- * @property {number} width    of the whole view
+ * @property {number} chosen the head at which keyboard navigation starts
+ * @property {boolean} framed whether the chosen head is framed
+ * @property {string} name name of the shown map
+ * @property {number} width width of the whole view
  */
 
-const SMALL = 640; // pixels below which the heads stand under the picture
+const SMALL = 640; // pixels below which the heads are under the picture
 
 /**
  * @param {object} told
- * @param {(id: number) => void} told.keep  a head was chosen
- * @param {(name: string, x: number, y: number) => void} told.over  the pointer is over one
+ * @param {(id: number) => void} told.keep called if a head is chosen
+ * @param {(name: string, x: number, y: number) => void} told.over called if the pointer is over a head
  * @param {() => void} told.leave
  * @param {() => void} told.redraw
  */

@@ -1,19 +1,19 @@
-// Which patch is where, and what part of a look goes where: numbers only, no drawing and no words.
+// Patch geometry and weights by region: numbers only, without drawing or text.
 
 import { clamp } from "../shared/colours.js";
 
 /**
- * @typedef {object} PatchGrid  attention/pictures.py, its box as shares of the picture's width and height
+ * @typedef {object} PatchGrid attention/pictures.py, with its box as shares of the image's width and height
  * @property {number} rows
  * @property {number} columns
- * @property {number} start                           the token of the first patch
- * @property {[number, number, number, number]} box   left, top, right, bottom
+ * @property {number} start the token of the first patch
+ * @property {[number, number, number, number]} box left, top, right, bottom
  */
 /** @typedef {{row: number, column: number}} PatchPlace */
-/** @typedef {ArrayLike<number>} Weights one for each token */
+/** @typedef {ArrayLike<number>} Weights a number for each token */
 
 /**
- * A token's patch, or null where it has none.
+ * Return a token's patch, or null without one.
  * @param {PatchGrid} grid @param {number} token @returns {PatchPlace|null}
  */
 export function patchOf(grid, token) {
@@ -23,7 +23,7 @@ export function patchOf(grid, token) {
 }
 
 /**
- * The token of the patch at a point, in shares of the picture's width and height; null outside of what was read.
+ * Return the token of the patch at a point, in shares of the image's size; null outside the model's input.
  * @param {PatchGrid} grid @param {number} x @param {number} y
  */
 export function tokenUnder(grid, x, y) {
@@ -35,7 +35,7 @@ export function tokenUnder(grid, x, y) {
 }
 
 /**
- * A patch's part of the picture, [left, top, width, height] as shares.
+ * Return a patch's box, [left, top, width, height] as shares of the image's size.
  * @param {PatchGrid} grid @param {PatchPlace} at
  */
 export function patchBox({ box: [left, top, right, bottom], rows, columns }, { row, column }) {
@@ -43,7 +43,7 @@ export function patchBox({ box: [left, top, right, bottom], rows, columns }, { r
   return [left + column * wide, top + row * tall, wide, tall];
 }
 
-/** The patch that a key leads to from a patch, as a token; null for a key that leads nowhere. */
+/** Return the token of the patch that a key leads to, or null for other keys. */
 export function patchKey(/** @type {string} */ key, /** @type {number} */ token, /** @type {PatchGrid} */ grid) {
   const last = { row: grid.rows - 1, column: grid.columns - 1 };
   const at = patchOf(grid, token) ?? { row: Math.floor(last.row / 2), column: Math.floor(last.column / 2) };
@@ -55,12 +55,15 @@ export function patchKey(/** @type {string} */ key, /** @type {number} */ token,
   return grid.start + clamp(to.row, 0, last.row) * grid.columns + clamp(to.column, 0, last.column);
 }
 
-/** The weights of the patches alone. @param {PatchGrid} grid @param {Weights} weights @returns {Weights} */
+/** Return the weights of the patches. @param {PatchGrid} grid @param {Weights} weights @returns {Weights} */
 export function onPatches({ start, rows, columns }, weights) {
   return Array.prototype.slice.call(weights, start, start + rows * columns);
 }
 
-/** How bright each patch is, 0..255: the root of its share of the largest. @param {Weights} weights of patches */
+/**
+ * Return the brightness of each patch, 0..255: the square root of its share of the largest.
+ * @param {Weights} weights of patches
+ */
 export function brightness(weights) {
   let top = 0;
   for (let i = 0; i < weights.length; i++) top = Math.max(top, weights[i]);
@@ -75,7 +78,7 @@ export function total(weights) {
 }
 
 /**
- * What falls on each ninth of the picture, three by three, row by row: the sum, and how many patches it has.
+ * Return the sum of weights and the number of patches in each ninth of the image, three by three, row by row.
  * @param {PatchGrid} grid @param {Weights} weights of patches
  */
 export function ninths({ rows, columns }, weights) {
@@ -90,10 +93,10 @@ export function ninths({ rows, columns }, weights) {
   return found;
 }
 
-/** The place of the largest. @param {number[]} values */
+/** Return the index of the largest value. @param {number[]} values */
 export const placeOfMost = (values) => values.indexOf(Math.max(...values));
 
-/** Where heads stand among small pictures of `cell` pixels, and which is under a point; -1 for none. */
+/** Return the head under a point of the sheet of small maps, or -1. */
 export function headUnder(/** @type {HeadSheet} */ sheet, /** @type {number} */ x, /** @type {number} */ y) {
   const column = Math.floor((x - sheet.left) / sheet.wide);
   const row = Math.floor((y - sheet.top) / sheet.tall);
@@ -104,10 +107,9 @@ export function headUnder(/** @type {HeadSheet} */ sheet, /** @type {number} */ 
 /** @typedef {{left: number, top: number, wide: number, tall: number, layers: number, heads: number}} HeadSheet */
 
 /**
- * How large the small pictures are: so that all fit into width and height, but no less than `least` pixels wide, and no
- * more than `most`.
+ * Return the size of the small maps: all fit into width and height if possible, with a width from `least` to `most`.
  * @param {{layers: number, heads: number, rows: number, columns: number, width: number, height: number, least: number,
- *   most: number}} of
+ * most: number}} of
  * @returns {HeadSheet}
  */
 export function headSheet({ layers, heads, rows, columns, width, height, least, most }) {
@@ -118,7 +120,7 @@ export function headSheet({ layers, heads, rows, columns, width, height, least, 
   return { left, top, wide, tall, layers, heads };
 }
 
-/** The head that a key leads to among layers and heads, or null. */
+/** Return the head that a key leads to, or null. */
 export function headKey(/** @type {string} */ key, /** @type {number} */ id, /** @type {HeadSheet} */ sheet) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
   if (!step) return null;

@@ -1,12 +1,12 @@
-// A picture from the clipboard goes to the server, which opens it as it opens a file.
+// Sends an image from the clipboard to the server, which opens it like an uploaded file.
 
 import { inBase64 } from "./picture_source.js";
 
-const LARGEST_PASTED = 30e6; // bytes of a pasted file, as of any that is brought
+const LARGEST_PASTED = 30e6; // bytes of a pasted file at most, equal to the limit of uploads
 
 /**
- * Listens until what it gives back is called.
- * @param {() => boolean} welcome whether there is a server to take it @param {(pasted: string) => void} take
+ * Listen for pasted images until the returned function is called.
+ * @param {() => boolean} welcome whether there is a server to receive it @param {(pasted: string) => void} take
  */
 export function onPicturePasted(welcome, take) {
   /** @param {ClipboardEvent} event */

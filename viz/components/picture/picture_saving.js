@@ -1,4 +1,4 @@
-// What is shown as files: the dimmed picture as PNG or SVG, and the weights of the shown token as CSV.
+// Saves the dimmed image as PNG or SVG, and the weights of the shown token as CSV.
 
 import { h } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
@@ -17,16 +17,16 @@ import { patchOf } from "./picture_looks.js";
  * @typedef {object} SavedLook
  * @property {PictureData} data
  * @property {HTMLImageElement} photo
- * @property {Weights} weights  of all tokens, as shown
+ * @property {Weights} weights of all tokens, as shown
  * @property {Kept} kept
- * @property {string} head      by name
- * @property {string} token     by name
+ * @property {string} head name of the head
+ * @property {string} token name of the token
  */
 
 const WIDE = 720;
 const LINE = 18;
 
-/** The sentence in lines of so many letters. @param {string} text @param {number} most */
+/** Break a sentence into lines of at most `most` letters. @param {string} text @param {number} most */
 export function lines(text, most) {
   /** @type {string[]} */
   const found = [];

@@ -1,29 +1,29 @@
-// Where a picture and its maps come from: routes of the server (ui/routes/pictures.py), or what a file has inside.
+// Sources of an image and its maps: routes of the server (ui/routes/pictures.py), or the data in a standalone file.
 
 import { decodeFrame, sqrt8 } from "../shared/frames.js";
 import { _ } from "../shared/words.js";
 
-/** @typedef {"head"|"norms"|"rollout"} Kind  what shows: weights, weights by values, all layers */
-/** @typedef {{heads: number, count: number, data: Float32Array}} EveryHead of one token: a row in each head */
+/** @typedef {"head"|"norms"|"rollout"} Kind kind of map: weights, weights scaled by value norms, rollout */
+/** @typedef {{heads: number, count: number, data: Float32Array}} EveryHead of a token: a row in each head */
 /**
  * @typedef {object} PictureSource
- * @property {string} photo  an address of the picture
+ * @property {string} photo address of the image
  * @property {(facing: "out"|"in", token: number, by: Kind) => Promise<EveryHead>} every
- * @property {(layer: number, head: number, by: Kind) => Promise<Uint8Array>} map  square-root bytes, (query, key)
+ * @property {(layer: number, head: number, by: Kind) => Promise<Uint8Array>} map square-root bytes, (query, key)
  */
 /** @typedef {{shape: number[], data: string}} Packed square-root bytes, deflated, in base64 */
 /**
- * @typedef {object} Inside  what viz/components/picture/content.py writes into a file
+ * @typedef {object} Inside written into a file by viz/components/picture/content.py
  * @property {string} photo
- * @property {Record<string, Packed>} maps  by "kind.layer.head", and "rollout"
+ * @property {Record<string, Packed>} maps by "kind.layer.head", and "rollout"
  * @property {Record<string, Packed>} every by "kind.facing.token"
- * @property {string} absent  said where something else is asked for
+ * @property {string} absent message if the file lacks an array
  */
 
-/** What is thrown for what a server has forgotten: the page has to make it again. */
+/** The error for a trace that the server no longer has; the page must compute it again. */
 export const FORGOTTEN = new Error();
 
-/** The weights that square-root bytes stand for, by byte. */
+/** The weight of each square-root byte. */
 export const WEIGHT = Float32Array.from({ length: 256 }, (_none, byte) => sqrt8(byte));
 
 /** @param {{base: string, view: string}} data @returns {PictureSource} */
@@ -52,7 +52,7 @@ export function routes({ base, view }) {
   };
 }
 
-/** Bytes as text. @param {Uint8Array} bytes */
+/** Encode bytes in base64. @param {Uint8Array} bytes */
 export function inBase64(bytes) {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
@@ -81,7 +81,7 @@ export function ofFile({ photo, maps, every, absent }) {
 }
 
 /**
- * A head's look at one token, or from it, out of its map.
+ * Return a token's row or column of a head's map, as weights.
  * @param {Uint8Array} map @param {"out"|"in"} facing @param {number} token
  */
 export function lookOf(map, facing, token) {
@@ -91,10 +91,10 @@ export function lookOf(map, facing, token) {
 }
 
 /**
- * Answers kept by what was asked, the oldest first to go; of questions that come while one is under way only the last
- * is asked. `arrived` is called when an answer is there.
+ * Create a cache of answers by key, which evicts the oldest. While a request is in flight, only the last of the later
+ * requests is kept. `arrived` is called after each answer.
  * @template Answer
- * @param {number} most how many are kept @param {() => void} arrived @param {(error: Error) => void} failed
+ * @param {number} most number of cached answers @param {() => void} arrived @param {(error: Error) => void} failed
  */
 export function keeper(most, arrived, failed) {
   /** @type {Map<string, Answer>} */
@@ -125,7 +125,10 @@ export function keeper(most, arrived, failed) {
     });
   }
   return {
-    /** What is here, else null, and it is asked for. @param {string} key @param {() => Promise<Answer>} ask */
+    /**
+     * Return a cached answer; else request it and return null.
+     * @param {string} key @param {() => Promise<Answer>} ask
+     */
     get(key, ask) {
       const found = kept.get(key);
       if (found !== undefined) return found;

@@ -1,4 +1,4 @@
-// A photo as large as there is room for, on which a pointer and keys work.
+// A photo, as large as its room permits, with pointer and keyboard events.
 
 import { enlargement, h, windowHeight } from "../shared/elements.js";
 import { contextOf } from "../shared/pens.js";
@@ -14,7 +14,7 @@ export function sizeCanvas(canvas, width, height, ratio) {
 
 /**
  * @param {Record<string, unknown>} handlers of the stage's events
- * @param {{share: number, most: number}} height of the window's, and in pixels: what the photo takes at most
+ * @param {{share: number, most: number}} height the photo's height at most, as a share of the window and in pixels
  */
 export function createStage(handlers, { share, most }) {
   const photo = new Image();
@@ -30,12 +30,15 @@ export function createStage(handlers, { share, most }) {
       photo.src = address;
     },
     ready: () => photo.complete && photo.naturalWidth > 0,
-    /** Where a pointer is, in shares of the picture. @param {MouseEvent} event @returns {[number, number]} */
+    /**
+     * Return the position of a pointer in shares of the image's size.
+     * @param {MouseEvent} event @returns {[number, number]}
+     */
     place(event) {
       const box = canvas.getBoundingClientRect();
       return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
     },
-    /** The canvas as large as there is room for. @param {{width: number, height: number}} picture */
+    /** Fit the canvas to its room. @param {{width: number, height: number}} picture */
     fit({ width, height }) {
       const ratio = (globalThis.devicePixelRatio || 1) * enlargement(canvas);
       const tallest = Math.min(share * windowHeight(stage), most);

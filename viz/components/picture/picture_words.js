@@ -1,4 +1,4 @@
-// What the picture says: which part of it a head looks at, and what stays with tokens that have no patch.
+// Describes the image view in sentences: the region with the largest weight, and the weight of tokens without a patch.
 
 import { visible } from "../shared/texts.js";
 import { _, sentence } from "../shared/words.js";
@@ -6,7 +6,7 @@ import { ninths, onPatches, patchOf, placeOfMost, total } from "./picture_looks.
 
 /** @import { PatchGrid, Weights } from "./picture_looks.js" */
 
-/** The ninths of a picture, row by row. */
+/** The ninths of an image, row by row. */
 const NINTHS = [
   sentence("the upper left"),
   sentence("the upper middle"),
@@ -23,7 +23,7 @@ const NINTHS = [
 export const inTwoDigits = (share) => share.toFixed(2);
 
 /**
- * A token by name: a patch by its row and column, from 1.
+ * Return a token's name; a patch is named by its row and column, from 1.
  * @param {PatchGrid} grid @param {{at: number, name: string}[]} others @param {number} token
  */
 export function tokenName(grid, others, token) {
@@ -33,9 +33,9 @@ export function tokenName(grid, others, token) {
 }
 
 /**
- * One sentence about where the look goes, or comes from.
- * @param {{head: string, token: string, facing: "out"|"in", by?: import("./picture_source.js").Kind,
- *   grid: PatchGrid, weights: Weights}} look
+ * Return a sentence about the region that the token attends to, or is attended from.
+ * @param {{head: string, token: string, facing: "out"|"in", by?: import("./picture_source.js").Kind, grid: PatchGrid,
+ * weights: Weights}} look
  */
 export function lookSaid({ head, token, facing, by, grid, weights }) {
   const patches = onPatches(grid, weights);

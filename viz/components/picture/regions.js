@@ -1,10 +1,10 @@
-// Two regions of a picture, drawn by pointer or by keys.
+// Two regions of an image, drawn by pointer or keyboard.
 //
-// What each mark means
-//   frame A    the patches that look: a whole line.       frame B    those that are looked at: a broken line.
-//   thin frame the patch where keys begin.                dim        what the model was not given.
-// Dragging draws the region that is pressed; then the other one is next. Arrow keys move, with Shift they widen, Enter
-// keeps.
+// Meaning of each mark:
+//   frame A    the query patches: a solid line.            frame B    the key patches: a dashed line.
+//   thin frame the keyboard's patch.                       dim        pixels outside the model's input.
+// A drag draws the pressed region; then the next region is active. Arrow keys move, with Shift they extend the region,
+// Enter keeps it.
 
 import { clamp } from "../shared/colours.js";
 import { h, setAttribute, setText } from "../shared/elements.js";
@@ -30,7 +30,7 @@ import { createStage } from "./picture_stage.js";
 const REGION_NAMES = /** @type {const} */ (["one", "other"]);
 const LETTERS = { one: "A", other: "B" };
 
-/** The region between two patches. @param {PatchPlace} from @param {PatchPlace} to @returns {RegionEnds} */
+/** Return the region between two patches. @param {PatchPlace} from @param {PatchPlace} to @returns {RegionEnds} */
 export function regionBetween(from, to) {
   return [
     Math.min(from.row, to.row),
@@ -40,7 +40,7 @@ export function regionBetween(from, to) {
   ];
 }
 
-/** Where a key leads to from a patch, or null. @param {string} key @param {PatchPlace} at @param {PatchGrid} grid */
+/** Return the patch that a key leads to, or null. @param {string} key @param {PatchPlace} at @param {PatchGrid} grid */
 export function stepOf(key, at, { rows, columns }) {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[key];
   if (!step) return null;
@@ -48,7 +48,7 @@ export function stepOf(key, at, { rows, columns }) {
 }
 
 /**
- * The patch nearest to a point, in shares of the picture.
+ * Return the patch nearest to a point, in shares of the image's size.
  * @param {PatchGrid} grid @param {number} x @param {number} y
  */
 export function nearest(grid, x, y) {
@@ -87,7 +87,7 @@ function createRegions(root) {
   let regions = { one: null, other: null };
   /** @type {RegionName} */
   let active = "one";
-  let [from, to] = [{ row: 0, column: 0 }, { row: 0, column: 0 }]; // where keys and the pointer are
+  let [from, to] = [{ row: 0, column: 0 }, { row: 0, column: 0 }]; // start and current patch of a drag
   let [drawing, focused, frame, stamp] = [false, false, 0, ""];
   let report = (/** @type {unknown} */ _value) => {};
 
@@ -172,7 +172,7 @@ function createRegions(root) {
     setAttribute(el, "data-drawn", REGION_NAMES.map((name) => (regions[name] ?? []).join("-")).join("|"));
   }
   /**
-   * A frame seen on any picture: white inside dark.
+   * Draw a frame, white inside dark, so that it is visible on any image.
    * @param {CanvasRenderingContext2D} ctx @param {RegionEnds} ends @param {string} letter @param {number[]} dash
    * @param {number} ratio
    */

@@ -1,4 +1,4 @@
-"""A picture on which a reader draws two regions, by pointer or by keys. It is drawn by regions.js."""
+"""An image on which the user draws two regions, by pointer or by keyboard, drawn by regions.js."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ NAMES = ("one", "other")
 
 
 def mount(data: dict[str, Any], key: str, on_pick: Callable[[], None]) -> None:
-    """Draw it; ``on_pick`` runs when a region was drawn, and ``picked_region(key, …)`` then has it."""
+    """Draw the image; ``on_pick`` runs if a region was drawn, and ``picked_region(key, …)`` returns it."""
     _COMPONENT(data=data, key=key, on_picked_change=on_pick)
 
 
 def payload(trace: Trace, photo: str, title: str, regions: dict[str, Region | None]) -> dict[str, Any]:
-    """What regions.js draws; its typedef RegionsData has the same fields. ``photo`` is the picture's address."""
+    """Return the data that regions.js draws, with the fields of its typedef RegionsData.
+
+    ``photo`` is the URL of the image.
+    """
     grid, picture = grid_and_picture(trace)
     left, top, right, bottom = grid.box
     box = [left / picture.width, top / picture.height, right / picture.width, bottom / picture.height]
@@ -37,7 +40,7 @@ def payload(trace: Trace, photo: str, title: str, regions: dict[str, Region | No
 
 
 def picked_region(key: str, grid: Grid) -> tuple[str, Region] | None:
-    """Inside ``on_pick``: which region was drawn, and where; None for what is none."""
+    """Return the name and the region that was drawn, or None if it is invalid; valid inside ``on_pick``."""
     found = st.session_state.get(key, {}).get("picked")
     if not isinstance(found, dict) or found.get("name") not in NAMES:
         return None

@@ -1,4 +1,4 @@
-// The pure parts of regions.js.
+// Tests of the pure functions of regions.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

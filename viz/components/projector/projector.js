@@ -1,19 +1,19 @@
-// The projector view: everything 1.6 times as large (assets/app.css) and no sidebar. The key P or the button enters it;
-// P, Escape or the button above the page leaves it. It lasts for the browser's tab.
+// The projector view: the page at 1.6 times its size (assets/app.css) without the sidebar. The key P or the button
+// enters it; P, Escape or the button above the page leaves it. The view lasts for the browser's tab.
 
 import { _, speak } from "../shared/words.js";
 
-const CLASS = "headlight-projector"; // what assets/app.css knows it by
+const CLASS = "headlight-projector"; // the class in assets/app.css
 const KEPT = "headlight-projector";
 const EXIT = "headlight-projector-exit";
-const OPEN = "[role=dialog], [role=listbox], [role=menu]"; // what Escape closes first
+const OPEN = "[role=dialog], [role=listbox], [role=menu]"; // elements that Escape closes first
 
 /** @type {(() => void)|null} */
 let unlisten = null;
 
 /**
- * Whether a key that is pressed there is a letter of something that is being typed.
- * @param {EventTarget[]} path where the key went, the innermost first
+ * Return true if the key press belongs to a text field.
+ * @param {EventTarget[]} path the event's path, innermost element first
  */
 export function typing(path) {
   return path.some((el) => {
@@ -23,7 +23,7 @@ export function typing(path) {
 }
 
 /**
- * Return whether a key press leaves the projector view: Escape that nothing else on the page takes.
+ * Return true if a key press leaves the projector view: Escape, unless something else on the page uses it.
  * @param {KeyboardEvent} event @param {boolean} occupied whether a menu or a dialog is open
  */
 export function leaves(event, occupied) {
@@ -40,7 +40,7 @@ function show(on) {
   if (!on) exit?.remove();
 }
 
-/** Return the button above every page that leaves the view; Streamlit's own parts lie beside it. */
+/** Return the button above every page that leaves the view, outside Streamlit's elements. */
 function exitButton() {
   const button = document.createElement("button");
   button.id = EXIT;
@@ -53,7 +53,7 @@ function exitButton() {
 const shown = () => document.documentElement.classList.contains(CLASS);
 
 /**
- * Streamlit's way in.
+ * Entry point for Streamlit.
  * @param {{data: {words?: Record<string, string>}, parentElement: Element|ShadowRoot}} component
  */
 export default function projector({ data, parentElement }) {
@@ -64,7 +64,7 @@ export default function projector({ data, parentElement }) {
   button.title = _("Show everything 1.6 times as large, without the sidebar. P or Escape leaves this view.");
   button.onclick = () => {
     show(!shown());
-    document.getElementById(EXIT)?.focus(); // the sidebar is hidden now
+    document.getElementById(EXIT)?.focus(); // move the focus, since the sidebar is hidden now
   };
   if (sessionStorage.getItem(KEPT)) show(true);
   unlisten?.();

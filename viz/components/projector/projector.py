@@ -1,4 +1,4 @@
-"""The projector view: everything 1.6 times as large, without the sidebar, entered and left by a key or a button."""
+"""The projector view: the page at 1.6 times its size without the sidebar, toggled by key or button."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viz.components.script import script, stylesheet, translated_words
 
 
 def mount() -> None:
-    """The button, and the key P wherever nothing is typed."""
+    """Draw the button, and listen for the key P outside text fields."""
     _COMPONENT(key="projector", data={"words": translated_words("projector/projector")})
 
 

@@ -4,7 +4,7 @@ export const LAYERS = 2;
 export const HEADS = 3;
 export const KEYS = 7;
 
-/** A frame as attention/codec.py writes it. */
+/** Encode a frame as attention/codec.py does. */
 export function frame(header, arrays) {
   const blocks = [];
   let offset = 0;
@@ -31,7 +31,7 @@ export function frame(header, arrays) {
 }
 
 export const cell = (text, word, segment = 0) => ({ text, word, segment, special: word === null });
-/** Cells of one piece each, in their order. */
+/** Return cells of a single token each, in order. */
 const inOrder = (cells) => cells.map((one, i) => ({ ...one, at: [i, i + 1] }));
 export const SENTENCE = inOrder([
   cell("[CLS]", null),
@@ -50,7 +50,7 @@ export const PAIR = inOrder([
   cell("[SEP]", null, 1),
 ]);
 
-/** rows (layer, head, key): head (1, 2) looks at key 2 most. */
+/** rows (layer, head, key): head (1, 2) attends most to key 2. */
 export const ROWS = { layers: LAYERS, heads: HEADS, count: KEYS, data: new Float32Array(LAYERS * HEADS * KEYS) };
 ROWS.data.fill(0.05);
 export const AT = (layer, head, key) => (layer * HEADS + head) * KEYS + key;

@@ -1,4 +1,4 @@
-// Colours that the components share: the palettes, contrast, and what Streamlit's theme says.
+// Colours that the components share: palettes, contrast, and Streamlit's theme.
 
 /** @param {number} value @param {number} low @param {number} high */
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
@@ -6,7 +6,7 @@ export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.m
 /**
  * The sequential palette, light to dark. Hues follow seaborn's "mako" (Michael Waskom, BSD), which is safe for
  * colour-blind readers; lightness is re-spaced to equal steps in OKLab (Björn Ottosson, 2020), and the light third is
- * greyed so that small weights stay calm. Reversed on dark themes.
+ * greyed to make small weights unobtrusive. Dark themes reverse the palette.
  */
 export const ANCHORS = [
   "#f9faf9",
@@ -21,8 +21,8 @@ export const ANCHORS = [
 ];
 
 /**
- * The diverging palette, from nothing to most: blue below zero and orange above, told apart by colour-blind readers.
- * Hues 250° and 55° in OKLCH with equal steps of lightness on both sides, so that equal sizes weigh alike.
+ * The diverging palette, from zero to most: blue below zero and orange above, distinct for colour-blind readers. Hues
+ * are 250° and 55° in OKLCH with equal steps of lightness on both sides, so that equal sizes look equally strong.
  */
 export const DIVERGING = {
   light: {
@@ -35,7 +35,7 @@ export const DIVERGING = {
   },
 };
 
-/** Heads: Okabe and Ito (2008), yellow and black replaced, so that all eight stand out on the theme's background. */
+/** Colours of heads from Okabe and Ito (2008), with yellow and black replaced for contrast with the background. */
 export const HEAD_COLOURS = {
   light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B8860B", "#3BA3DB", "#7A4FBF", "#8C8C8C"],
   dark: ["#56B4E9", "#E69F00", "#2FC79A", "#E39CC4", "#F0E442", "#4C8FE0", "#B79CF2", "#B5B5B5"],
@@ -52,7 +52,7 @@ export function parseColour(text) {
   return parts?.length === 3 && parts.every(Number.isFinite) ? /** @type {[number, number, number]} */ (parts) : null;
 }
 
-/** Relative luminance, WCAG 2. @param {number[]} rgb */
+/** Return the relative luminance (WCAG 2). @param {number[]} rgb */
 export function luminance(rgb) {
   const [r, g, b] = rgb.map((channel) => {
     const value = channel / 255;
@@ -61,19 +61,22 @@ export function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** Contrast ratio, WCAG 2. @param {number[]} one @param {number[]} other */
+/** Return the contrast ratio (WCAG 2). @param {number[]} one @param {number[]} other */
 export function contrast(one, other) {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (high + 0.05) / (low + 0.05);
 }
 
-/** Black or white, whichever reads better on a colour (always at least 4.5 : 1). @param {number[]} rgb */
+/** Return black or white, the more readable text colour on a ground (always at least 4.5 : 1). @param {number[]} rgb */
 export const inkOn = (rgb) => (luminance(rgb) > 0.179 ? "#000000" : "#ffffff");
 
-/** Bold on the middle tones, where neither black nor white stands out (7 : 1, WCAG's AAA). @param {number[]} rgb */
+/**
+ * Return a bold weight on the middle tones, on which no text colour has a contrast of 7 : 1 (WCAG's AAA).
+ * @param {number[]} rgb
+ */
 export const weightOn = (rgb) => (contrast(rgb, /** @type {number[]} */ (parseColour(inkOn(rgb)))) < 7 ? 600 : 400);
 
-/** Colours between anchors, (256, 3) bytes. @param {string[]} anchors */
+/** Interpolate between anchors, (256, 3) bytes. @param {string[]} anchors */
 function between(anchors) {
   const given = anchors.map((hex) => /** @type {number[]} */ (parseColour(hex)));
   const table = new Uint8ClampedArray(768);
@@ -85,29 +88,32 @@ function between(anchors) {
   return table;
 }
 
-/** 256 colours from least to most, (256, 3) bytes. @param {boolean} dark */
+/** Return 256 colours from least to most, (256, 3) bytes. @param {boolean} dark */
 export const ramp = (dark) => between(dark ? [...ANCHORS].reverse() : ANCHORS);
 
-/** 256 colours from most below zero to most above it, (256, 3) bytes. @param {boolean} dark */
+/** Return 256 colours from most negative to most positive, (256, 3) bytes. @param {boolean} dark */
 export function divergingRamp(dark) {
   const { below, above } = DIVERGING[dark ? "dark" : "light"];
   return between([...below.slice(1).reverse(), ...above]);
 }
 
-/** Where a weight stands on the ramp, 0..255. @param {number} weight @param {number} top @param {string} scale */
+/**
+ * Return the level of a weight on the ramp, 0..255.
+ * @param {number} weight @param {number} top @param {string} scale
+ */
 export function level(weight, top, scale) {
   const share = clamp(weight / top, 0, 1);
   return Math.round(255 * (scale === "sqrt" ? Math.sqrt(share) : share));
 }
 
 /**
- * Where a number stands on the diverging ramp, 0..255; `top` is its end on both sides.
+ * Return the level of a number on the diverging ramp, 0..255; `top` is its end on both sides.
  * @param {number} value @param {number} top
  */
 export const levelAround = (value, top) => Math.round(127.5 * (1 + clamp(value / top, -1, 1)));
 
 /**
- * The same on a scale as weights have; with square roots, small numbers of both signs stand out.
+ * Return the level on the diverging ramp with a choice of scale; the square root emphasises small numbers.
  * @param {number} value @param {number} top @param {string} scale
  */
 export function signedLevel(value, top, scale) {
@@ -120,7 +126,7 @@ export const colourAt = (table, at) => [table[3 * at], table[3 * at + 1], table[
 /** @param {number[]} rgb */
 export const css = (rgb) => `rgb(${rgb[0]}, ${rgb[1]}, ${rgb[2]})`;
 
-/** Levels as pixels, one uint32 each (little-endian RGBA). @param {Uint8ClampedArray} table */
+/** Return levels as pixels, a uint32 each (little-endian RGBA). @param {Uint8ClampedArray} table */
 export function pixels(table) {
   return Uint32Array.from(
     { length: 256 },
@@ -129,8 +135,8 @@ export function pixels(table) {
 }
 
 /**
- * Colours and type from Streamlit's CSS variables.
- * @param {Element} el @param {boolean} [signed] whether what is drawn has signs: themeOf
+ * Return colours and font from Streamlit's CSS variables.
+ * @param {Element} el @param {boolean} [signed] whether values have signs: themeOf
  */
 export function readTheme(el, signed = false) {
   const style = getComputedStyle(el);
@@ -143,7 +149,7 @@ export function readTheme(el, signed = false) {
 }
 
 /**
- * The colours of a page; where what is drawn has signs, its ramp runs from most below zero to most above it.
+ * Return the colours of a page; for signed values the ramp is the diverging palette.
  * @param {boolean} dark @param {number[]} background @param {number[]} text @param {number[]} accent @param {string}
  * family @param {boolean} [signed]
  */
@@ -169,10 +175,10 @@ export function themeOf(dark, background, text, accent, family, signed = false) 
   };
 }
 
-/** Fonts that have Chinese, of the systems that readers use: taken for what the others before them lack. */
+/** Fonts with Chinese characters on common systems, used for characters that the fonts before them lack. */
 const CHINESE = "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC'";
 
-/** For paper: always light. @param {boolean} [signed] whether what is drawn has signs */
+/** Return the theme for exports, which is always light. @param {boolean} [signed] whether values have signs */
 export const printTheme = (signed = false) =>
   themeOf(
     false,

@@ -1,4 +1,4 @@
-// The palettes of viz/components/shared/colours.js, sequential and diverging, and colours read and mixed.
+// The palettes of viz/components/shared/colours.js, and the parsing and mixing of colours.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -60,7 +60,7 @@ test("numbers are bold on the middle tones alone, where no ink stands out", () =
 });
 
 describe("colour", () => {
-  /** OKLab lightness, Björn Ottosson 2020. */
+  /** Return the OKLab lightness (Björn Ottosson, 2020). */
   const lightness = (rgb) => {
     const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
     const cone = [[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [

@@ -1,9 +1,9 @@
-// What components build their part of the page from. Texts reach it only through text nodes.
+// Helpers to build DOM elements. Texts reach the page only through text nodes.
 
 import { clamp } from "./colours.js";
 
 /**
- * What Streamlit hands a component's script, at the mount and at every change of the data or the theme.
+ * The argument of a component's script, at the mount and at every change of the data or the theme.
  * @template Data
  * @typedef {object} Component
  * @property {Data} data
@@ -11,10 +11,10 @@ import { clamp } from "./colours.js";
  * @property {(name: string, value: unknown) => void} setTriggerValue
  */
 
-/** @typedef {(event: never) => void} Listener of some event */
+/** @typedef {(event: never) => void} Listener of any event type */
 
 /**
- * An element; strings become text nodes, on… become listeners.
+ * Create an element; strings become text nodes, on… properties become listeners.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag @param {Record<string, Listener|string|number|boolean|null|undefined>} [properties]
  * @param {...(Node|string|null)} children
@@ -33,10 +33,10 @@ export function h(tag, properties = {}, ...children) {
 
 let named = 0;
 
-/** An id that nothing else on the page has, for one element to refer to another. @param {string} name */
+/** Return an id that is unique on the page. @param {string} name */
 export const freshId = (name) => `${name}-${++named}`;
 
-/** Change text only when it differs, so that screen readers hear it once. @param {Node} el @param {string} text */
+/** Change a text only if it differs, so that screen readers announce it once. @param {Node} el @param {string} text */
 export function setText(el, text) {
   if (el.textContent !== text) el.textContent = text;
 }
@@ -47,7 +47,7 @@ export function setAttribute(el, name, value) {
 }
 
 /**
- * Return the size of an element's pixel in pixels of the window: 1.6 for a projector, else 1.
+ * Return the size of an element's pixel in pixels of the window: 1.6 in the projector view, else 1.
  * @param {HTMLElement} el
  */
 export function enlargement(el) {
@@ -67,7 +67,10 @@ export function placeIn(el, event) {
 /** Return the window's height in an element's own pixels. @param {HTMLElement} el */
 export const windowHeight = (el) => globalThis.innerHeight / enlargement(el);
 
-/** Distance from the page's top in the element's own pixels, wherever it is scrolled to. @param {HTMLElement} el */
+/**
+ * Return the distance from the page's top in the element's pixels, independent of scrolling.
+ * @param {HTMLElement} el
+ */
 export function pageTop(el) {
   let top = (el.getBoundingClientRect().top + (globalThis.scrollY || 0)) / enlargement(el);
   /** @type {Node|null} */
@@ -79,12 +82,12 @@ export function pageTop(el) {
   return top;
 }
 
-/** The tooltip: text beside the pointer, inside the view. @param {HTMLElement} root */
+/** Create the tooltip, a text next to the pointer, inside the view. @param {HTMLElement} root */
 export function createTip(root) {
   const el = h("div", { class: "tip", role: "tooltip", hidden: true });
   root.append(el);
   return {
-    /** @param {string[]} lines the first is set strong @param {number} clientX @param {number} clientY */
+    /** @param {string[]} lines the first line is bold @param {number} clientX @param {number} clientY */
     show(lines, clientX, clientY) {
       el.replaceChildren(...lines.map((line, i) => h(i ? "div" : "strong", {}, line)));
       el.hidden = false;

@@ -1,6 +1,6 @@
-// Arrays as they travel: frames of attention/codec.py.
+// Decoding of arrays in frames of attention/codec.py.
 
-/** The number that 16 bits stand for (IEEE 754 half precision). @param {number} bits */
+/** Return the value of 16 bits in IEEE 754 half precision. @param {number} bits */
 export function float16(bits) {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
@@ -10,16 +10,16 @@ export function float16(bits) {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-/** The weight that a square-root byte stands for; attention/codec.py. @param {number} byte */
+/** Return the weight of a square-root byte; attention/codec.py. @param {number} byte */
 export const sqrt8 = (byte) => (byte / 255) ** 2;
 
-/** The number that such a byte with a sign stands for; attention/codec.py. @param {number} byte */
+/** Return the number of a signed square-root byte; attention/codec.py. @param {number} byte */
 export const signed8 = (byte) => Math.sign(byte) * (byte / 127) ** 2;
 
-/** What bytes stand for: numbers with signs where the bytes have them. @param {Uint8Array|Int8Array} bytes */
+/** Return the decoder of an array of bytes, signed or unsigned. @param {Uint8Array|Int8Array} bytes */
 export const meaningOf = (bytes) => (bytes instanceof Int8Array ? signed8 : sqrt8);
 
-/** @type {Float32Array|undefined} every half, decoded once */
+/** @type {Float32Array|undefined} the value of every half, computed once */
 let halves;
 
 /** @param {Uint16Array} coded @returns {Float32Array} */
@@ -30,20 +30,23 @@ export function decodeHalves(coded) {
   return values;
 }
 
-/** Bytes of a number. @type {Record<string, number>} */
+/** Bytes per number. @type {Record<string, number>} */
 const WIDTHS = { sqrt8: 1, signed8: 1, float16: 2, float32: 4 };
 
 /** @typedef {{name: string, dtype: string, shape: number[], offset: number, bytes: number}} Entry */
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array|Int8Array|Float32Array}} Decoded */
-/** @typedef {{means: (number|null)[][][], reach: number, first: boolean}} Habits (layer, head, place); habits.py */
+/**
+ * @typedef {{means: (number|null)[][][], reach: number, first: boolean}} Habits (layer, head, place);
+ * attention/excess.py
+ */
 /**
  * @typedef {{arrays?: Entry[], sampled?: boolean, rows?: number[]|null, habits?: Habits|null, text?: string}} Header
  */
 /** @typedef {{header: Header, arrays: Record<string, Decoded>}} Frame */
 
 /**
- * A frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks.
- * Bytes stay bytes (sqrt8, signed8), float16 and float32 become Float32Array.
+ * Decode a frame of attention/codec.py: uint32 header length | JSON header | raw little-endian blocks. sqrt8 and
+ * signed8 remain bytes, float16 and float32 become Float32Array.
  * @param {ArrayBuffer} buffer @returns {Frame}
  */
 export function decodeFrame(buffer) {
@@ -71,7 +74,7 @@ function decodeArray(buffer, body, { name, dtype, shape, offset, bytes }) {
       } bytes inside the answer; its entry says ${bytes}.`,
     );
   }
-  const block = buffer.slice(body + offset, body + offset + bytes); // a copy: aligned, and the frame can be freed
+  const block = buffer.slice(body + offset, body + offset + bytes); // an aligned copy, so that the frame can be freed
   if (dtype === "sqrt8") return { dtype, shape, data: new Uint8Array(block) };
   if (dtype === "signed8") return { dtype, shape, data: new Int8Array(block) };
   const data = dtype === "float16" ? decodeHalves(new Uint16Array(block)) : new Float32Array(block);

@@ -1,6 +1,6 @@
-// Labels beside cells: how wide they are, and which of them there is room for.
+// Labels at cells: text width, and the selection of labels that have room.
 
-/** @type {CanvasRenderingContext2D|null} for measuring text where there is no canvas */
+/** @type {CanvasRenderingContext2D|null} measures text without a visible canvas */
 let ruler = null;
 
 /** @param {string} text @param {string} font */
@@ -15,7 +15,7 @@ export function textWidth(text, font) {
 export function elide(text, room, font) {
   if (textWidth(text, font) <= room) return text;
   const letters = [...text];
-  let [fits, over] = [1, letters.length]; // how many have room, or stay in any case, and how many have not
+  let [fits, over] = [1, letters.length]; // the longest prefix that fits (or 1), and the shortest that does not
   while (over - fits > 1) {
     const middle = (fits + over) >> 1;
     if (textWidth(`${letters.slice(0, middle).join("")}…`, font) > room) over = middle;
@@ -24,10 +24,10 @@ export function elide(text, room, font) {
   return `${letters.slice(0, fits).join("")}…`;
 }
 
-/** Every how many labels one has room. */
+/** Return the number of cells from a label to the next, so that labels have room. */
 export const labelStep = (scale, room = 13) => Math.max(1, Math.ceil(room / scale - 1e-9));
 
-/** Which of the shown cells get a label: every step-th, and always those that must; none so near that they touch. */
+/** Return the cells with a label: every step-th cell and all in `must`, without labels that would touch those. */
 export function labelled(from, to, scale, must, room = 13) {
   const step = labelStep(scale, room);
   const forced = [...new Set(must)].filter((i) => i >= from && i < to);

@@ -1,20 +1,20 @@
-// The way in of a component that reports one thing: what was picked.
+// The entry point of a component that reports a single value, the pick.
 
 import { speak } from "./words.js";
 
 /**
- * The function that Streamlit calls, at the mount and again at every change of the data or the theme, with the same
- * parent. What `create` makes of a parent is kept, updated at each call, and closed when it leaves the page; in another
- * language it is made anew.
+ * Return the function that Streamlit calls, at the mount and at every change of the data or the theme, with the same
+ * parent. The view from `create` is kept for its parent, updated at each call, and closed when it leaves the page; in
+ * another language it is created again.
  * @template Data
- * @param {string} name the id of the element that it draws in
+ * @param {string} name the id of the element that contains the view
  * @param {(root: Element|ShadowRoot) => {update: (data: Data, pick: (value: unknown) => void) => void, close?: () =>
- *   void}} create
+ * void}} create
  */
 export function mounting(name, create) {
   /** @type {WeakMap<object, {view: ReturnType<typeof create>, tongue: string}>} */
   const views = new WeakMap();
-  /** Draws each view again: on paper its colours are light. @type {WeakMap<object, () => void>} */
+  /** A redraw function for each view, since printed pages have light colours. @type {WeakMap<object, () => void>} */
   const papers = new WeakMap();
   const paper = globalThis.matchMedia?.("print");
   /** @param {import("./elements.js").Component<Data>} component */

@@ -1,4 +1,4 @@
-// A component's way in: one view for each parent, from the mount to the end.
+// The entry point of a component: a view for each parent, from the mount to the end.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

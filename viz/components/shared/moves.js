@@ -1,8 +1,8 @@
-// What keys do along a row of chips and over a matrix, and which chips are there when the text is long.
+// Keyboard navigation in a row of chips and in a matrix, and the window of chips in a long text.
 
 import { clamp } from "./colours.js";
 
-/** What a key does in the strip: {index}, {keep}, {back} or null. */
+/** Return the action of a key in the strip: {index}, {back} or null. */
 export function stripKey(key, index, count, rtl) {
   if (key === "Escape") return { back: true };
   const step = { ArrowLeft: rtl ? 1 : -1, ArrowRight: rtl ? -1 : 1, ArrowUp: -1, ArrowDown: 1 }[key];
@@ -12,7 +12,7 @@ export function stripKey(key, index, count, rtl) {
   return null;
 }
 
-/** The window of `size` tokens that shows `index`, kept where it is if it already does. */
+/** Return the start of a window of `size` tokens that contains `index`; it moves only if necessary. */
 export function windowOn(index, start, size, count) {
   const last = Math.max(0, count - size);
   if (index === null || (index >= start && index < start + size)) return clamp(start, 0, last);
@@ -21,7 +21,7 @@ export function windowOn(index, start, size, count) {
 
 export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** The cell that a key leads to in rows q0..q1 and columns k0..k1, or null. */
+/** Return the cell that a key leads to in rows q0..q1 and columns k0..k1, or null. */
 export function cellKey(key, { row, col }, { q0, q1, k0, k1 }) {
   const step = ARROWS[key];
   if (step) return { row: clamp(row + step[0], q0, q1 - 1), col: clamp(col + step[1], k0, k1 - 1) };

@@ -9,7 +9,7 @@ describe("the strip's window", () => {
     assert.deepEqual(stripKey("ArrowRight", 3, 5, true), { index: 2 });
     assert.deepEqual(stripKey("ArrowRight", 4, 5, false), { index: 4 });
     assert.deepEqual(stripKey("End", 0, 5, false), { index: 4 });
-    assert.equal(stripKey("Enter", 0, 5, false), null); // the button's own click keeps
+    assert.equal(stripKey("Enter", 0, 5, false), null); // the button's own click handles Enter
   });
 
   test("the window moves only when it must", () => {

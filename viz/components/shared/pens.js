@@ -1,4 +1,4 @@
-// Pens draw on a canvas or write SVG; pictures know only pens.
+// Pens that draw on a canvas or write SVG; pictures depend on pens only.
 
 import { enlargement } from "./elements.js";
 
@@ -8,23 +8,23 @@ import { enlargement } from "./elements.js";
  */
 /** @typedef {{fill?: string, stroke?: string, width?: number, dash?: number[]}} RectStyle */
 /**
- * @typedef {object} Pen what pictures draw with; text stands on the middle of its line
+ * @typedef {object} Pen drawing interface of pictures; the y of a text is its vertical middle
  * @property {number} ratio device pixels per unit
- * @property {boolean} [vector] whether it writes shapes and not pixels
+ * @property {boolean} [vector] whether it writes shapes instead of pixels
  * @property {(size: number, weight?: number) => string} font
  * @property {(text: string, x: number, y: number, style?: TextStyle) => void} text
  * @property {(x: number, y: number, w: number, h: number, style?: RectStyle) => void} rect
  * @property {(x1: number, y1: number, x2: number, y2: number, style: {stroke: string, width: number, alpha: number,
- *   dash?: number[]}) => void} curve
+ * dash?: number[]}) => void} curve
  * @property {(lines: number[][], style: {stroke: string, width: number}) => void} lines each from x1, y1 to x2, y2
  * @property {(picture: HTMLCanvasElement, x: number, y: number, w: number, h: number) => void} image
  * @property {(x: number, y: number, w: number, h: number, draw: () => void) => void} clip
  */
 
 /**
- * A pen that draws on a canvas.
+ * Return a pen that draws on a canvas.
  * @param {CanvasRenderingContext2D} ctx @param {string} family @param {number} ratio device pixels per unit @returns
- *   {Pen}
+ * {Pen}
  */
 export function canvasPen(ctx, family, ratio) {
   const font = (size, weight = 400) => `${weight} ${size}px ${family}`;
@@ -93,7 +93,10 @@ export function canvasPen(ctx, family, ratio) {
 /** @type {Record<string, string>} */
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text as XML character data or attribute value; characters XML cannot hold become U+FFFD. @param {unknown} text */
+/**
+ * Escape text for XML character data or an attribute value; characters that XML forbids become U+FFFD.
+ * @param {unknown} text
+ */
 export function xmlEscape(text) {
   return String(text)
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
@@ -103,13 +106,13 @@ export function xmlEscape(text) {
 /** @param {number} value */
 const tidy = (value) => String(Math.round(value * 100) / 100);
 
-/** Attributes of an SVG element, escaped. @param {Record<string, string|number|undefined>} attributes */
+/** Return attributes of an SVG element, escaped. @param {Record<string, string|number|undefined>} attributes */
 const marks = (attributes) =>
   Object.entries(attributes).filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}="${typeof value === "number" ? tidy(value) : xmlEscape(value)}"`).join("");
 
 /**
- * The same pen, writing SVG.
+ * Return a pen that writes SVG.
  * @param {number} width @param {number} height @param {string} family @returns {Pen & {finish: () => string}}
  */
 export function svgPen(width, height, family = "sans-serif") {
@@ -208,7 +211,7 @@ export function svgPen(width, height, family = "sans-serif") {
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /**
- * A canvas at device resolution; returns a pen on a cleared sheet.
+ * Resize a canvas to device resolution and clear it; return a pen for it.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height @param {string} family
  */
 export function cleared(canvas, width, height, family) {

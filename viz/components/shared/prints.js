@@ -1,4 +1,4 @@
-// A picture as a file, SVG or PNG: whatever draws with a pen.
+// Saves a picture as SVG or PNG, for anything that draws with a pen.
 
 import { h, save_as } from "./elements.js";
 import { canvasPen, contextOf, svgPen } from "./pens.js";
@@ -8,11 +8,11 @@ import { canvasPen, contextOf, svgPen } from "./pens.js";
 /** @typedef {{width: number, height: number, family: string, draw: (pen: Pen) => void}} Paper */
 
 const NOTE = 20; // pixels for the note
-// In letters that every system has.
+// The note is in English, since it is drawn on systems without Chinese fonts.
 const NO_FONT = "This computer has no font for some of the Chinese characters: boxes stand in their places.";
 
 /**
- * Save it as `name` with the format's ending; a PNG has `ratio` pixels per unit.
+ * Save the picture as `name` with the format's suffix; a PNG has `ratio` pixels per unit.
  * @param {Paper} paper @param {string} name @param {PictureFormat} format @param {number} ratio
  */
 export function savePaper(paper, name, format, ratio) {
@@ -39,7 +39,7 @@ export function savePaper(paper, name, format, ratio) {
 }
 
 /**
- * A white sheet that was drawn on.
+ * Return a white canvas with a drawing.
  * @param {Paper} paper @param {number} height @param {number} ratio @param {(pen: Pen) => void} draw
  */
 function papered(paper, height, ratio, draw) {
@@ -52,14 +52,14 @@ function papered(paper, height, ratio, draw) {
   return canvas;
 }
 
-/** The picture with the note under it. @param {Pen} pen @param {HTMLCanvasElement} canvas @param {Paper} paper */
+/** Draw the picture with the note under it. @param {Pen} pen @param {HTMLCanvasElement} canvas @param {Paper} paper */
 function noted(pen, canvas, { width, height }) {
   pen.image(canvas, 0, 0, width, height);
   pen.text(NO_FONT, 8, height + NOTE / 2, { size: 10, fill: "#555555" });
 }
 
 /**
- * Whether a text has a Chinese character for which the reader's system has no font: it looks as one that no font has.
+ * Return true if the system has no font for a Chinese character of the text: it looks like an unassigned character.
  * @param {string} text @param {string} family
  */
 export function boxed(text, family) {
@@ -68,7 +68,7 @@ export function boxed(text, family) {
   return letters.some((letter) => pixelsOf(letter, family) === nothing);
 }
 
-/** A letter's pixels. @param {string} letter @param {string} family */
+/** Return a letter's pixels. @param {string} letter @param {string} family */
 function pixelsOf(letter, family) {
   const ctx = contextOf(h("canvas", { width: 32, height: 32 }));
   ctx.font = `24px ${family}`;

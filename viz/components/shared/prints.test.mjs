@@ -1,10 +1,10 @@
-// Pictures as files: what a system has no letters for is noticed.
+// Pictures as files, on systems without a font for some letters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { boxed } from "./prints.js";
 
-/** A document whose canvases know these letters; all others look alike. */
+/** Create a document with canvases that have glyphs for these letters only; all others look alike. */
 function system(letters) {
   globalThis.document = {
     createElement() {

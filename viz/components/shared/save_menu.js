@@ -1,9 +1,9 @@
-// The files that a figure offers, as a menu that closes when one is taken, at Escape, and when the focus leaves it.
+// A menu of the files that a figure offers; it closes after a choice, at Escape, and when it loses the focus.
 
 import { h } from "./elements.js";
 import { _ } from "./words.js";
 
-/** @param {[string, () => void][]} entries  what each file is called, and what saves it */
+/** @param {[string, () => void][]} entries label of each file, and the function that saves it */
 export function saveMenu(entries) {
   const items = entries.map(([text, act]) =>
     h("button", {

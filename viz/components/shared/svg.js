@@ -1,9 +1,9 @@
-// Elements of a drawing; their colours are attributes, so that a saved one keeps them.
+// SVG elements; their colours are attributes, so that saved drawings keep them.
 
 export const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * An element of a drawing; strings become text.
+ * Create an SVG element; strings become text.
  * @param {string} tag @param {Record<string, unknown>} attributes @param {...(Node|string)} children
  * @returns {SVGElement}
  */

@@ -54,7 +54,7 @@ const slug = (text, most) => {
 };
 
 /**
- * Save the table and its provenance in one zip.
+ * Save the table and its provenance in a zip file.
  * @param {string} name @param {string} table as CSV @param {Record<string, unknown>} about
  */
 export function saveTable(name, table, about) {

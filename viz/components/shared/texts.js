@@ -1,14 +1,14 @@
-// Tokens and tables as text: what is invisible made visible, what a spreadsheet would run made harmless.
+// Tokens and tables as text: invisible characters are made visible, spreadsheet formulas are neutralised.
 
-const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // would reorder the page around the token
+const BIDI = /[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g; // marks that would reorder the text around the token
 export const RTL = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
-const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts whose letters join: Arabic and its kin
+const JOINING = /[\u0620-\u06ff\u0750-\u077f\u08a0-\u08ff]/; // scripts with joining letters: Arabic and related scripts
 const HAN = "\\u2e80-\\u2fff\\u3040-\\u9fff\\uf900-\\ufaff"; // Chinese characters, between which a line may break
 const PARTS = new RegExp(`[（《“‘]*[${HAN}][、。，：；？！）》”’]*\\s*|[^\\s${HAN}]+\\s*|\\s+`, "gu");
-export const PIECE = "##"; // before a piece that goes on with the word of the piece before it
-export const BYTE = "<0x"; // so begins what a vocabulary calls a piece that is a part of a character
+export const PIECE = "##"; // prefix of a subword that continues the previous token's word
+export const BYTE = "<0x"; // prefix of a byte token, which is a part of a character
 
-/** A token's text with nothing invisible in it. @param {string} text */
+/** Return a token's text with its invisible characters made visible. @param {string} text */
 export function visible(text) {
   if (text === "") return "∅";
   const marked = text.replace(/\r?\n/g, "⏎").replace(/\t/g, "⇥");
@@ -17,7 +17,7 @@ export function visible(text) {
 }
 
 /**
- * A piece of a word with the letter forms that it has inside the word.
+ * Return a subword with the letter forms that it has inside the word.
  * @param {string} text @param {boolean} after @param {boolean} before
  */
 export function joinedForm(text, after, before) {
@@ -33,8 +33,8 @@ export const isRtl = (text) => {
 };
 
 /**
- * A text in parts after which a line may end: words with the space behind them, and Chinese characters, each with the
- * marks that stay with it.
+ * Split a text after each possible line break: words with the space after them, and Chinese characters with their
+ * punctuation marks.
  * @param {string} text
  */
 export const breakable = (text) => text.match(PARTS) ?? [];
@@ -45,7 +45,7 @@ export const cut = (text, most) => ([...text].length > most ? `${[...text].slice
 /** Return the text with an apostrophe before a spreadsheet's formula. @param {string} text */
 export const safeCell = (text) => (/^[=+\-@\t].+/s.test(text) ? `'${text}` : text);
 
-/** One CSV field: quoted where needed, and never a spreadsheet formula. @param {unknown} value */
+/** Return a CSV field: quoted if necessary, and never a spreadsheet formula. @param {unknown} value */
 export function csvField(value) {
   if (typeof value === "number") return String(value);
   const text = safeCell(String(value));
@@ -56,12 +56,11 @@ export function csvField(value) {
 export const csv = (rows) => rows.map((row) => row.map(csvField).join(",")).join("\r\n") + "\r\n";
 
 /**
- * What a file is called, without its ending: by its title's letters and digits, or where there are none by what it
- * holds.
+ * Return a file name without its suffix: the letters and digits of the title, or `what` if there are none.
  * @param {string} title @param {string} what
  */
 export const fileStem = (title, what) =>
   `headlight-${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || what}`;
 
-/** The same with its ending. @param {string} title @param {string} what @param {string} ending */
+/** Return a file name with its suffix. @param {string} title @param {string} what @param {string} ending */
 export const fileName = (title, what, ending) => `${fileStem(title, what)}.${ending}`;

@@ -1,10 +1,10 @@
-// What a component says, in the reader's language: the server sends the sentences, where they are not English.
+// Translation of messages in components; the server sends the translations if the language is not English.
 
-/** @type {Record<string, string>} English sentence to what is said instead */
+/** @type {Record<string, string>} English message to its translation */
 let wordings = {};
 
 /**
- * From now on say it so. Gives a key that is another one in another language.
+ * Set the translations. Return a key that differs between languages.
  * @param {Record<string, string>|undefined} words
  */
 export function speak(words) {
@@ -12,15 +12,15 @@ export function speak(words) {
   return JSON.stringify(wordings);
 }
 
-/** A sentence of a constant, to be told later by `_`. @param {string} text */
+/** Mark a constant's message for translation; `_` translates it later. @param {string} text */
 export const sentence = (text) => text;
 
 const IDEOGRAPH = /[\u2e80-\u2fff\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}]/u;
-const FULL_WIDTH = /[，。、；：！？（）《》「」『』【】…]/u; // marks that bring their own space
+const FULL_WIDTH = /[，。、；：！？（）《》「」『』【】…]/u; // marks with built-in space
 const HOLE = /\{(\w+)\}/g;
 
 /**
- * Whether a space stands between two letters, as i18n/cjk_spacing.py has it.
+ * Return true if two letters are separated by a space, as in i18n/cjk_spacing.py.
  * @param {string} left @param {string} right
  */
 function apart(left, right) {
@@ -31,7 +31,7 @@ function apart(left, right) {
 }
 
 /**
- * A template with its values. In a translation, a space beside a value goes where the letters that meet take none.
+ * Fill a template. In a translation, a space next to a value is removed if the adjacent letters take none.
  * @param {string} template @param {Record<string, unknown>} values
  */
 export function fill(template, values = {}) {
@@ -39,7 +39,7 @@ export function fill(template, values = {}) {
   const given = (place, name) => String(values[name] ?? place);
   if (!Object.keys(wordings).length) return template.replace(HOLE, given);
   let whole = "";
-  let due = ""; // a space of the template that waits for what comes next
+  let due = ""; // a space of the template, pending until the next part
   for (const part of template.split(/(\{\w+\}|(?<=\}) | (?=\{))/)) {
     const text = part.replace(HOLE, given);
     if (part === " ") due += part;
@@ -53,12 +53,12 @@ export function fill(template, values = {}) {
 }
 
 /**
- * A sentence in the reader's language. Its places, such as {layer}, are filled from `values`.
- * @param {string} sentence as it stands in the code, a plain string: tools/words.py gathers it
+ * Translate a message and fill its placeholders, such as {layer}, from `values`.
+ * @param {string} sentence as in the code, a plain string: tools/words.py gathers it
  * @param {Record<string, string|number>} values
  */
 export const _ = (sentence, values = {}) => fill(wordings[sentence] ?? sentence, values);
 
-/** Sentences one after another, without those that are empty. @param {string[]} said */
+/** Join sentences, without empty ones. @param {string[]} said */
 export const together = (...said) =>
   said.filter(Boolean).reduce((whole, then) => whole ? _("{first} {then}", { first: whole, then }) : then, "");

@@ -1,6 +1,6 @@
-// A pass from its first part to its last: a row for each layer, in it a box for each part, in the order in which they
-// run. Under a part's name is a strip with a cell for each token: the darker (on dark pages the lighter), the more the
-// part gives it. Framed: the chosen part. Texts reach the page only through text nodes and fillText.
+// A forward pass from its first part to its last: a row for each layer, with a box for each part in the order of
+// computation. Under a part's name is a strip with a cell for each token: the darker (on dark pages the lighter), the
+// larger its share. Framed: the chosen part. Texts reach the page only through text nodes and fillText.
 
 import { clamp, colourAt, css, readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
@@ -15,17 +15,17 @@ import { paperOf, table } from "./stack_picture.js";
 /** @typedef {{name: string, title: string, pick: number, levels: number[]}} Part */
 /** @typedef {{name: string, tokens: string[], parts: Part[]}} Row */
 /**
- * @typedef {object} StackData  Made by viz/components/stack/stack.py.
+ * @typedef {object} StackData Made by viz/components/stack/stack.py.
  * @property {string} title
  * @property {string} note
- * @property {number} chosen            the pick of one part
- * @property {[string, string][]} about stands in every file
+ * @property {number} chosen the pick of the chosen part
+ * @property {[string, string][]} about written into every saved file
  * @property {Row[]} rows
  * @property {Record<string, string>} [words]
  */
 
 /**
- * Where a key leads among rows of these lengths, or null.
+ * Return the box that a key leads to among rows of these lengths, or null.
  * @param {string} key @param {{row: number, col: number}} at @param {number[]} lengths
  */
 export function stackKey(key, { row, col }, lengths) {
@@ -46,13 +46,16 @@ export function stackKey(key, { row, col }, lengths) {
   return null;
 }
 
-/** A strip as a picture of cells with hard edges. @param {string[]} colours */
+/** Return a strip of cells with hard edges, as a CSS gradient. @param {string[]} colours */
 export function cellsOf(colours) {
   const edge = (i) => `${(100 * i / colours.length).toFixed(3)}%`;
   return `linear-gradient(to right, ${colours.map((colour, i) => `${colour} ${edge(i)} ${edge(i + 1)}`).join(", ")})`;
 }
 
-/** Which of `count` tokens a share of a strip's width is. @param {number} share @param {number} count */
+/**
+ * Return the index of the token at a share of a strip's width, of `count` tokens.
+ * @param {number} share @param {number} count
+ */
 export const tokenAt = (share, count) => clamp(Math.floor(share * count), 0, count - 1);
 
 /** @param {Element|ShadowRoot} root */
@@ -77,7 +80,7 @@ function createStack(root) {
   let drawn = "";
   let send = (_) => {};
 
-  /** The token under the pointer, -1 where there is none: beside the strip, or where a part is of no token. */
+  /** Return the token under the pointer; -1 outside the strip, or if the part has no value for each token. */
   function under(event, part, row) {
     const { left, right, top, width } = event.currentTarget.lastElementChild.getBoundingClientRect();
     const inside = event.clientY >= top && event.clientX >= left && event.clientX < right;
@@ -115,7 +118,7 @@ function createStack(root) {
     boxes[to.row][to.col].tabIndex = 0;
     boxes[to.row][to.col].focus();
   }
-  /** Boxes are made anew only where there are others, so that the focus stays. */
+  /** Build the boxes; `update` calls it only if the rows differ, so that the focus stays. */
   function build() {
     boxes = data.rows.map((row) => row.parts.map((part) => box(part, row)));
     rows.replaceChildren(

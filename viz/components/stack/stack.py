@@ -1,4 +1,4 @@
-"""A pass as rows of parts, each with a strip of how much it gives every token: payload and mount, drawn by stack.js."""
+"""A forward pass as rows of parts with strips of token shares: payload and mount, drawn by stack.js."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import streamlit as st
 
 from viz.components.script import script, stylesheet, words_field
 
-MOST = 96  # cells of a strip; of more tokens, several share one
+MOST = 96  # cells of a strip at most; in longer texts several tokens share a cell
 LEVELS = 255
 
 
 @dataclass(frozen=True, eq=False)
 class StackPart:
-    """One part as shown."""
+    """A part of the forward pass, such as a head, with its share for each token."""
 
     name: str
-    title: str  # said on hover and to screen readers
+    title: str  # for hover and for screen readers
     shares: npt.NDArray[np.float32]  # (token,) from 0 to 1
-    pick: int  # what picking it reports
+    pick: int  # the number that a pick reports
 
 
 @dataclass(frozen=True, eq=False)
 class StackRow:
-    """Parts that belong together, such as a layer's, in their order; ``tokens`` are what cells stand for."""
+    """Parts that belong together, such as a layer's, in order; ``tokens`` name the strips' cells."""
 
     name: str
     parts: tuple[StackPart, ...]
@@ -38,7 +38,10 @@ class StackRow:
 def payload(
     rows: Sequence[StackRow], title: str, note: str, chosen: int, about: Sequence[tuple[str, str]] = ()
 ) -> dict[str, Any]:
-    """What stack.js draws; its typedef StackData has the same fields. ``chosen`` is the ``pick`` of one part."""
+    """Return the data that stack.js draws, with the fields of its typedef StackData.
+
+    ``chosen`` is the ``pick`` of the selected part.
+    """
     return {
         "title": title,
         "note": note,
@@ -60,7 +63,7 @@ def payload(
 
 
 def levels(shares: npt.NDArray[np.float32]) -> list[int]:
-    """Shares as levels of colour, the largest of those that have a cell in common.
+    """Return shares as colour levels from 0 to 255, the maximum of the tokens that share a cell.
 
     >>> levels(np.array([0.0, 0.5, 1.0], np.float32))
     [0, 128, 255]
@@ -71,7 +74,7 @@ def levels(shares: npt.NDArray[np.float32]) -> list[int]:
     return [round(LEVELS * min(max(float(piece.max()), 0.0), 1.0)) for piece in pieces]
 
 
-def mount(  # noqa: PLR0913  # what is drawn, and what a page may add by name
+def mount(  # noqa: PLR0913  # the drawing and its keyword options
     rows: Sequence[StackRow],
     key: str,
     *,
@@ -81,12 +84,12 @@ def mount(  # noqa: PLR0913  # what is drawn, and what a page may add by name
     on_pick: Callable[[], None],
     about: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Draw the rows; ``on_pick`` runs when a part is picked, and ``picked_part(key)`` then says which."""
+    """Draw the rows; ``on_pick`` runs if a part is picked, and ``picked_part(key)`` returns it."""
     _COMPONENT(data=payload(rows, title, note, chosen, about), key=key, on_picked_change=on_pick)
 
 
 def picked_part(key: str) -> tuple[int, int | None] | None:
-    """Inside ``on_pick``: what the part reports, and the token whose cell was clicked, if one was."""
+    """Return the picked part's number and the clicked token, None without one; valid inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 2 or place[0] < 0:
         return None

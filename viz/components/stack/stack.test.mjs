@@ -1,4 +1,5 @@
-// The pure parts of viz/components/stack/stack.js and stack_picture.js. Fixtures have rows of unequal lengths.
+// Tests of the pure functions of viz/components/stack/stack.js and stack_picture.js. Fixtures have rows of unequal
+// lengths.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

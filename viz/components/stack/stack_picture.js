@@ -1,4 +1,4 @@
-// The stack as a file: a picture on white, a line for each row of parts, or its numbers as a table.
+// Saves the stack: as a picture on white, a line for each row of parts, or as a table.
 
 import { colourAt, css, printTheme } from "../shared/colours.js";
 import { elide } from "../shared/labels.js";
@@ -12,7 +12,7 @@ const BOX = { w: 132, h: 46, gap: 8, strip: 14 };
 const SMALL = 10;
 
 /**
- * The picture with all that stands around it.
+ * Return the picture with title, note and caption.
  * @param {StackData} data @returns {import("../shared/prints.js").Paper}
  */
 export function paperOf(data) {

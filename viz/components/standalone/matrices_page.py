@@ -1,4 +1,4 @@
-"""Matrices as one HTML file that opens from a disk: sentences, the matrices with all their numbers, and a caption."""
+"""Matrices as a standalone HTML file: sentences, the matrices with all their numbers, and a caption."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ matrices({
 def matrices_html(
     title: str, sentences: Sequence[str], sheets: Sequence[MatrixSpec], about: Sequence[tuple[str, str]]
 ) -> str:
-    """The file's content; ``about`` are names and values of the caption. All of it is text, not markup.
+    """Return the HTML file; ``about`` are names and values of the caption. All texts are escaped.
 
     >>> "&lt;b&gt;" in matrices_html("Maps", ["it gives <b> 0.68"], [], [("text", "a")])
     True

@@ -1,11 +1,11 @@
-// Starts the view in a file without a server: written after explore.js in the same module, inside a block of its own.
-// Answers what explore.js asks of a Source from the numbers in the file; what is not in it is refused in a sentence.
+// Starts the view in a file without a server; the code follows explore.js in the same module, inside a block. It is a
+// Source over the arrays in the file; requests for other arrays fail with a message.
 //
-// Embedded mirrors viz/components/standalone/standalone.py:
+// The embedded data mirrors viz/components/standalone/standalone.py:
 //   {payload, grid: Coded, means: Coded, counts: Coded, summed: number[] | null, sampled, habits,
 //    maps: {"layer.head": Coded}, asked: {kind: "rows" | "columns", at, ...Coded} | null, absent: string}
 //   Coded = {coding: "sqrt8" | "signed8" | "float16", shape: number[], data: base64, little-endian}
-// Its imports stand for what that module holds: the file has it already.
+// The imports are removed in the file, which already contains their names.
 
 import { mount } from "../explore/explore.js";
 import { poolMax } from "../explore/numbers.js";
@@ -15,13 +15,13 @@ const embedded = JSON.parse(document.getElementById("embedded")?.textContent ?? 
 const { payload, grid, maps, habits } = embedded;
 const bytesOf = ({ data }) => Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
 
-/** What each code stands for, by coding. */
+/** The value of each code, by coding. */
 const meaning = {
   sqrt8: Float32Array.from({ length: 256 }, (_, byte) => sqrt8(byte)),
   signed8: Float32Array.from(Int8Array.from({ length: 256 }, (_, byte) => byte), signed8),
   float16: decodeHalves(Uint16Array.from({ length: 65536 }, (_, bits) => bits)),
 };
-/** A coded array as {codes, of}: number i is of[codes[i]]. */
+/** Return a coded array as {codes, of}: number i is of[codes[i]]. */
 const open = (coded) => {
   const bytes = bytesOf(coded);
   return { codes: coded.coding === "float16" ? new Uint16Array(bytes.buffer) : bytes, of: meaning[coded.coding] };
@@ -29,7 +29,7 @@ const open = (coded) => {
 const numbers = ({ codes, of }) => Float32Array.from(codes, (code) => of[code]);
 
 const opened = new Map();
-/** One head's whole map, (query, key), still coded; throws where the file has none. */
+/** Return a head's whole map, (query, key), still coded; throw if the file has none. */
 function mapOf(layer, head) {
   const name = `${layer}.${head}`;
   if (!maps[name]) throw new Error(embedded.absent);
@@ -37,7 +37,7 @@ function mapOf(layer, head) {
   return opened.get(name);
 }
 
-/** `count` numbers of every head's map, the i-th at place(i): a row or a column. */
+/** Return `count` numbers of every head's map, the i-th at place(i): a row or a column. */
 function everyHead(count, place) {
   const { layers, heads } = payload;
   const data = new Float32Array(layers * heads * count);
@@ -48,7 +48,7 @@ function everyHead(count, place) {
   return { layers, heads, count, data };
 }
 
-/** The row or column that was asked about when the file was written; undefined for another. */
+/** Return the row or column that is stored in the file; undefined for others. */
 function askedFor(kind, at) {
   const { asked } = embedded;
   if (asked?.kind !== kind || asked.at !== at) return;

@@ -1,8 +1,8 @@
-"""The microscope as one HTML file that opens from a disk: no server, no network, the numbers inside.
+"""The main view as a standalone HTML file: no server, no network, the maps inside.
 
-Which numbers: every head's map as float16 where that is small; else every map as square-root bytes (to 0.004, see
-attention.codec); else the heads one is looking at, as many others as fit, small maps of the rest, and in all heads the
-weights of the word that is asked about. The page says which.
+If the maps are small, the file contains all maps as float16, else all maps as square-root bytes (to 0.004, see
+attention.codec; 0.008 for signed maps). If they are larger still, it contains the maps of the heads nearest to the
+selected head, thumbnails of the rest, and the selected token's weights in all heads. The page states its contents.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from viz.static.head import picture
 from viz.static.svg import svg
 
 HERE = Path(__file__).parent
-Theme = Literal["auto", "light", "dark"]  # "auto" is the system's
-HALVES = 4_000_000  # bytes of maps up to which all are float16
-LARGE_STILL, SMALL_STILL = 2000, 128  # most tokens of a picture without scripts: in a file, in a notebook's cell
-BYTES = 20_000_000  # bytes of maps in a file at most; base64 adds a third
+Theme = Literal["auto", "light", "dark"]  # "auto" follows the system
+HALVES = 4_000_000  # bytes of maps up to which all maps are float16
+LARGE_STILL, SMALL_STILL = 2000, 128  # most tokens of the static picture, in a file and in a notebook's cell
+BYTES = 20_000_000  # bytes of maps in a file at most, before base64 adds a third
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -40,7 +40,7 @@ UNSCRIPTED = gettext_lazy(
     "Scripts do not run here, and this page draws with JavaScript. Open it in a browser that runs it."
 )
 ELSEWHERE = gettext_lazy("Open the text in Headlight to see the others.")
-IN_A_FILE = gettext_lazy("A file has room for more: .save(path) writes one.")  # of a page inside a notebook
+IN_A_FILE = gettext_lazy("A file has room for more: .save(path) writes one.")  # for a page inside a notebook
 LABELS = {
     "model": gettext_lazy("Model"),
     "revision": gettext_lazy("Revision"),
@@ -63,7 +63,7 @@ LABELS = {
 PARTS = {"encoder": gettext_lazy("encoder"), "decoder": gettext_lazy("decoder"), "cross": gettext_lazy("cross")}
 
 
-def standalone_html(  # noqa: PLR0913  (the parts of one file)
+def standalone_html(  # noqa: PLR0913  (the parts of the file)
     view: View,
     payload: Mapping[str, Any],
     survey: HeadSummary,
@@ -73,12 +73,11 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
     most: int | None = None,
     theme: Theme = "auto",
 ) -> str:
-    """The file's content.
+    """Return the HTML file.
 
-    ``payload``, ``habits`` (``places``), ``script`` and ``style`` are the microscope's own (viz/components/explore).
-    ``most`` is how many bytes of maps there is room for, where that is less than a file's; with 0 there are small maps
-    only. ``theme`` is "light" or "dark" where it is not to be the system's. Raises TooLong when not even one head's map
-    fits into a file.
+    ``payload``, ``habits`` (``places``), ``script`` and ``style`` come from viz/components/explore. ``most``
+    limits the bytes of maps, by default to those of a file; 0 leaves only thumbnails. ``theme`` is "light",
+    "dark", or "auto" for the system's theme. Raises TooLong if not even a single head's map fits into a file.
     """
     selection = payload["selection"]
     maps, inside = _maps(view, selection, BYTES if most is None else most)
@@ -117,9 +116,10 @@ def standalone_html(  # noqa: PLR0913  (the parts of one file)
 
 
 def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
-    """Return the chosen head's map as SVG, and a sentence, for readers whose browser runs no script.
+    """Return the selected head's map as SVG with a sentence, for browsers that run no script.
 
-    The style sheet hides it once the script has drawn. With ``small``, a longer text has the sentence alone.
+    The style sheet hides the map once the script has drawn. A text of more than LARGE_STILL tokens (SMALL_STILL
+    with ``small``) has only the sentence.
     """
     said = _(
         "Scripts do not run here, so this page shows one head as a picture. Open it in a browser that runs JavaScript "
@@ -135,7 +135,7 @@ def _static_map(view: View, selection: Mapping[str, Any], small: bool) -> str:
 
 
 def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str, dict[str, Any]], str]:
-    """The maps that go in, by "layer.head", ``most`` bytes of them, and one sentence that says which."""
+    """Return the maps for the file by "layer.head", at most ``most`` bytes, and a sentence about them."""
     cells, heads = len(view.queries) * len(view.keys), len(view.attending) * view.heads
     one_byte = "signed8" if view.is_signed else "sqrt8"
     coding = "float16" if 2 * cells * heads <= min(HALVES, most) else one_byte
@@ -172,14 +172,14 @@ def _maps(view: View, selection: Mapping[str, Any], most: int) -> tuple[dict[str
 
 
 def _nearest_heads(view: View, selection: Mapping[str, Any]) -> list[tuple[int, int]]:
-    """Return the heads of layers with attention: chosen and pinned ones first, then the nearest."""
+    """Return the heads of layers with attention: selected and pinned heads first, then the nearest."""
     first = [(selection["layer"], selection["head"]), *map(tuple, selection.get("pinned", ()))]
     every = [(layer, head) for layer in view.attending for head in range(view.heads)]
     return sorted(every, key=lambda at: (at not in first, abs(at[0] - selection["layer"])))
 
 
 def _focus_data(view: View, selection: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the word that is asked about gives the others in all heads, or facing "in" gets from them."""
+    """Return the selected token's row in all heads, its column if facing "in", or None without a token."""
     out = selection["facing"] == "out"
     at = selection["focus" if out else "target"]
     if at is None:

@@ -1,15 +1,14 @@
-// Tells the server when the page's theme is another than it was, so that figures are drawn in it; and the browser
-// in which language the page is. Paper needs both, too: whether tables are dark, and how wide the page is
-// (assets/app.css).
+// Reports a change of the page's theme to the server, so that figures are drawn in it, and sets the page's language.
+// Printing needs the theme and the page's width too (assets/app.css).
 
-const PAPER = 640; // pixels for a page's content between the margins of A4 and of Letter
+const PAPER = 640; // content width in pixels between the margins of A4 and of Letter
 
-let known = ""; // the background that the page had when this was last called
+let known = ""; // the background at the last call
 
 /**
- * Streamlit's way in, at the mount and when the theme or the language changes.
- * @param {{parentElement: Element|ShadowRoot, data: {language: string},
- *   setTriggerValue: (name: string, value: string) => void}} component
+ * Entry point for Streamlit, at the mount and if the theme or the language changes.
+ * @param {{parentElement: Element|ShadowRoot, data: {language: string}, setTriggerValue: (name: string, value: string)
+ * => void}} component
  */
 export default function themeChange({ parentElement, data, setTriggerValue }) {
   document.documentElement.lang = data.language;
@@ -23,7 +22,7 @@ export default function themeChange({ parentElement, data, setTriggerValue }) {
 }
 
 /**
- * Let charts shrink to the paper: plotly has drawn them as wide as the window. On the screen they are plotly's again.
+ * Let charts shrink to the paper, since plotly has drawn them as wide as the window; on screen, restore plotly's size.
  * @param {boolean} printed
  */
 function fitCharts(printed) {

@@ -1,6 +1,6 @@
-"""Runs the page again when its theme changes: figures are drawn by Python, in the colours of the theme that it knew.
+"""A component that reruns the page if its theme changes, since Python draws figures in its colours.
 
-And says which language the page is in, ``<html lang>``, by which screen readers pronounce it.
+The component also sets ``<html lang>``, from which screen readers choose the pronunciation.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from viz.components.script import script
 
 
 def mount(language: str = "en") -> None:
-    """Begin to watch a page in that language, a tag of BCP 47; assets/app.css gives the component no room on it."""
+    """Watch the theme and set the page's language, a BCP 47 tag; assets/app.css hides the component."""
     _COMPONENT(key="theme_change", data={"language": language}, on_changed_change=_nothing)
 
 
 def _nothing() -> None:
-    """The run that a change asks for is all that it needs."""
+    """Accept the callback; the rerun that it causes is the whole effect."""
 
 
 _COMPONENT = st.components.v2.component(

@@ -1,8 +1,7 @@
-// A row of chips: built for the window that is shown, coloured and marked at every drawing, reached by pointer and
-// keys.
+// A row of chips: built for the visible window, coloured and marked at every drawing, with pointer and keyboard events.
 //
-// Knows nothing of where the numbers come from: the owner says what each chip looks like, and is told what is pointed
-// at and picked. Texts reach the page only through text nodes.
+// The row is independent of the source of the numbers: its owner supplies each chip's look, and receives hover and pick
+// events. Texts reach the page only through text nodes.
 
 import { css, inkOn } from "../shared/colours.js";
 import { h, setAttribute } from "../shared/elements.js";
@@ -10,8 +9,8 @@ import { stripKey } from "../shared/moves.js";
 import { isRtl, joinedForm, visible } from "../shared/texts.js";
 
 /**
- * @typedef {{text: string, glued?: boolean, special?: boolean, label?: string, unknown?: string,
- *   heading?: string|null}} ChipText unknown: what the model read in place of the text
+ * @typedef {{text: string, glued?: boolean, special?: boolean, label?: string, unknown?: string, heading?:
+ * string|null}} ChipText unknown: the token that replaces an unknown text
  */
 /** @typedef {{rgb: number[]|null, marks: string[], pressed: boolean, name?: string}} ChipLook */
 /**
@@ -19,40 +18,40 @@ import { isRtl, joinedForm, visible } from "../shared/texts.js";
  * @property {(index: number, event: MouseEvent) => void} onpick
  * @property {(index: number, x: number, y: number) => void} onpoint pointer or keyboard on a chip; -1: between chips
  * @property {() => void} onleave
- * @property {(index: number) => void} onreach a key leads to this chip: it has to be among those shown
- * @property {() => number} [onback] Escape; which chip gets the keyboard
+ * @property {(index: number) => void} onreach a key leads to this chip, which must become visible
+ * @property {() => number} [onback] Escape; returns the chip that gets the keyboard
  */
 /**
- * @typedef {object} RowState what a row shows
- * @property {string} key what it is made from; another key has the chips built anew
- * @property {string} label what a screen reader calls the row
+ * @typedef {object} RowState the contents of a row
+ * @property {string} key identifies the contents; another key rebuilds the chips
+ * @property {string} label label for screen readers
  * @property {number} length chips of the whole text
  * @property {number} start the window's first chip
- * @property {number} count the window's chips
+ * @property {number} count chips in the window
  * @property {boolean} picks whether chips are buttons
  * @property {number} stop the chip that Tab reaches
  * @property {(index: number) => ChipText} chip
  * @property {(index: number) => ChipLook} look
  */
 
-const WIDE = 200; // chips at once on a wide page
+const WIDE = 200; // chips in a window on a wide page
 const NARROW = 90;
 const LONG = 80; // chips above which the box is lower and scrolls
 const CHIP_MARKS = ["focus", "target", "masked", "removed", "right", "missed", "wrong"];
 
-/** How many chips are shown at once. @param {number} count @param {number} width of the page's column */
+/** Return the number of visible chips. @param {number} count @param {number} width of the page's column */
 export function shownAtOnce(count, width) {
   const most = width > 640 ? WIDE : NARROW;
   return count <= most * 1.25 ? count : most;
 }
 
 /**
- * A chip's text: pieces of one Arabic word keep their joined letter forms.
- * @param {ChipText} chip @param {boolean} open whether the chip after it is a piece of the same word
+ * Return a chip's text; subwords of an Arabic word keep their joined letter forms.
+ * @param {ChipText} chip @param {boolean} open whether the next chip is a subword of the same word
  */
 export const shownText = ({ text, glued }, open) => joinedForm(visible(text), Boolean(glued), open);
 
-/** A row of chips. @param {RowHooks} hooks */
+/** Create a row of chips. @param {RowHooks} hooks */
 export function createChipRow(hooks) {
   const box = h("div", {
     class: "chips",
@@ -170,7 +169,7 @@ export function createChipRow(hooks) {
       build();
       colour();
     },
-    /** Scroll the box to a chip, once for each chip that is built. @param {number} i */
+    /** Scroll the box to a chip, once for each built chip. @param {number} i */
     reveal(i) {
       const chip = nodeAt(i);
       if (!chip || chip === revealed) return;

@@ -1,4 +1,4 @@
-// The pure half of viz/components/token_strip/chips.js.
+// Tests of the pure functions of viz/components/token_strip/chips.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

@@ -1,13 +1,12 @@
 // A text as a row of chips.
 //
-// What each mark means
-//   shade      the number that the page gives the chip, from none (no shade) to most; on a diverging strip blue is
-//              below
+// Meaning of each mark:
+//   shade      the chip's number, from none (no shade) to most; on a diverging strip blue is below
 //              zero and orange above.
 //   outline    accent: the chosen chip; accent dashes: the target. Hatched: masked. Struck out: removed.
-//   line below straight: a name that was found rightly; dashed: one that was missed; waves: one that was said wrongly.
-//   pale       a special token. Chips that touch are pieces of one word, each but the first after a pale ##.
-//   [UNK]      under a chip: what the model read in its place, because it does not know the word.
+//   line below straight: a correctly found entity; dashed: a missed entity; waves: a wrong prediction.
+//   pale       a special token. Chips that touch are subwords of a word; each but the first follows a pale ##.
+//   [UNK]      under a chip: the token that replaces a text outside the vocabulary.
 // Texts reach the page only through text nodes.
 
 import { clamp, colourAt, level, levelAround, readTheme } from "../shared/colours.js";
@@ -28,18 +27,18 @@ import { createChipRow, shownAtOnce } from "./chips.js";
  * @property {boolean} [special]
  * @property {string} [title]
  * @property {string} [label]
- * @property {string} [unknown] what the model read in place of the text
+ * @property {string} [unknown] the token that replaces an unknown text
  */
 /**
- * @typedef {object} StripData  Made by viz/components/token_strip/token_strip.py.
+ * @typedef {object} StripData Made by viz/components/token_strip/token_strip.py.
  * @property {string} title
- * @property {boolean} picks      whether a chip can be picked
- * @property {boolean} diverging  whether shades run from -1 to 1, else from 0 to 1
+ * @property {boolean} picks whether chips can be picked
+ * @property {boolean} diverging whether shades run from -1 to 1, else from 0 to 1
  * @property {Chip[]} chips
  * @property {Record<string, string>} [words]
  */
 
-/** What a screen reader hears of each mark, and the class that shows it. */
+/** The name of each mark for screen readers, and its CSS class. */
 export const MARKS = {
   chosen: { said: sentence("chosen"), shown: "focus" },
   target: { said: sentence("target"), shown: "target" },
@@ -53,7 +52,7 @@ export const MARKS = {
 /** @param {Chip} chip */
 const markOf = (chip) => (chip.mark ? MARKS[chip.mark] : undefined);
 
-/** What a screen reader hears of a chip. @param {Chip} chip */
+/** Return a chip's text for screen readers. @param {Chip} chip */
 export function spoken(chip) {
   const title = chip.title && chip.title !== chip.label ? chip.title : "";
   const [read, mark] = [chip.unknown && _("read as {piece}", { piece: chip.unknown }), markOf(chip)?.said];
@@ -61,7 +60,7 @@ export function spoken(chip) {
 }
 
 /**
- * The colour behind a chip, or null.
+ * Return the colour behind a chip, or null.
  * @param {Chip} chip @param {boolean} diverging @param {{ramp: Uint8ClampedArray, diverging: Uint8ClampedArray}} theme
  */
 export function shadeOf(chip, diverging, theme) {
@@ -72,7 +71,7 @@ export function shadeOf(chip, diverging, theme) {
 }
 
 /**
- * The chip that Tab reaches: the one under the cursor, else the chosen one, else the first shown.
+ * Return the chip that Tab reaches: under the cursor, else the chosen chip, else the first visible chip.
  * @param {Chip[]} chips @param {number} cursor @param {number} start @param {number} count
  */
 export function stopOf(chips, cursor, start, count) {

@@ -1,4 +1,4 @@
-"""A sentence as a row of chips that can be picked: payload and mount. It is drawn by strip.js."""
+"""A row of tokens that can be picked: payload and mount, drawn by token_strip.js."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Mark = Literal["", "chosen", "target", "masked", "removed", "right", "missed", "
 
 @dataclass(frozen=True)
 class TokenChip:
-    """One token or word as shown."""
+    """A token or word with its view options."""
 
     text: str
-    shade: float | None = None  # 0..1 on the sequential palette; on a diverging strip -1..1
+    shade: float | None = None  # 0..1 on the sequential palette, -1..1 on the diverging palette
     mark: Mark = ""
-    glued: bool = False  # touches the chip before it: pieces of one word
-    special: bool = False  # pale
-    title: str = ""  # shown on hover and told to screen readers
+    glued: bool = False  # the chip touches the previous chip, since both are subwords of a word
+    special: bool = False  # special tokens are pale
+    title: str = ""  # for hover and for screen readers
     label: str = ""  # small text under the chip
-    unknown: str = ""  # what the model read in place of the text ("[UNK]"), under the chip too
+    unknown: str = ""  # the token that replaces the text ("[UNK]"), drawn under the chip
 
 
 def payload(chips: Sequence[TokenChip], title: str, picks: bool, diverging: bool) -> dict[str, Any]:
-    """What strip.js draws; its typedef StripData has the same fields."""
+    """Return the data that token_strip.js draws, with the fields of its typedef StripData."""
     drawn = {"title": title, "picks": picks, "diverging": diverging, "chips": [_chip(chip) for chip in chips]}
     return {**drawn, **words_field("token_strip/token_strip")}
 
@@ -42,13 +42,13 @@ def mount(
     on_pick: Callable[[], None] | None = None,
     diverging: bool = False,
 ) -> None:
-    """Draw the chips; ``on_pick`` runs when one is picked, and ``picked_chip(key)`` then says which."""
+    """Draw the chips; ``on_pick`` runs if a chip is picked, and ``picked_chip(key)`` returns its index."""
     data = payload(chips, title, on_pick is not None, diverging)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_chip(key: str) -> int | None:
-    """Inside ``on_pick``: the index of the chip that was picked."""
+    """Return the index of the picked chip, or None; valid inside ``on_pick``."""
     index = st.session_state.get(key, {}).get("picked")
     return index if type(index) is int and index >= 0 else None
 
@@ -58,7 +58,7 @@ def _nothing() -> None:
 
 
 def _chip(chip: TokenChip) -> dict[str, Any]:
-    """Only what differs from a plain chip: a long text has thousands."""
+    """Return the text and the non-default fields of a chip, since a long text has thousands of chips."""
     values = {name: getattr(chip, name) for name in ("mark", "glued", "special", "title", "label", "unknown")}
     told = {name: value for name, value in values.items() if value}
     shade = {} if chip.shade is None or isnan(chip.shade) else {"shade": round(float(chip.shade), 4)}

@@ -1,4 +1,4 @@
-// The pure half of viz/components/token_strip/token_strip.js.
+// Tests of the pure functions of viz/components/token_strip/token_strip.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

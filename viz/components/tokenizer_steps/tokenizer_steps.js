@@ -1,10 +1,10 @@
-// A text on its way through tokenizers: its characters on top, then a column of rows for each tokenizer.
+// The steps of tokenizers for a text: its characters on top, then a column of rows for each tokenizer.
 //
-// What each mark means
-//   lit        the characters under the pointer or the focus, and every part that is made from them
-//   outline    accent: the picked word. Dashes: not in the vocabulary. Pale: put there by the template.
-//   underline  taken whole before anything else, such as [MASK]
-//   touching   pieces of one word
+// Meaning of each mark:
+//   lit        the characters under the pointer or the focus, and every part made from them
+//   outline    accent: the picked word. Dashes: not in the vocabulary. Pale: added by the template.
+//   underline  kept whole before any other step, such as [MASK]
+//   touching   subwords of a word
 // Texts reach the page only through text nodes.
 
 import { createTip, h, setAttribute } from "../shared/elements.js";
@@ -19,28 +19,28 @@ import { _, sentence } from "../shared/words.js";
  */
 /** @typedef {{name: string, note: string, text: string|null, rungs: Rung[]}} Row */
 /**
- * @typedef {object} LadderData  Made by viz/components/tokenizer_steps/tokenizer_steps.py.
+ * @typedef {object} LadderData Made by viz/components/tokenizer_steps/tokenizer_steps.py.
  * @property {string} title
- * @property {string[]} texts                         the text, and the second one
- * @property {[number, number, number]|null} picked   way, text, word
+ * @property {string[]} texts the text, and the second text
+ * @property {[number, number, number]|null} picked tokenizer, text, word
  * @property {{name: string, about: string, rows: Row[]}[]} ways
  * @property {Record<string, string>} [words]
  */
 
-/** What a screen reader hears of each mark. */
+/** The name of each mark for screen readers. */
 export const MARKS = {
   special: sentence("special token"),
   unknown: sentence("not in the vocabulary"),
   whole: sentence("taken whole"),
 };
 
-/** Whether two places, [text, start, end], share a character. */
+/** Return true if two places, [text, start, end], share a character. */
 export function overlap(one, other) {
   return Boolean(one && other) && one[0] === other[0] && one[1] < other[2] && other[1] < one[2];
 }
 
 /**
- * A text of that many characters cut at every edge of the places in it, as [start, end] pairs.
+ * Cut a text of `length` characters at every edge of the places in it, as [start, end] pairs.
  * @param {number} length @param {number[][]} places
  */
 export function runs(length, places) {
@@ -53,13 +53,13 @@ export function runs(length, places) {
   return sorted.slice(1).map((end, i) => [sorted[i], end]);
 }
 
-/** What a screen reader hears of a part. @param {Rung} rung */
+/** Return a part's text for screen readers. @param {Rung} rung */
 export function spoken(rung) {
   const mark = MARKS[rung.mark];
   return [visible(rung.text), rung.title, mark && _(mark)].filter(Boolean).join(", ");
 }
 
-/** Places of every part that stands in a text. @param {LadderData} data @param {number} side */
+/** Return the places of all parts in a text. @param {LadderData} data @param {number} side */
 export function placesIn(data, side) {
   const rungs = data.ways.flatMap((way) => way.rows.flatMap((row) => row.rungs));
   return rungs.flatMap((rung) => (rung.place?.[0] === side ? [rung.place] : []));

@@ -1,4 +1,4 @@
-"""A text on its way through one or two tokenizers, row by row: payload and mount. It is drawn by ladder.js."""
+"""The steps of one or two tokenizers for a text: payload and mount, drawn by tokenizer_steps.js."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Mark = Literal["", "special", "unknown", "whole"]
 
 @dataclass(frozen=True)
 class TokenizerPart:
-    """One word, piece or token as shown."""
+    """A word, subword or token in a step."""
 
     text: str
-    place: tuple[int, int, int] | None = None  # which text, first and last + 1 of its characters there
-    word: tuple[int, int] | None = None  # which text, which of its words: what picking it asks about
+    place: tuple[int, int, int] | None = None  # (text, start, end): the characters of the part, end exclusive
+    word: tuple[int, int] | None = None  # (text, word): the word that a click selects
     mark: Mark = ""
-    joined: bool = False  # touches the one before: pieces of one word
-    under: tuple[str, ...] = ()  # small lines below it
-    title: str = ""  # told on hover, on focus and to screen readers
+    joined: bool = False  # the part touches the previous part, since both are subwords of a word
+    under: tuple[str, ...] = ()  # small lines below the part
+    title: str = ""  # for hover, focus and screen readers
 
 
 @dataclass(frozen=True)
 class TokenizerStep:
-    """One step: what it is called, what it did, and its outcome as a text or as parts."""
+    """A step of a tokenizer with its name, an explanation, and its output as a text or as parts."""
 
     name: str
     note: str = ""
@@ -38,7 +38,7 @@ class TokenizerStep:
 
 @dataclass(frozen=True)
 class TokenizerSteps:
-    """One tokenizer."""
+    """The steps of a tokenizer."""
 
     name: str
     about: str
@@ -48,7 +48,10 @@ class TokenizerSteps:
 def payload(
     texts: Sequence[str], ways: Sequence[TokenizerSteps], picked: tuple[int, int, int] | None, title: str
 ) -> dict[str, Any]:
-    """What ladder.js draws; its typedef LadderData has the same fields. ``picked_part`` is (way, text, word)."""
+    """Return the data that tokenizer_steps.js draws, with the fields of its typedef LadderData.
+
+    ``picked`` is (tokenizer, text, word).
+    """
     return {
         "title": title,
         "texts": list(texts),
@@ -58,7 +61,7 @@ def payload(
     }
 
 
-def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
+def mount(  # noqa: PLR0913  (the drawing and its keyword options)
     texts: Sequence[str],
     ways: Sequence[TokenizerSteps],
     key: str,
@@ -67,13 +70,12 @@ def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
     chosen: tuple[int, int, int] | None = None,
     on_pick: Callable[[], None],
 ) -> None:
-    """Draw the ways beside each other; ``on_pick`` runs when a part is picked, and ``picked_part(key)`` then says
-    which."""
+    """Draw the tokenizers side by side; ``on_pick`` runs if a part is picked, for ``picked_part(key)``."""
     _COMPONENT(data=payload(texts, ways, chosen, title), key=key, on_picked_change=on_pick)
 
 
 def picked_part(key: str) -> tuple[int, int, int] | None:
-    """Inside ``on_pick``: (way, text, word) of the part that was picked."""
+    """Return (tokenizer, text, word) of the picked part, or None; valid inside ``on_pick``."""
     place = st.session_state.get(key, {}).get("picked")
     if not isinstance(place, list) or [type(number) for number in place] != [int] * 3 or min(place) < 0:
         return None
@@ -86,7 +88,7 @@ def _row(row: TokenizerStep) -> dict[str, Any]:
 
 
 def _part_payload(rung: TokenizerPart) -> dict[str, Any]:
-    """Only what differs from a plain one: a long text has hundreds."""
+    """Return the text and the non-default fields of a part, since a long text has hundreds of parts."""
     values: dict[str, object] = {
         "mark": rung.mark,
         "joined": rung.joined,

@@ -1,4 +1,4 @@
-// The pure half of viz/components/tokenizer_steps/tokenizer_steps.js.
+// Tests of the pure functions of viz/components/tokenizer_steps/tokenizer_steps.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

@@ -1,4 +1,4 @@
-// A tree of tokens as a component: picked from, read with the keyboard, and saved. tree_picture.js draws it.
+// A tree of tokens as a component, with picks, keyboard navigation and saving; tree_picture.js draws it.
 
 import { readTheme } from "../shared/colours.js";
 import { createTip, h, setAttribute, setText } from "../shared/elements.js";
@@ -39,7 +39,7 @@ function createTree(root) {
   );
   root.replaceChildren(el);
   const tip = createTip(el);
-  /** @type {TreeData} nothing until the first update */
+  /** @type {TreeData} undefined until the first update */
   let data;
   /** @type {ReturnType<typeof picture>} */
   let drawn;
@@ -82,13 +82,13 @@ function createTree(root) {
     const { left, bottom } = event.target.getBoundingClientRect();
     tell(indexOf(event), left - 14, bottom - 12);
   }
-  /** The node that Tab reaches. */
+  /** Set the node that Tab reaches. */
   function stop(i) {
     nodeAt(data.nodes.findIndex((node) => node.id === cursor))?.setAttribute("tabindex", "-1");
     cursor = data.nodes[i].id;
     nodeAt(i)?.setAttribute("tabindex", "0");
   }
-  /** Scrolls the box, never the page. */
+  /** Scroll the box, never the page. */
   function reveal(i) {
     const { x, y, w } = drawn.spots[i];
     const room = 24;
@@ -134,7 +134,7 @@ function createTree(root) {
     if (key === built) return;
     built = key;
     tip.hide();
-    if (shown === null || shown === cursor) cursor = given.current ?? cursor; // a reader who has walked on stays there
+    if (shown === null || shown === cursor) cursor = given.current ?? cursor; // a user who has moved on stays there
     draw();
     if (shown !== given.current && drawn.now >= 0) reveal(drawn.now);
     shown = given.current;

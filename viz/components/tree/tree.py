@@ -1,4 +1,4 @@
-"""A tree of tokens: the ways that a text was written or might have been. Payload and mount; it is drawn by tree.js."""
+"""A tree of generated tokens and their alternatives: payload and mount, drawn by tree.js."""
 
 from __future__ import annotations
 
@@ -23,27 +23,28 @@ NAMES = MappingProxyType(
 )
 
 
-Kind = Literal["kept", "ended", "dropped", "other"]  # a node's shape, line and colour
+Kind = Literal["kept", "ended", "dropped", "other"]  # a node's kind sets its shape, line and colour
 
 
 @dataclass(frozen=True)
 class TreeNode:
-    """One token of the tree."""
+    """A token of the tree."""
 
     id: str
     parent: str | None  # None for the root
     text: str
-    value: float | None = None  # shown beside the text: a probability, a score
+    value: float | None = None  # a probability or a score, drawn next to the text
     kind: Kind = "other"
-    note: str = ""  # told on hover, on focus and to screen readers
+    note: str = ""  # for hover, focus and screen readers
 
 
-def payload(  # noqa: PLR0913  (the fields of what is drawn)
+def payload(  # noqa: PLR0913  (the fields of the payload)
     nodes: Sequence[TreeNode], title: str, current: str | None, picks: bool, unit: str, names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What tree.js draws; its typedef TreeData has the same fields. A node names its parent by its place.
+    """Return the data that tree.js draws, with the fields of its typedef TreeData; parents are indices.
 
-    Raises ValueError unless there is one root, first, every parent stands before its children and no id twice.
+    Raises ValueError unless the first node is the only root, every parent precedes its children, and all ids and
+    kinds are valid.
     """
     places: dict[str, int] = {}
     plain = []
@@ -65,7 +66,7 @@ def payload(  # noqa: PLR0913  (the fields of what is drawn)
     return {**drawn, **words_field("tree/tree")}
 
 
-def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
+def mount(  # noqa: PLR0913  (the drawing and its keyword options)
     nodes: Sequence[TreeNode],
     key: str,
     *,
@@ -75,17 +76,17 @@ def mount(  # noqa: PLR0913  (what is drawn, and what a page may add by name)
     unit: str = "",
     names: Mapping[str, str] = NAMES,
 ) -> None:
-    """Draw the tree from left to right, children in their order, the way to ``current`` in bold.
+    """Draw the tree from left to right, children in order, with the path to ``current`` in bold.
 
-    ``on_pick`` runs when a node is picked, and ``picked_node(key)`` then says which. ``unit`` says what the values are,
-    ``names`` what the kinds mean here. Raises ValueError for nodes that are no tree.
+    ``on_pick`` runs if a node is picked, and ``picked_node(key)`` returns its id. ``unit`` is the unit of the
+    values, ``names`` the meaning of each kind. Raises ValueError if the nodes do not form a tree.
     """
     data = payload(nodes, title, current, on_pick is not None, unit, names)
     _COMPONENT(data=data, key=key, on_picked_change=on_pick or _nothing)
 
 
 def picked_node(key: str) -> str | None:
-    """Inside ``on_pick``: the id of the node that was picked."""
+    """Return the id of the picked node, or None; valid inside ``on_pick``."""
     node = st.session_state.get(key, {}).get("picked")
     return node if isinstance(node, str) else None
 
@@ -95,7 +96,7 @@ def _nothing() -> None:
 
 
 def _node(node: TreeNode, parent: int) -> dict[str, Any]:
-    """Only what differs from a plain one: a long search has thousands."""
+    """Return a node's fields without an empty value or note, since a long search has thousands of nodes."""
     value = {} if node.value is None or not isfinite(node.value) else {"value": float(node.value)}
     note = {"note": node.note} if node.note else {}
     return {"id": node.id, "parent": parent, "text": node.text, "kind": node.kind, **value, **note}

@@ -1,19 +1,18 @@
-// Where everything stands in a tree that is drawn from left to right: a column for each depth, rows packed.
+// Layout of a tree from left to right: a column for each depth, rows packed.
 //
-// A parent stands on the row of the child that goes on longest (of equals the first), so that a chain is a straight
-// line.
-// Children before that one stand above it and those after it below, each as near as it can without touching; a branch
-// that ends early leaves its rows to others.
+// A parent is in the row of its child with the longest subtree (the first if equal), so that a chain is a straight
+// line. Earlier children are above that row and later children below it, each as near as possible without overlap; a
+// branch that ends early leaves its rows to other branches.
 
 export const BOX_HIGH = 24; // px
 const PITCH = 31; // px from row to row
 const GAP = { chain: 9, branch: 30 }; // px between columns, without and with a branching between them
-const EDGE = 4; // px around everything
+const EDGE = 4; // px around the tree
 
 /**
  * @typedef {object} TreeNode
  * @property {string} id
- * @property {number} parent its place, before the node's own; -1 for the root
+ * @property {number} parent index of the parent, smaller than the node's own; -1 for the root
  * @property {string} text
  * @property {"kept"|"ended"|"dropped"|"other"} kind
  * @property {number} [value]
@@ -21,7 +20,7 @@ const EDGE = 4; // px around everything
  */
 /** @typedef {{depth: number, row: number, x: number, y: number, w: number}} Spot  x, y: upper left corner */
 
-/** Each node's children. @param {number[]} parents @returns {number[][]} */
+/** Return each node's children. @param {number[]} parents @returns {number[][]} */
 export function childrenOf(parents) {
   const children = parents.map(() => /** @type {number[]} */ ([]));
   parents.forEach((parent, i) => {
@@ -30,14 +29,14 @@ export function childrenOf(parents) {
   return children;
 }
 
-/** How many steps each node is from the root. @param {number[]} parents */
+/** Return the number of steps from the root to each node. @param {number[]} parents */
 export function depthsOf(parents) {
   const depths = /** @type {number[]} */ ([]);
   for (const parent of parents) depths.push(parent < 0 ? 0 : depths[parent] + 1);
   return depths;
 }
 
-/** How many steps go on below each node, at most. @param {number[]} parents */
+/** Return the height of each node's subtree. @param {number[]} parents */
 function heightsOf(parents) {
   const heights = parents.map(() => 0);
   for (let i = parents.length - 1; i > 0; i--) heights[parents[i]] = Math.max(heights[parents[i]], heights[i] + 1);
@@ -45,9 +44,10 @@ function heightsOf(parents) {
 }
 
 /**
- * The row of each node, from 0. @param {number[]} parents
+ * Return the row of each node, from 0.
+ * @param {number[]} parents
  *
- * A subtree is described by the first and last row that it takes in each column from its root on.
+ * A subtree is described by its first and last row in each column, from its root on.
  */
 export function rowsOf(parents) {
   const [children, heights] = [childrenOf(parents), heightsOf(parents)];
@@ -73,8 +73,8 @@ export function rowsOf(parents) {
 }
 
 /**
- * Puts a subtree beside what stands already, which grows by it; how many rows away. `way` is 1 downwards, -1 upwards;
- * `near` edges are those that meet, `far` ones those that look away.
+ * Place a subtree next to the rows in use, which grow by it; return its distance in rows. `way` is 1 downwards and -1
+ * upwards; `near` edges face each other, `far` edges face away.
  */
 function settle(wholeNear, wholeFar, near, far, way) {
   const shared = Math.min(wholeFar.length, near.length);
@@ -88,7 +88,8 @@ function settle(wholeNear, wholeFar, near, far, way) {
 }
 
 /**
- * Everything's place. @param {TreeNode[]} nodes @param {(node: TreeNode) => number} widthOf of a node's box, px
+ * Return the position of every node. @param {TreeNode[]} nodes @param {(node: TreeNode) => number} widthOf of a node's
+ * box, px
  * @returns {{spots: Spot[], rows: number, width: number, height: number}}
  */
 export function arrangeTree(nodes, widthOf) {
@@ -120,7 +121,7 @@ export function arrangeTree(nodes, widthOf) {
   };
 }
 
-/** The line from a parent's box to a child's, as SVG path data. @param {Spot} from @param {Spot} to */
+/** Return the line from a parent's box to a child's, as SVG path data. @param {Spot} from @param {Spot} to */
 export function lineBetween(from, to) {
   const middle = (spot) => spot.y + BOX_HIGH / 2;
   const start = `M${from.x + from.w} ${middle(from)}`;
@@ -129,7 +130,10 @@ export function lineBetween(from, to) {
   return `${start}H${turn - 5}q5 0 5 ${down}V${middle(to) - down}q0 ${down} 5 ${down}H${to.x}`;
 }
 
-/** The way from the root to a node, both included; empty for no node. @param {number[]} parents @param {number} at */
+/**
+ * Return the path from the root to a node, both included; empty without a node.
+ * @param {number[]} parents @param {number} at
+ */
 export function wayTo(parents, at) {
   const way = new Set();
   for (; at >= 0; at = parents[at]) way.add(at);
@@ -137,8 +141,8 @@ export function wayTo(parents, at) {
 }
 
 /**
- * Where a key leads from a node, or null: left to the parent, right to the child on the way (else the first one), up
- * and down in the column, Home to the root, End to where the way, and then the first child, ends.
+ * Return the node that a key leads to, or null: left to the parent, right to the child on the path (else the first
+ * child), up and down in the column, Home to the root, End to the end of the path and then of the first children.
  * @param {string} key @param {number} at @param {number[]} parents @param {Spot[]} spots @param {Set<number>} way
  */
 export function treeKey(key, at, parents, spots, way) {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import { arrangeTree, BOX_HIGH, childrenOf, depthsOf, lineBetween, rowsOf, treeKey, wayTo } from "./tree_layout.js";
 
-/** A tree with that many nodes, each below one of those before it: the same one every time. */
+/** Create a tree of `count` nodes, each below an earlier node; the result depends only on the seed. */
 function random(count, seed) {
   let state = seed;
   const next = () => (state = (1103515245 * state + 12345) % 2 ** 31) / 2 ** 31;

@@ -1,12 +1,12 @@
-// The drawing of a tree of tokens: a column for each step, a line from what was written to what may follow.
+// The drawing of a tree of tokens: a column for each step, and a line from a token to its continuations.
 //
-// What each mark means
-//   solid box, blue      kept: one that the search goes on with
+// Meaning of each mark:
+//   solid box, blue      kept: the search continues from it
 //   pill with a bar, green   ended: its text is complete
-//   dashes, pale         dropped: looked at and left
-//   thin box             another way that was tried
-//   bold, accent line    the way to the current node, which has the accent's outline
-//   number               the node's value; of dropped ones only where there are few rows
+//   dashes, pale         dropped: considered and abandoned
+//   thin box             another continuation that was tried
+//   bold, accent line    the path to the current node, which has an accent outline
+//   number               the node's value; dropped nodes show it only if there are few rows
 // Texts reach the page only through text nodes. Colours are attributes, so that a saved picture keeps them.
 
 import { css, parseColour } from "../shared/colours.js";
@@ -20,31 +20,31 @@ import { arrangeTree, BOX_HIGH, lineBetween, wayTo } from "./tree_layout.js";
 
 /** @typedef {import("./tree_layout.js").TreeNode} TreeNode */
 /**
- * @typedef {object} TreeData  Made by viz/components/tree/tree.py.
+ * @typedef {object} TreeData Made by viz/components/tree/tree.py.
  * @property {string} title
- * @property {boolean} picks          whether a node can be picked
- * @property {string} unit            what the values are
- * @property {Record<string, string>} names  what each kind is called
+ * @property {boolean} picks whether a node can be picked
+ * @property {string} unit unit of the values
+ * @property {Record<string, string>} names name of each kind
  * @property {string|null} current
- * @property {TreeNode[]} nodes       parents before their children
+ * @property {TreeNode[]} nodes parents before their children
  * @property {Record<string, string>} [words]
  */
 
-const LONGEST = 24; // characters of a text that are shown
+const LONGEST = 24; // characters of a node's visible text
 const ROOMY = 14; // rows up to which dropped nodes show their values
 const TEXT = { size: 14, small: 11.5, pad: 8, between: 6 }; // px
 
-/** Whether a node's value is printed. @param {TreeNode} node @param {boolean} roomy */
+/** Return true if a node's value is printed. @param {TreeNode} node @param {boolean} roomy */
 export const showsValue = (node, roomy) => node.value !== undefined && (roomy || node.kind !== "dropped");
 
-/** What is said of a node, line by line. @param {TreeNode} node @param {TreeData} data */
+/** Return the lines of a node's tooltip. @param {TreeNode} node @param {TreeData} data */
 export function toldOf(node, { unit, names }) {
   const value = node.value === undefined ? "" : `${unit} ${brief(node.value)}`.trim();
   return [visible(node.text), value, names[node.kind], node.note ?? ""].filter(Boolean);
 }
 
 /**
- * How wide a node's box is.
+ * Return the width of a node's box.
  * @param {TreeNode} node @param {boolean} roomy @param {(text: string, size: number) => number} measure
  */
 export function boxWidth(node, roomy, measure) {
@@ -55,7 +55,7 @@ export function boxWidth(node, roomy, measure) {
   return Math.ceil(Math.max(text + value + 2 * TEXT.pad, BOX_HIGH));
 }
 
-/** Fill, line and dashes of each kind. */
+/** Return fill, line and dashes of each kind. */
 function looksOf(theme) {
   const ground = /** @type {number[]} */ (parseColour(theme.background));
   const soft = (hex) =>
@@ -69,7 +69,7 @@ function looksOf(theme) {
   };
 }
 
-/** The shapes of one node. @param {TreeNode} node */
+/** Return the shapes of a node. @param {TreeNode} node */
 function nodeShapes(node, { x, y, w }, { look, theme, roomy, bold, current }) {
   const rx = node.kind === "ended" ? BOX_HIGH / 2 : 4;
   const line = current
@@ -108,7 +108,7 @@ function nodeShapes(node, { x, y, w }, { look, theme, roomy, bold, current }) {
   ];
 }
 
-/** The whole tree. @param {TreeData} data */
+/** Return the whole tree. @param {TreeData} data */
 export function picture(data, theme) {
   const roomy = arrangeTree(data.nodes, () => 0).rows <= ROOMY;
   const measure = (text, size) => textWidth(text, `700 ${size}px ${theme.family}`);
@@ -124,7 +124,7 @@ export function picture(data, theme) {
       : { stroke: looks[kind].line, "stroke-width": 1.25, "stroke-dasharray": looks[kind].dashes };
     return s("path", { d: lineBetween(spots[parent], spots[i]), fill: "none", ...line });
   };
-  // what matters more is drawn over the rest
+  // important lines are drawn over others
   const rank = (i) => (way.has(i) ? 2 : Number(data.nodes[i].kind !== "dropped"));
   const order = parents.map((_, i) => i).filter((i) => parents[i] >= 0).sort((a, b) => rank(a) - rank(b));
   const groups = data.nodes.map((node, i) =>
@@ -143,7 +143,7 @@ export function picture(data, theme) {
   return { svg, spots, parents, way, now, width, height };
 }
 
-/** What the marks mean, of the kinds that are there. */
+/** Return the legend of the kinds in the tree. */
 export function legendOf(data, theme) {
   const named = /** @type {TreeNode["kind"][]} */ (Object.keys(data.names));
   const there = named.filter((kind) => data.nodes.some((node) => node.kind === kind));

@@ -1,4 +1,4 @@
-// The pure half of viz/components/tree/tree_picture.js.
+// Tests of the pure functions of viz/components/tree/tree_picture.js.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 

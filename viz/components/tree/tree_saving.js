@@ -1,4 +1,4 @@
-// A tree of tokens as a file, an SVG or a PNG: on white, with its title.
+// Saves a tree of tokens as SVG or PNG, on white, with its title.
 
 import { printTheme } from "../shared/colours.js";
 import { h, save_as } from "../shared/elements.js";
@@ -8,9 +8,9 @@ import { picture } from "./tree_picture.js";
 
 /** @typedef {import("./tree_picture.js").TreeData} TreeData */
 
-const LARGEST = 16000; // px on a side of a saved PNG
+const LARGEST = 16000; // px on a side of a saved PNG at most
 
-/** As a file: on white, with its title. */
+/** Return the tree as SVG text on white, with its title. */
 function savedPicture(data) {
   const { svg, width, height } = picture(data, printTheme());
   svg.prepend(

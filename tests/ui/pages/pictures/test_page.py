@@ -101,7 +101,7 @@ def test_an_upload_without_a_model_shows_sample_and_command(monkeypatch: pytest.
         monkeypatch.setattr(module, "at_hand", dict)
         if hasattr(module, "hub_in_reach"):
             monkeypatch.setattr(module, "hub_in_reach", lambda: reach)
-    monkeypatch.setattr(shown_picture, "usual", lambda: "nobody/no-such-model")
+    monkeypatch.setattr(shown_picture, "default_model", lambda: "nobody/no-such-model")
     page = bring(asked("pictures"), file())
     assert drawn(page)["title"] == "A cat"
     assert [code.value for code in page.code] == [MAKE]
